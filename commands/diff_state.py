@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.reports.state.compare import Offsets

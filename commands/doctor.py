@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_options import (
     FailOn,
     FailOnSeverity,
@@ -14,7 +15,7 @@ from kraftool.commands.finding_options import (
     settle,
 )
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 

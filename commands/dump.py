@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     Color,
     Debug,
@@ -17,7 +18,7 @@ from kraftool.commands.options import (
     TakenFor,
     TimeZone,
 )
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError

@@ -5,7 +5,7 @@ Owns what the options mean together: a scenario's what-ifs come first, the comma
 
 from __future__ import annotations
 
-from kraftool.commands.output import UsageError
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.simulate_election_options import SimulateElectionOptions
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import (
     Color,
     Debug,
@@ -20,7 +21,7 @@ from kraftool.commands.options import (
     ShowSecrets,
     TakenFor,
 )
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind

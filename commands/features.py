@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.errors import KraftoolError
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kraftool.commands.output import UnreachableError, UsageError
+from kraftool.commands.exit_code import UnreachableError, UsageError
 
 if TYPE_CHECKING:
     from kraftool.client.target import Target

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
-from kraftool.commands.output import Output, UnreachableError, UsageError
+from kraftool.commands.exit_code import UnreachableError, UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.quorum_options import TIMEOUT_S, tell_unreached
 from kraftool.commands.quorum_options import target as target_of
 from kraftool.decoders.errors import KraftoolError

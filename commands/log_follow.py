@@ -11,7 +11,8 @@ import time
 from collections.abc import Collection
 from typing import Protocol
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import ReadAt
 from kraftool.decoders.walk import Faulty, WalkState

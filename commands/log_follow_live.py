@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from kraftool.client.model import QuorumView
 from kraftool.client.tail import LogTail
 from kraftool.client.target import Target
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.log_follow import FollowedDump
-from kraftool.commands.output import UsageError
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.walk import WalkState
 from kraftool.raft.names import OffsetAndEpoch

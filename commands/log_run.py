@@ -14,10 +14,11 @@ from dataclasses import replace
 from itertools import chain
 
 from kraftool.commands.dump_log_options import DumpLogOptions
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.log_follow import DumpFollower, Following
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.options import DumpLogFormat
-from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError

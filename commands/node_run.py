@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, ExitCode, Output, RefusedError, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.exit_code import ExitCode
+from kraftool.commands.output import Output
 from kraftool.decoders.addresses import host_and_port, shown_address
 from kraftool.node.identity import AtRest, QuorumRole, at_rest, refuse_observing
 from kraftool.storage.lock import LockState, lock_holder

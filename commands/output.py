@@ -1,6 +1,6 @@
-"""Everything that kraftool writes: data to stdout or a file, narration to stderr, the exit code.
+"""Everything that kraftool writes: data to stdout or a file, narration to stderr.
 
-Owns stdout, stderr, colour, escaping of what came from data, and the exit codes. No other module
+Owns stdout, stderr, colour, escaping of what came from data, and the end of a run. No other module
 prints. It refuses to let a byte of data act on a terminal: control characters and the characters
 that reorder text are shown as escapes.
 """
@@ -12,11 +12,19 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from enum import IntEnum, StrEnum
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TextIO
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import IO, TYPE_CHECKING, NoReturn
 
+from kraftool.commands.exit_code import ExitCode, code_of
+from kraftool.commands.new_file import (
+    NewFile,
+    abandon,
+    discard_unfinished,
+    open_existing,
+    unwritable,
+)
 from kraftool.commands.text_console import (
     UNWRAPPED,
     allows_colour,
@@ -31,45 +39,6 @@ from kraftool.reports.text.printable import printable as printable
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from rich.progress import Progress
-
-
-class ExitCode(IntEnum):
-    """How kraftool ends; each member says what it means in the man page."""
-
-    meaning: str
-
-    def __new__(cls, value: int, meaning: str) -> ExitCode:
-        member = int.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
-
-    FINE = 0, "Fine."
-    FINDING = (
-        1,
-        "A finding: verification failed, voters or state differ, no leader, nodes disagree.",
-    )
-    USAGE = 2, "The command line is wrong."
-    UNREADABLE = (
-        3,
-        "Something asked for could not be read or decoded; the rest is still printed.",
-    )
-    UNREACHABLE = 4, "No node could be reached."
-    REFUSED = 5, "Refused for safety."
-    INTERNAL = 70, "An internal error; a report file is named on stderr."
-    INTERRUPTED = 130, "Interrupted."
-
-
-class UsageError(KraftoolError):
-    """A command line that cannot be carried out."""
-
-
-class RefusedError(KraftoolError):
-    """What kraftool will not do because something could be lost."""
-
-
-class UnreachableError(KraftoolError):
-    """Not one node could be reached."""
 
 
 class ColorWhen(StrEnum):
@@ -105,7 +74,7 @@ class Output:
     ) -> None:
         self.quiet = quiet
         self._out = out
-        self._new: _NewFile | None = None
+        self._new: NewFile | None = None
         self._wrote = False
         self._file = self._open()
         self.to_terminal = not out and sys.stdout.isatty()
@@ -122,10 +91,10 @@ class Output:
             if sys.stdout is None:
                 _give_up("stdout is closed", "name a file with --out", ExitCode.USAGE)
             return sys.stdout.buffer
-        there = _open_existing(self._out)
+        there = open_existing(self._out)
         if there is not None:
             return there
-        self._new = _NewFile(self._out)
+        self._new = NewFile(self._out)
         return self._new.file
 
     @property
@@ -187,11 +156,11 @@ class Output:
         try:
             yield
         except BrokenPipeError:
-            _abandon(self._file)
+            abandon(self._file)
             raise SystemExit(int(ExitCode.FINE)) from None
         except OSError as error:
-            _abandon(self._file)
-            _give_up(_unwritable(self._out or "stdout", error), "", ExitCode.INTERNAL)
+            abandon(self._file)
+            _give_up(unwritable(self._out or "stdout", error), "", ExitCode.INTERNAL)
 
     def console(self) -> Console:
         return text_console(self.width, colored=self.colored)
@@ -244,7 +213,8 @@ class Output:
         """Let what was written be seen from now on; a file of --out gets its name and stays."""
         self._flush()
         if self._new is not None and self._wrote:
-            self._new.keep()
+            with self._writing():
+                self._new.keep()
 
     def _flush(self) -> None:
         with self._writing():
@@ -316,7 +286,8 @@ class Output:
             with self._writing():
                 self._file.close()
         if self._new is not None and (self._wrote or self.code is ExitCode.FINE):
-            self._new.keep()
+            with self._writing():
+                self._new.keep()
         raise SystemExit(int(self.code))
 
 
@@ -331,90 +302,9 @@ class _Run:
     debug: bool = False
     line: Line | None = None
     """None for sentences."""
-    unfinished: list[_NewFile] = field(default_factory=list)
 
 
 _run = _Run()
-
-
-class _NewFile:
-    """The file of --out, which only its owner may read.
-
-    It has a passing name beside its own until `keep`; without that the run removes it.
-    """
-
-    def __init__(self, path: str) -> None:
-        self.path = path
-        passing = f".kraftool-{os.urandom(8).hex()}.part"
-        self._passing = os.path.join(os.path.dirname(path), passing)
-        _run.unfinished.append(self)
-        self.file = os.fdopen(self._create(self._passing), "wb")
-
-    def _create(self, path: str) -> int:
-        try:
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        except FileExistsError:
-            raise _already_there(self.path) from None
-        except OSError as error:
-            raise UsageError(_unwritable(self.path, error)) from None
-
-    def keep(self) -> None:
-        """Give the file its own name. What got that name meanwhile is not overwritten."""
-        if self not in _run.unfinished:
-            return
-        try:
-            os.link(self._passing, self.path)
-        except FileExistsError:
-            raise _already_there(self.path) from None
-        except OSError:  # FAT and some network file systems have no links
-            self._rename()
-        with suppress(OSError):
-            os.unlink(self._passing)
-        _run.unfinished.remove(self)
-
-    def _rename(self) -> None:
-        """Take the name with an empty file first: a rename alone would overwrite another's."""
-        os.close(self._create(self.path))
-        try:
-            os.rename(self._passing, self.path)
-        except OSError as error:
-            os.unlink(self.path)
-            _give_up(_unwritable(self.path, error), "", ExitCode.INTERNAL)
-
-    def discard(self) -> None:
-        _run.unfinished.remove(self)
-        if hasattr(self, "file") and not self.file.closed:
-            _abandon(self.file)
-            with suppress(OSError):
-                self.file.close()
-        with suppress(OSError):
-            os.unlink(self._passing)
-
-
-def _open_existing(path: str) -> IO[bytes] | None:
-    """Open --out where it is a pipe or a device that is there; None where nothing is."""
-    import stat
-
-    try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return open(path, "wb")
-    except FileNotFoundError as error:
-        if os.path.islink(path):
-            raise UsageError(_unwritable(path, error)) from None
-        return None
-    except OSError as error:
-        raise UsageError(_unwritable(path, error)) from None
-    raise _already_there(path)
-
-
-def _already_there(path: str) -> RefusedError:
-    return RefusedError(
-        f"{path} exists already", hint="name another file, or remove this one first"
-    )
-
-
-def _unwritable(name: str, error: OSError) -> str:
-    return f"{name} cannot be written: {error.strerror or error}"
 
 
 def debugging(wanted: bool) -> bool:
@@ -431,8 +321,7 @@ def guarded(run: Callable[[list[str]], int | None]) -> NoReturn:
     try:
         _exit(_run_words(run))
     finally:
-        for each in list(_run.unfinished):
-            each.discard()
+        discard_unfinished()
 
 
 def _buffer_stdout() -> None:
@@ -461,7 +350,7 @@ def _run_words(run: Callable[[list[str]], int | None]) -> int:
     except KraftoolError as error:
         _complain(error.message, error.hint)
         _trace(error)
-        return _code_of(error)
+        return code_of(error)
     except MemoryError as error:
         _complain("out of memory")
         _trace(error)
@@ -476,7 +365,7 @@ def _unexpected(error: Exception) -> int:
         try:
             error.show()
         except OSError:
-            _abandon(sys.stderr)
+            abandon(sys.stderr)
         return ExitCode.USAGE
     if type(error).__name__ == "Abort":  # how typer hands on an interrupt
         return ExitCode.INTERRUPTED
@@ -498,14 +387,6 @@ def _suggest_what_was_begun(error: Exception) -> None:
         near[:] = [each for each in near if each.startswith(begun)] or near
 
 
-def _code_of(error: KraftoolError) -> ExitCode:
-    if isinstance(error, UsageError):
-        return ExitCode.USAGE
-    if isinstance(error, UnreachableError):
-        return ExitCode.UNREACHABLE
-    return ExitCode.REFUSED if isinstance(error, RefusedError) else ExitCode.UNREADABLE
-
-
 def _tell(text: str) -> None:
     """Write to stderr; where nobody listens the run goes on and ends as it would have."""
     if sys.stderr is None:  # print would take stdout instead
@@ -513,7 +394,7 @@ def _tell(text: str) -> None:
     try:
         print(text, file=sys.stderr, flush=True)
     except OSError:
-        _abandon(sys.stderr)
+        abandon(sys.stderr)
 
 
 def _complain(message: str, hint: str = "") -> None:
@@ -549,20 +430,12 @@ def _stdout_flushed() -> bool:
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        _abandon(sys.stdout)
+        abandon(sys.stdout)
     except OSError as error:
-        _abandon(sys.stdout)
-        _complain(_unwritable("stdout", error))
+        abandon(sys.stdout)
+        _complain(unwritable("stdout", error))
         return False
     return True
-
-
-def _abandon(stream: IO[bytes] | TextIO) -> None:
-    """What is still buffered has nowhere to go; Python would try again at its end and complain."""
-    with suppress(OSError, ValueError):
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, stream.fileno())
-        os.close(nowhere)
 
 
 def _crash_report(error: Exception) -> tuple[str, str]:
@@ -583,15 +456,8 @@ def _crash_report(error: Exception) -> tuple[str, str]:
         ) as report:
             report.write("\n".join(lines) + "\n")
     except OSError as problem:
-        return f"{said}; no report: {_unwritable('it', problem)}", f"{hint} to see the traceback"
+        return f"{said}; no report: {unwritable('it', problem)}", f"{hint} to see the traceback"
     return (
         f"{said}; report written to {report.name}",
         f"{hint} to see the traceback; the report holds no data of yours",
     )
-
-
-def json_document(value: Any) -> bytes:
-    """A JSON document as `-o json` writes it: readable, a newline at the end."""
-    import orjson
-
-    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
 from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
-from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
-from kraftool.commands.output import ColorWhen, Output, RefusedError, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

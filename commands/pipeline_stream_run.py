@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.pipeline_options import (
     absolute,
     check_files,

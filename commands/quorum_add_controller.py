@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,

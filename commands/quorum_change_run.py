@@ -12,9 +12,10 @@ from rich.text import Text
 from kraftool.client.change import ChangeOutcome, Check, CheckResult, QuorumChange
 from kraftool.client.quorum_json import ChangeDocument
 from kraftool.client.stopping import StopPermission, StopVerdict
+from kraftool.commands.exit_code import ExitCode, UnreachableError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, advice_line, style_of, text
 from kraftool.commands.options import PlainFormat
-from kraftool.commands.output import ExitCode, Output, UnreachableError
+from kraftool.commands.output import Output
 from kraftool.net.errors import NetError
 from kraftool.reports.findings.status import Status, worst_status
 

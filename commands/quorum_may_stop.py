@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
-from kraftool.commands.output import ColorWhen, ExitCode, Output
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 WAIT_TIMEOUT_S = 600.0

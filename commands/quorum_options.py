@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.output import ExitCode, Output, UsageError
+from kraftool.commands.exit_code import ExitCode, UsageError
+from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

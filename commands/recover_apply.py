@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import (
     Accept,
     Config,

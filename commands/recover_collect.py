@@ -8,8 +8,9 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
-from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 

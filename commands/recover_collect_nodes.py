@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
-from kraftool.commands.output import ExitCode, Output, UsageError, printable
+from kraftool.commands.exit_code import ExitCode, UsageError
+from kraftool.commands.output import Output, printable
 from kraftool.commands.progress_bar import transfer_bars
 from kraftool.commands.remote_copy import survey_copy
 from kraftool.commands.remote_fetch import FetchedNode, fetch

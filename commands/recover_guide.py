@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Debug
-from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.output import Output
 
 _BY_HAND = (
     "kraftool recover collect DATA_DIRECTORY --out NODE.collect",

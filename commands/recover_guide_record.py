@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from kraftool.commands.output import UsageError, printable
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import printable
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.document import DocumentError, from_document, to_document
 

@@ -16,8 +16,9 @@ from collections.abc import Callable, Sequence
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN
-from kraftool.commands.output import ExitCode, Output
+from kraftool.commands.output import Output
 from kraftool.commands.recover_collect_nodes import collect_file_of
 from kraftool.commands.recover_guide_hosts import (
     HostPlace,

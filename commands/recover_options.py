@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kraftool.commands.output import UsageError
+from kraftool.commands.exit_code import UsageError
 
 PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The file of recover plan.")]
 Directory = Annotated[

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, Quiet
-from kraftool.commands.output import Output, RefusedError, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import refuse_unknown_words
 
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import ColorWhen, ExitCode, Output, UsageError, printable
+from kraftool.commands.output import ColorWhen, Output, printable
 from kraftool.commands.recover_options import PlanFile
 
 if TYPE_CHECKING:

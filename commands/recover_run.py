@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from rich.table import Table
 from rich.text import Text
 
+from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.finding_view import GOOD, NAME, QUIET, WARN, text
-from kraftool.commands.output import ExitCode, Output, RefusedError, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
-from kraftool.commands.output import Output, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import Directory, Host, PlanFile, Yes
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, Output, UsageError, printable
+from kraftool.commands.output import ColorWhen, Output, printable
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 from kraftool.commands.recover_options import Config, Host, PlanFile
 

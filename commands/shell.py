@@ -128,6 +128,6 @@ def _show(to: Output, lines: Iterable[str]) -> None:
 
 
 def _fail(to: Output, text: str) -> None:
-    from kraftool.commands.output import ExitCode
+    from kraftool.commands.exit_code import ExitCode
 
     to.problem(text, code=ExitCode.FINDING)

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from kraftool.commands.output import ExitCode, Output, printable
+from kraftool.commands.exit_code import ExitCode
+from kraftool.commands.output import Output, printable
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.state.load import LoadedState, load_state

@@ -10,7 +10,8 @@ import os
 from contextlib import suppress
 from types import ModuleType
 
-from kraftool.commands.output import Output, UsageError, printable
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output, printable
 from kraftool.commands.shell_session import ShellSession
 from kraftool.reports.state.shell.walk import columns
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import RowFormat, takes
-from kraftool.commands.output import ExitCode, Output, UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.simulate_election_options import SimulateElectionOptions
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets, TimeZone
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from itertools import islice
 
 from rich.text import Text
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, write_findings
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
 from kraftool.image.image import MetadataImage

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Debug
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.output import Output
 
 
 def feature_dependencies(

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
-from kraftool.commands.output import Output, RefusedError, UsageError, printable
+from kraftool.commands.output import Output, printable
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:

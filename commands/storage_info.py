@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Debug, Quiet, ServerProperties
-from kraftool.commands.output import ExitCode, Output, printable
+from kraftool.commands.output import Output, printable
 
 
 def info(

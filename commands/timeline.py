@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     OUTPUT,
     Color,
@@ -19,7 +20,7 @@ from kraftool.commands.options import (
     TimeZone,
     Until,
 )
-from kraftool.commands.output import ColorWhen, Output, UsageError
+from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.reports.timeline.report import TimelineOptions

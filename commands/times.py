@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from typing import TypeVar
 
-from kraftool.commands.output import UsageError
+from kraftool.commands.exit_code import UsageError
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.moments import iso, read_time
 

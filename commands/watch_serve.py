@@ -11,7 +11,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from kraftool.client.target import Target
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.watch_served import Served
 
 

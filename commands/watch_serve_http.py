@@ -17,7 +17,8 @@ from contextlib import suppress
 from aiohttp import WSCloseCode, WSMsgType, web
 from aiohttp.typedefs import Handler
 
-from kraftool.commands.output import RefusedError, printable
+from kraftool.commands.exit_code import RefusedError
+from kraftool.commands.output import printable
 from kraftool.commands.watch_serve_page import HTML, TEXT, Asset, headers, page
 from kraftool.commands.watch_serve_session import DashboardSession, bounded, columns, rows
 from kraftool.commands.watch_served import Served

@@ -241,7 +241,7 @@ def _wanted() -> dict[str, str]:
 
     from kraftool import __version__
     from kraftool.commands.app import app
-    from kraftool.commands.output import ExitCode
+    from kraftool.commands.exit_code import ExitCode
 
     codes = [(code.value, code.meaning) for code in ExitCode]
     return pages(get_command(app), codes, __version__)

@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kraftool.commands import output as output_module
-from kraftool.commands.output import ExitCode, Output, UsageError
+from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.times import iso, parse_time
 from kraftool.decoders.errors import KraftoolError
 
@@ -188,8 +188,8 @@ def test_an_internal_error_is_told_where_no_report_can_be_written(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(tempfile, "NamedTemporaryFile", full)
-    break_dump(monkeypatch, ZeroDivisionError("on purpose"))
-    ran = kraftool("dump", ".")
+    break_output(monkeypatch, ZeroDivisionError("on purpose"))
+    ran = kraftool("storage", "random-uuid")
     assert ran.code == ExitCode.INTERNAL
     assert "internal error: ZeroDivisionError; no report" in ran.err
 
@@ -197,11 +197,12 @@ def test_an_internal_error_is_told_where_no_report_can_be_written(
 # --debug.
 
 
-def break_dump(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
-    def broken(*_: object) -> None:
+def break_output(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr("kraftool.storage.paths.open_path", broken)
+    # A method: a function could be imported, broken, by a module that stays for later tests.
+    monkeypatch.setattr(Output, "__init__", broken)
 
 
 @pytest.mark.parametrize(
@@ -211,7 +212,7 @@ def break_dump(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         (MemoryError("on \x1b purpose"), ExitCode.INTERNAL),
         (OSError("on \x1b purpose"), ExitCode.INTERNAL),
         (UsageError("on \x1b purpose"), ExitCode.USAGE),
-        (output_module.RefusedError("on \x1b purpose"), ExitCode.REFUSED),
+        (RefusedError("on \x1b purpose"), ExitCode.REFUSED),
         (KraftoolError("on \x1b purpose"), ExitCode.UNREADABLE),
     ],
     ids=lambda each: type(each).__name__,
@@ -224,8 +225,9 @@ def test_debug_adds_the_traceback_and_keeps_the_exit_code(
     tmp_path: Path,
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    break_dump(monkeypatch, error)
-    plain, traced = kraftool("dump", "."), kraftool("dump", "--debug", ".")
+    break_output(monkeypatch, error)
+    command = "storage", "random-uuid"
+    plain, traced = kraftool(*command), kraftool(*command, "--debug")
     assert (plain.code, traced.code) == (code, code)
     assert "Traceback" not in plain.err
     assert traced.err.startswith("kraftool: ")

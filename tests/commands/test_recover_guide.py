@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 import typer
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.recover_guide_steps import Guide
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.recover_files import on_terminal

@@ -406,7 +406,7 @@ def test_a_port_that_is_taken_is_told_and_not_a_traceback(serving: Serving) -> N
     code = (
         "from kraftool.commands.watch_serve import run\n"
         "from kraftool.commands.watch_served import Served\n"
-        "from kraftool.commands.output import RefusedError\n"
+        "from kraftool.commands.exit_code import RefusedError\n"
         "try:\n"
         f"    run(Served(arguments=()), {serving.port}, print, print)\n"
         "except RefusedError as error:\n"
@@ -432,7 +432,7 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
         "sys.modules['aiohttp'] = None\n"
         "from kraftool.commands.watch_serve import run\n"
         "from kraftool.commands.watch_served import Served\n"
-        "from kraftool.commands.output import UsageError\n"
+        "from kraftool.commands.exit_code import UsageError\n"
         "try:\n"
         "    run(Served(arguments=()), 0, print, print)\n"
         "except UsageError as error:\n"

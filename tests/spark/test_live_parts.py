@@ -8,7 +8,8 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kraftool.commands.output import Output, UsageError
+from kraftool.commands.exit_code import UsageError
+from kraftool.commands.output import Output
 from kraftool.commands.pipeline_stream_run import bytes_of, target_of
 from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone

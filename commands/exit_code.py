@@ -1,0 +1,55 @@
+"""How kraftool ends: the exit codes, and the errors that stand for them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from kraftool.decoders.errors import KraftoolError
+
+
+class ExitCode(IntEnum):
+    """How kraftool ends; each member says what it means in the man page."""
+
+    meaning: str
+
+    def __new__(cls, value: int, meaning: str) -> ExitCode:
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
+
+    FINE = 0, "Fine."
+    FINDING = (
+        1,
+        "A finding: verification failed, voters or state differ, no leader, nodes disagree.",
+    )
+    USAGE = 2, "The command line is wrong."
+    UNREADABLE = (
+        3,
+        "Something asked for could not be read or decoded; the rest is still printed.",
+    )
+    UNREACHABLE = 4, "No node could be reached."
+    REFUSED = 5, "Refused for safety."
+    INTERNAL = 70, "An internal error; a report file is named on stderr."
+    INTERRUPTED = 130, "Interrupted."
+
+
+class UsageError(KraftoolError):
+    """A command line that cannot be carried out."""
+
+
+class RefusedError(KraftoolError):
+    """What kraftool will not do because something could be lost."""
+
+
+class UnreachableError(KraftoolError):
+    """Not one node could be reached."""
+
+
+def code_of(error: KraftoolError) -> ExitCode:
+    """The code with which a run ends that this error ends."""
+    if isinstance(error, UsageError):
+        return ExitCode.USAGE
+    if isinstance(error, UnreachableError):
+        return ExitCode.UNREACHABLE
+    return ExitCode.REFUSED if isinstance(error, RefusedError) else ExitCode.UNREADABLE

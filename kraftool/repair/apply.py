@@ -37,7 +37,8 @@ from kraftool.repair.edits import (
 )
 from kraftool.repair.hosts import host_for
 from kraftool.repair.originals import DirectoryBeforePlan
-from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Plan, PlanFileKind
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Plan
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.plan_yaml import plan_to_yaml
 from kraftool.repair.record import (
     After,

@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.disk import CHUNK, DataDirectory, Owner, RepairRefused, fingerprint_of
-from kraftool.repair.plan import SHORT_ID, Fingerprint, PlanFile
+from kraftool.repair.plan import SHORT_ID, Fingerprint
+from kraftool.repair.plan_file import PlanFile
 from kraftool.storage import repair_journal as journal
 from kraftool.storage.files import Files, OpenFile
 from kraftool.storage.repair_journal import Journal

@@ -16,7 +16,8 @@ from kraftool.decoders.walk import Faulty, Walk, WalkState
 from kraftool.repair.fingerprints import whole_fingerprint
 from kraftool.repair.flipped_bit import FlippedBit, patched
 from kraftool.repair.log_survey import SegmentFile, survey_log
-from kraftool.repair.plan import FlippedFile, target_of
+from kraftool.repair.plan import FlippedFile
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.snapshot_survey import complaint_of
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.storage.entry import Entry, EntryPlace

@@ -25,10 +25,7 @@ from kraftool.repair.making import (
     LARGEST_EPOCH,
     Frame,
 )
-from kraftool.repair.plan import (
-    LostRecords,
-    Method,
-)
+from kraftool.repair.plan import LostRecords, Method
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
 from kraftool.repair.standing import QuorumAssessment, refuse_nameless
 from kraftool.repair.survey import Misfit, SurveyedState

@@ -15,16 +15,8 @@ from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
-from kraftool.repair.plan import (
-    Edit,
-    HostPlan,
-    Piece,
-    Plan,
-    PlanFile,
-    PlanFileKind,
-    SnapshotRecipe,
-    is_acted_on,
-)
+from kraftool.repair.plan import Edit, HostPlan, Piece, Plan, SnapshotRecipe
+from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.state_records import snapshot_of
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.verify.snapshot import verify_snapshots

@@ -14,7 +14,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from kraftool.decoders import quorum_state
-from kraftool.repair.plan import Action, HostPlan, Plan, PlanFileKind
+from kraftool.repair.plan import Action, HostPlan, Plan
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.ranking import Host
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.standing import QuorumAssessment

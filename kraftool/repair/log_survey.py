@@ -19,13 +19,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from kraftool.decoders import schema
-from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.checkpoint_files import EpochEntry
-from kraftool.decoders.control import BY_ID, read_key
-from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import REVERSED_OFFSETS, FaultKind, LogFault
-from kraftool.decoders.framing import encode_record, read_frame
+from kraftool.decoders.framing import encode_record
 from kraftool.decoders.walk import (
     BEGINNING,
     Faulty,
@@ -36,8 +33,9 @@ from kraftool.decoders.walk import (
     sequence_faults,
 )
 from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint
-from kraftool.repair.plan import Fingerprint, RecordCount
+from kraftool.repair.plan import Fingerprint
 from kraftool.repair.reach import OffsetBounds
+from kraftool.repair.record_types import counted, types_of
 from kraftool.repair.survey import (
     BLOCK,
     MOST_BATCHES,
@@ -48,10 +46,8 @@ from kraftool.repair.survey import (
     SurveyedBatch,
     SurveyedLog,
 )
-from kraftool.reports.logs.reader import NOOP_BATCH
 from kraftool.storage.source import ByteSource
 
-NOOP = "NO_OP_RECORD"
 _TORN = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
 
 
@@ -466,44 +462,3 @@ def _surveyed(batch: RecordBatch, types: Counter[str]) -> SurveyedBatch:
         crc=batch.header.crc,
         types=counted(types),
     )
-
-
-_FRAME = 3
-"""Bytes of the frame of nearly all records: three varints of one byte each."""
-
-
-def types_of(batch: RecordBatch) -> Counter[str]:
-    """How many records of each type; what cannot be told is `?`."""
-    if batch.header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
-        return Counter({NOOP: 1})
-    found: Counter[str] = Counter()
-    names: dict[bytes, str] = {}
-    try:
-        for record in batch.shared_records():
-            head = record.key if batch.is_control else record.value
-            frame = head[:_FRAME] if head is not None else b""
-            name = names.get(frame)
-            if name is None:
-                name = _type(head, batch.is_control)
-                if len(frame) == _FRAME and frame.isascii() and not batch.is_control:
-                    names[frame] = name
-            found[name] += 1
-    except KraftoolError:
-        found["?"] += 1
-    return found
-
-
-def _type(told: bytes | None, is_control: bool) -> str:
-    if is_control:
-        kind = BY_ID.get(read_key(told))
-        return kind.label if kind is not None else "?"
-    if told is None:
-        return "?"
-    message = schema.metadata_record(read_frame(told)[0])
-    return schema.record_type(message.name) if message is not None else "?"
-
-
-def counted(types: Counter[str]) -> tuple[RecordCount, ...]:
-    """The most frequent first."""
-    ordered = sorted(types.items(), key=lambda each: (-each[1], each[0]))
-    return tuple(RecordCount(type=name, count=count) for name, count in ordered)

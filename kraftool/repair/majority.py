@@ -34,12 +34,12 @@ from kraftool.repair.plan import (
     HostRole,
     Method,
     Plan,
-    PlanFileKind,
     PlannedLoss,
     Quarantined,
     RequiredSetting,
     Risk,
 )
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Acceptance

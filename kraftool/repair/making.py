@@ -16,16 +16,8 @@ from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import VoterSet
 from kraftool.raft.records import Batch, Voters
 from kraftool.raft.wire.batches import encode
-from kraftool.repair.plan import (
-    Edit,
-    Expected,
-    Fingerprint,
-    Piece,
-    PlanFile,
-    PlanFileKind,
-    SnapshotRecipe,
-    is_acted_on,
-)
+from kraftool.repair.plan import Edit, Expected, Fingerprint, Piece, SnapshotRecipe
+from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.survey import LEADER_EPOCHS, Survey, SurveyedLog, SurveyedState
 from kraftool.storage.format_plan import META_PROPERTIES
 

@@ -36,11 +36,11 @@ from kraftool.repair.plan import (
     LostRecords,
     Method,
     Plan,
-    PlanFileKind,
     PlannedLoss,
     PlanStep,
     Risk,
 )
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Acceptance

@@ -23,10 +23,10 @@ from kraftool.repair.plan import (
     HostPlan,
     Piece,
     Plan,
-    PlanFile,
     PlanStep,
     RestoredFile,
 )
+from kraftool.repair.plan_file import PlanFile
 from kraftool.repair.ranking import Host
 from kraftool.repair.restored_file import joined, slice_of
 from kraftool.repair.step_commands import copy_step, source_option

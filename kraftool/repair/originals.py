@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from kraftool.repair.backup import backup_of
 from kraftool.repair.disk import DataDirectory
-from kraftool.repair.plan import Plan, PlanFile
+from kraftool.repair.plan import Plan
+from kraftool.repair.plan_file import PlanFile
 from kraftool.repair.record import record_of
 from kraftool.storage.files import Files, OpenFile
 from kraftool.storage.repair_journal import Stage

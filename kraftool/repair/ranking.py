@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
 from kraftool.repair.bit_evidence import UNKNOWN_EVIDENCE, BitEvidence, bit_evidence
-from kraftool.repair.log_survey import counted
 from kraftool.repair.plan import LostRecords, Ranked, RecordCount
+from kraftool.repair.record_types import counted
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.reports.text.words import listed, many
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from kraftool.repair.disk import DataDirectory, Owner, differences
 from kraftool.repair.document import DocumentError, from_document, to_document
-from kraftool.repair.plan import Fingerprint, PlanFile
+from kraftool.repair.plan import Fingerprint
+from kraftool.repair.plan_file import PlanFile
 from kraftool.storage.repair_journal import BEGINS, Entry, JournalDamaged, Stage
 
 

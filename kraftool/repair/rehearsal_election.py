@@ -16,7 +16,8 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import OffsetAndEpoch, VoterSet, majority_of
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.disk import DataDirectory
-from kraftool.repair.plan import Method, Plan, PlanFileKind
+from kraftool.repair.plan import Method, Plan
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.rehearsal_copies import Progress, Rehearsed
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.read import read_case

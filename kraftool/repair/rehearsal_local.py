@@ -24,7 +24,7 @@ from kraftool.decoders.walk import Faulty, Walk
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.raft.wire.batches import voter_set, voters_record
 from kraftool.repair.disk import CHUNK
-from kraftool.repair.plan import PlanFileKind, kind_of
+from kraftool.repair.plan_file import PlanFileKind, kind_of
 from kraftool.reports.election.read import DEFAULT_LISTENER
 from kraftool.storage.files import Files, OpenFile
 

@@ -15,7 +15,8 @@ from kraftool.decoders.names import write_segment_name
 from kraftool.repair.fingerprints import whole_fingerprint
 from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch, good_batches, runs_of
 from kraftool.repair.log_survey import SegmentFile
-from kraftool.repair.plan import Piece, RestoredFile, RestoredRun, target_of
+from kraftool.repair.plan import Piece, RestoredFile, RestoredRun
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.restored_file import PiecedSource, joined, pieced_opener
 from kraftool.repair.survey import Survey
 from kraftool.storage.source import ByteSource

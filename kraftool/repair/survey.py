@@ -18,11 +18,10 @@ from kraftool.repair.plan import (
     DirectoryIdentity,
     Fingerprint,
     FlippedFile,
-    PlanFile,
-    PlanFileKind,
     RecordCount,
     RestoredFile,
 )
+from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.repair.quorum_survey import SurveyedQuorum
 
 SCHEMA_VERSION = 1

@@ -18,8 +18,6 @@ from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import (
     BOOTSTRAP_CHECKPOINT,
     METADATA_FOLDER,
-    parse_checkpoint_name,
-    parse_segment_name,
 )
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.wire import ZERO_UUID
@@ -27,33 +25,23 @@ from kraftool.image.uuids import is_reserved_directory
 from kraftool.raft.endpoints import shown_endpoints, shown_voter
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
 from kraftool.repair.bit_survey import flipped_files
-from kraftool.repair.document import DocumentError
-from kraftool.repair.fingerprints import whole_fingerprint
 from kraftool.repair.flipped_bit import with_bits, with_content
 from kraftool.repair.half_done import half_done
 from kraftool.repair.log_survey import LogSurvey
-from kraftool.repair.plan import (
-    DirectoryIdentity,
-    Fingerprint,
-    PlanFile,
-    PlanFileKind,
-    target_of,
-)
+from kraftool.repair.plan import DirectoryIdentity
 from kraftool.repair.quorum_survey import quorum_survey
 from kraftool.repair.run_survey import ReadDirectory
-from kraftool.repair.state_records import digest_of, records_of
 from kraftool.repair.survey import (
     SCHEMA_VERSION,
-    Misfit,
     QuorumStateSurvey,
-    Slice,
     Survey,
-    SurveyedFile,
     SurveyedLog,
     SurveyedSettings,
     SurveyedState,
 )
 from kraftool.repair.survey_pass import SurveyPass, segments_of
+from kraftool.repair.surveyed_files import hashed_files
+from kraftool.repair.surveyed_state import epoch_before, replayed_state, why_no_end, with_replay
 from kraftool.repair.whole_rest import files_from_snapshot_on
 from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
@@ -77,7 +65,6 @@ from kraftool.storage.source import ByteSource, BytesSource
 Progress = Callable[[str, int], None]
 _BESIDE_TOPICS = (METADATA_FOLDER, META_PROPERTIES, BOOTSTRAP_CHECKPOINT)
 """What a data directory has of a node's metadata."""
-_MOST_MISFITS = 8
 
 
 def survey_path(
@@ -278,7 +265,7 @@ class _Surveying:
         entries = self._entries()
         quorum_state = self._quorum_state()
         read = self.passed.log.finish(quorum_state.leader_epoch)
-        files, unread = _files(entries, self.passed.fingerprints)
+        files, unread = hashed_files(entries, self.passed.fingerprints)
         snapshots = sorted(self.passed.snapshots, key=lambda each: (each.offset, each.epoch))
         meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
         node = self.report.summary.node
@@ -397,22 +384,23 @@ class _Surveying:
             return survey
         loaded = self.passed.state(end.offset) or self._loaded(end)
         found = replace(
-            survey, state=loaded if isinstance(loaded, SurveyedState) else _state(loaded, end)
+            survey,
+            state=loaded if isinstance(loaded, SurveyedState) else replayed_state(loaded, end),
         )
         if isinstance(loaded, LoadedState) and survey.node_id is not None:
             broker = loaded.image.cluster.brokers.get(survey.node_id)
             if broker is not None:
                 found = replace(found, registered_directories=broker.directories)
         if self.at is not None and survey.log is not None:
-            place = OffsetAndEpoch(self.at, _epoch_before(survey.log, self.at))
+            place = OffsetAndEpoch(self.at, epoch_before(survey.log, self.at))
             then = self._loaded(place)
-            earlier = then if isinstance(then, SurveyedState) else _state(then, place)
-            if isinstance(then, LoadedState) and (why := _not_an_end(then, self.at)):
+            earlier = then if isinstance(then, SurveyedState) else replayed_state(then, place)
+            if isinstance(then, LoadedState) and (why := why_no_end(then, self.at)):
                 earlier = replace(earlier, records=0, records_sha256="", complaint=why)
             found = replace(found, earlier=earlier)
         if read is None or found.log is None or isinstance(loaded, SurveyedState):
             return found
-        log = _with_replay(found, found.log, loaded, read)
+        log = with_replay(found, found.log, loaded, read)
         return replace(found, log=log, rest_state=self._rest_state(found, log))
 
     def _rest_state(self, survey: Survey, log: SurveyedLog) -> SurveyedState | None:
@@ -430,7 +418,7 @@ class _Surveying:
         end = OffsetAndEpoch(log.broken.end_offset, max(survey.end.epoch, log.broken.highest_epoch))
         if is_odd or loaded.end_offset != end.offset:
             return None
-        return _state(loaded, end)
+        return replayed_state(loaded, end)
 
     def _loaded(self, end: OffsetAndEpoch) -> LoadedState | SurveyedState:
         """The state at an offset, or why there is none.
@@ -448,125 +436,6 @@ class _Surveying:
                 whole=False,
                 complaint=error.message,
             )
-
-
-def _not_an_end(loaded: LoadedState, offset: int) -> str:
-    """Why no log can end at an offset: what is before it is part of something that is whole or
-    nothing. Empty where one can."""
-    opened, batch = loaded.open_transaction, loaded.divided_batch
-    if opened is not None:
-        return (
-            f"offset {offset} is inside of the metadata transaction that begins at offset"
-            f" {opened.offset}, and is whole or nothing: a log can end at {opened.offset}, or where"
-            " the transaction has ended"
-        )
-    if batch is not None:
-        first, last = batch
-        return (
-            f"offset {offset} is inside of a batch, of the offsets {first} to {last}, which is"
-            f" whole or nothing: a log can end at {first} or at {last + 1}"
-        )
-    return ""
-
-
-def _epoch_before(log: SurveyedLog, offset: int) -> int:
-    """The epoch of the last record below an offset."""
-    return max((each.epoch for each in log.epochs if each.start_offset < offset), default=-1)
-
-
-def _with_replay(
-    survey: Survey, log: SurveyedLog, loaded: LoadedState, read: LogSurvey
-) -> SurveyedLog:
-    """What the replay found out about the log."""
-    opened = loaded.open_transaction
-    told = [
-        each
-        for each in loaded.findings
-        if each.code == log_kinds.REPLAY.code and each.offset is not None
-    ]
-    misfits: list[Misfit] = []
-    for each in told[:_MOST_MISFITS] if loaded.has_its_beginning else ():
-        found = read.misfit(each.offset or 0, each.text)
-        if found is not None and all(one.base_offset != found.base_offset for one in misfits):
-            misfits.append(found)
-    rest: tuple[Slice, ...] = ()
-    whole = survey.whole_snapshots
-    if log.broken is not None and not log.broken.torn and whole:
-        newest = whole[-1]
-        if log.intact_end <= newest.offset <= log.broken.end_offset:
-            rest = read.rest_from(newest.offset, newest.epoch)
-    return replace(
-        log,
-        open_transaction=opened.offset if opened is not None else None,
-        misfits=tuple(misfits),
-        rest=rest,
-    )
-
-
-def _state(loaded: LoadedState, end: OffsetAndEpoch) -> SurveyedState:
-    image = loaded.image
-    complaint, records, digest = "", 0, ""
-    try:
-        found = digest_of(records_of(image))
-        records, digest = found.count, found.sha256
-    except KraftoolError as error:
-        complaint = error.message
-    return SurveyedState(
-        end_offset=end.offset,
-        last_epoch=end.epoch,
-        last_timestamp_ms=image.provenance.last_timestamp,
-        records=records,
-        records_sha256=digest,
-        whole=loaded.has_its_beginning,
-        complaint=complaint,
-        metadata_version=image.features.metadata_version,
-        topics=len(image.topics.by_id),
-        brokers=tuple(sorted(image.cluster.brokers)),
-        controllers=tuple(sorted(image.cluster.controllers)),
-    )
-
-
-def _files(
-    entries: Sequence[Entry], passed: Mapping[str, Fingerprint]
-) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
-    """Every file that a plan may name, hashed; logs and snapshots were, when they passed. Raises
-    KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
-    found, unread = [], []
-    for each in entries:
-        target: PlanFile | None = None
-        if each.place is EntryPlace.PARTITION:
-            try:
-                target = target_of(each.basename)
-            except DocumentError as error:
-                unread.append(error.message)
-        elif each.basename == META_PROPERTIES:
-            target = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
-        elif each.basename == BOOTSTRAP_CHECKPOINT:
-            target = PlanFile(kind=PlanFileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
-        if target is None:
-            continue
-        try:
-            fingerprint = passed.get(each.name) or _hash(each)
-        except KraftoolError as error:
-            if _is_kafkas(target):
-                raise
-            unread.append(error.message)
-            continue
-        found.append(SurveyedFile(target=target, fingerprint=fingerprint))
-    return tuple(sorted(found, key=lambda each: each.target.path)), tuple(unread)
-
-
-def _is_kafkas(target: PlanFile) -> bool:
-    """Whether Kafka reads such a file, or ends at its name."""
-    name = target.name
-    if target.kind is not PlanFileKind.OTHER or misnamed(name) is not None:
-        return True
-    return parse_checkpoint_name(name) is not None or parse_segment_name(name) is not None
-
-
-def _hash(entry: Entry) -> Fingerprint:
-    with entry.open() as source:
-        return whole_fingerprint(source)
 
 
 def _without_reserved(voters: VoterSet) -> VoterSet:

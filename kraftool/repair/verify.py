@@ -22,7 +22,8 @@ from kraftool.repair.apply import Repair
 from kraftool.repair.backup import backups
 from kraftool.repair.disk import DataDirectory
 from kraftool.repair.edits import is_index
-from kraftool.repair.plan import HostPlan, Method, Plan, PlanFileKind, Quarantined
+from kraftool.repair.plan import HostPlan, Method, Plan, Quarantined
+from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.record import JournalState, record_of
 from kraftool.reports.election.read import read_case
 from kraftool.reports.findings.finding import Finding, Severity, in_order

@@ -13,7 +13,8 @@ from dataclasses import replace
 
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.flipped_bit import with_content
-from kraftool.repair.plan import Fingerprint, Piece, PlanFile, PlanFileKind, RestoredFile
+from kraftool.repair.plan import Fingerprint, Piece, RestoredFile
+from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.repair.ranking import Host
 from kraftool.repair.restored_file import pieced_opener
 from kraftool.repair.standing import QuorumAssessment, with_surveys

@@ -18,7 +18,8 @@ from kraftool.decoders.names import write_checkpoint_name
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.repair.backup import FOLDER
-from kraftool.repair.plan import Plan, target_of
+from kraftool.repair.plan import Plan
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
 from kraftool.reports.election.read import read_case
 from tests.commands.recover_files import signalled

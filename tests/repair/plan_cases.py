@@ -16,8 +16,6 @@ from kraftool.repair.plan import (
     Method,
     Piece,
     Plan,
-    PlanFile,
-    PlanFileKind,
     PlannedLoss,
     PlanStep,
     Quarantined,
@@ -26,8 +24,8 @@ from kraftool.repair.plan import (
     RequiredSetting,
     Risk,
     SnapshotRecipe,
-    target_of,
 )
+from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.reports.election.assessment import LossBound
 
 SEGMENT = target_of("00000000000000000000.log")

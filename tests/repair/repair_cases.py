@@ -28,12 +28,10 @@ from kraftool.repair.plan import (
     Method,
     Piece,
     Plan,
-    PlanFile,
-    PlanFileKind,
     PlannedLoss,
     SnapshotRecipe,
-    target_of,
 )
+from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.repair.state_records import digest_of, records_of
 from kraftool.repair.undo import Undo
 from kraftool.reports.election.assessment import LossBound

@@ -18,16 +18,8 @@ from kraftool.repair.apply import Apply
 from kraftool.repair.backup import FOLDER, backup_of
 from kraftool.repair.disk import DataDirectory, RepairRefused
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import (
-    DirectoryIdentity,
-    Edit,
-    Expected,
-    HostPlan,
-    HostRole,
-    Piece,
-    Plan,
-    target_of,
-)
+from kraftool.repair.plan import DirectoryIdentity, Edit, Expected, HostPlan, HostRole, Piece, Plan
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.repair.undo import Undo
 from kraftool.repair.verify import check_directory

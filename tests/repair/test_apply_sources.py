@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.repair.disk import RepairRefused
-from kraftool.repair.plan import DirectoryIdentity, HostPlan, HostRole, Piece, target_of
+from kraftool.repair.plan import DirectoryIdentity, HostPlan, HostRole, Piece
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.verify import check_directory
 from tests.repair.repair_cases import (
     PARTITION,

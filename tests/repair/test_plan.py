@@ -12,16 +12,8 @@ import pytest
 from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.repair.document import DocumentError, from_document, to_document
-from kraftool.repair.plan import (
-    Edit,
-    Fingerprint,
-    HostPlan,
-    Piece,
-    Plan,
-    PlanFile,
-    PlanFileKind,
-    target_of,
-)
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Piece, Plan
+from kraftool.repair.plan_file import PlanFile, PlanFileKind, target_of
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml, plan_to_yaml
 from tests.repair.plan_cases import DELETED, JUMP, OLD, QUORUM_STATE, SEGMENT, a_plan
 

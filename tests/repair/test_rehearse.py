@@ -19,15 +19,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.repair.backup import FOLDER
 from kraftool.repair.disk import RepairRefused
-from kraftool.repair.plan import (
-    Fingerprint,
-    Method,
-    Piece,
-    Plan,
-    PlanFileKind,
-    RequiredSetting,
-    target_of,
-)
+from kraftool.repair.plan import Fingerprint, Method, Piece, Plan, RequiredSetting
+from kraftool.repair.plan_file import PlanFileKind, target_of
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.rehearsal import Rehearsal, RehearsalRequest, rehearse
 from kraftool.repair.rehearsal_copies import find_rehearsed, workplace

@@ -25,8 +25,8 @@ from kraftool.repair.plan import (
     PlannedLoss,
     Quarantined,
     SnapshotRecipe,
-    target_of,
 )
+from kraftool.repair.plan_file import target_of
 from kraftool.repair.verify import (
     DirectoryCheck,
     PlanVerification,

@@ -21,7 +21,8 @@ from kraftool.repair.making import (
     quorum_state_of,
     removals,
 )
-from kraftool.repair.plan import Edit, Fingerprint, Piece, PlanFile, PlanFileKind, Risk
+from kraftool.repair.plan import Edit, Fingerprint, Piece, Risk
+from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.repair.ranking import Host, beyond, is_voter
 from kraftool.repair.request import Acceptance
 from kraftool.repair.standing import QuorumAssessment

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tarfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,11 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.walk import Walk
 from kraftool.reports.logs import parallel as log_parallel
 from kraftool.storage.source import FileSource
+from tests.commands.dumped_logs import LOG, Run, offsets, transaction_log
 
 pytestmark = pytest.mark.slow
 
-Run = Callable[..., Any]
-
 PARTITION = "static-single/node-1/data/__cluster_metadata-0"
-LOG = "00000000000000000000.log"
 
 
 def goldens(fixtures: Path) -> Iterator[tuple[Path, str, dict[str, object]]]:
@@ -129,11 +127,6 @@ def test_csv_has_a_row_for_each_record(partition: Path, kraftool: Run) -> None:
     records = [json.loads(line) for line in lines if b'"kind":"record"' in line]
     assert [int(row["offset"]) for row in rows] == [record["offset"] for record in records]
     assert [json.loads(row["data"]) for row in rows] == [record["data"] for record in records]
-
-
-def offsets(ran: bytes) -> list[int]:
-    found = [json.loads(line) for line in ran.splitlines()]
-    return [each["offset"] for each in found if each["kind"] == "record"]
 
 
 def test_a_directory_is_its_segments_and_with_snapshots_its_checkpoints_too(
@@ -253,46 +246,6 @@ def test_kafka_flags_are_understood(
     plain = kraftool("dump-log", "-o", "kafka", LOG)
     flags = ["--cluster-metadata-decoder", "--print-data-log", "--deep-iteration"]
     assert kraftool("dump-log", "-o", "kafka", *flags, "--files", LOG).out == plain.out
-
-
-def transaction_log(tmp_path: Path) -> Path:
-    """A committed, an aborted and an open transaction, with plain records around them."""
-    names = [
-        "NoOpRecord",
-        *("BeginTransactionRecord", "TopicRecord", "EndTransactionRecord"),
-        *("BeginTransactionRecord", "TopicRecord", "AbortTransactionRecord"),
-        "NoOpRecord",
-        *("BeginTransactionRecord", "TopicRecord"),
-    ]
-    data = b""
-    for offset, name in enumerate(names):
-        value = {"name": f"t{offset}"} if name == "TopicRecord" else {}
-        record = framing.encode_record(name, 0, value)
-        data += encode_batch([(None, record)], base_offset=offset, epoch=1, timestamp=1)
-    path = tmp_path / LOG
-    path.write_bytes(data)
-    return path
-
-
-def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: Run) -> None:
-    path = transaction_log(tmp_path)
-    ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "mark", path)
-    records = [json.loads(line) for line in ran.out.splitlines() if b'"record"' in line]
-    assert [each.get("transaction", "") for each in records] == [
-        "",
-        *["committed"] * 3,
-        *["aborted"] * 3,
-        "",
-        *["open"] * 2,
-    ]
-
-
-def test_hiding_transactions_leaves_what_readers_of_the_metadata_see(
-    tmp_path: Path, kraftool: Run
-) -> None:
-    path = transaction_log(tmp_path)
-    ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "hide", path)
-    assert offsets(ran.out) == [0, 2, 7]
 
 
 @pytest.mark.parametrize(

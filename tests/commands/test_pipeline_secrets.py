@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.commands.conftest import Ran, apart
-from tests.commands.test_secrets import FIXTURES, SCENARIOS, assert_no_secret
+from tests.commands.secret_nodes import FIXTURES
+from tests.commands.test_secrets import SCENARIOS, assert_no_secret
 
 
 @pytest.mark.spark

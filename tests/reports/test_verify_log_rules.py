@@ -5,22 +5,20 @@ The directory is one of real Kafka's; what is changed in it is written by the de
 
 import gzip
 import json
-import shutil
 import struct
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kraftool.decoders import framing
 from kraftool.decoders.batch import HEADER_SIZE, RecordBatch, encode_batch
-from kraftool.decoders.control import ControlRecordType, decode_value, encode_key, encode_value
-from kraftool.decoders.segment import scan
+from kraftool.decoders.control import ControlRecordType
 from kraftool.reports.findings.finding import Severity
 from tests.reports.log_node import PARTITION, VOTERS, Node
 
 NO_OP = framing.encode_record("NoOpRecord", 0, {})
+
+
 UNKNOWN_TOPIC = "AAAAAAAAAAAAAAAAAAAAZw"
 PARTITION_RECORD: dict[str, Any] = {
     "partitionId": 0,
@@ -37,16 +35,6 @@ PARTITION_RECORD: dict[str, Any] = {
     "eligibleLeaderReplicas": None,
     "lastKnownElr": None,
 }
-
-
-@pytest.fixture
-def node(fixtures_dir: Path, tmp_path: Path) -> Node:
-    target = tmp_path / "data"
-    source = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data"
-    shutil.copytree(source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
-    return Node(target)
 
 
 # --- the form of batches and records ------------------------------------------------------------
@@ -378,127 +366,3 @@ def test_kraft_version_never_goes_back(node: Node) -> None:
     assert node.codes() == []
     node.control((version, {"version": 0, "kRaftVersion": 0}))
     assert node.found("KT-LOG-KRAFT-VERSION").severity is Severity.ERROR
-
-
-# --- snapshots against the log ------------------------------------------------------------------
-
-
-def test_a_snapshot_ends_where_a_batch_does(node: Node) -> None:
-    batch = next(
-        each for each in node.batches() if each.header.record_count > 2 and each.epoch == 3
-    )
-    node.snapshot_at(batch.base_offset + 1)
-    assert node.found("KT-SNAP-LOG-BOUNDARY").offset == batch.base_offset + 1
-
-
-def test_a_snapshots_epoch_is_that_of_the_log(node: Node) -> None:
-    offset = int(node.snapshots()[-1].name[:20])
-    node.snapshot_at(offset, epoch=2)
-    finding = node.found("KT-SNAP-LOG-EPOCH")
-    assert (finding.expected, finding.found) == ("3", "2")
-
-
-Edit = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-def edit_header(path: Path, kind: ControlRecordType, edit: Edit) -> None:
-    """Change a control record of a snapshot's first batch."""
-    data = path.read_bytes()
-    first = next(scan(lambda at, size: data[at : at + size]))
-    assert isinstance(first, RecordBatch)
-    records = []
-    for record in first.records():
-        value = record.value
-        if record.key == encode_key(kind):
-            value = encode_value(kind, edit(dict(decode_value(kind, value)[1])))
-        records.append((record.key, value))
-    again = encode_batch(
-        records,
-        base_offset=0,
-        epoch=first.epoch,
-        timestamp=first.header.max_timestamp,
-        control=True,
-    )
-    path.write_bytes(again + data[first.size :])
-
-
-TIMESTAMP = "KT-SNAP-LOG-TIMESTAMP"
-
-
-def header_time(path: Path, timestamp: int) -> None:
-    """Give the header another lastContainedLogTimestamp."""
-    key = "lastContainedLogTimestamp"
-    edit_header(path, ControlRecordType.SNAPSHOT_HEADER, lambda value: {**value, key: timestamp})
-
-
-def times_from(node: Node, offset: int) -> list[int]:
-    """The time of the batch that ends before the offset, then of the later ones of its epoch."""
-    batches = [each for each in node.batches() if each.last_offset + 1 >= offset]
-    assert batches[0].last_offset + 1 == offset
-    return [each.header.max_timestamp for each in batches if each.epoch == batches[0].epoch]
-
-
-def test_a_snapshots_header_has_the_time_of_its_last_batch_or_a_later_one(node: Node) -> None:
-    """A leader may read the time from a buffer that a later batch uses, of the log or of a
-    snapshot that is written then: see docs/observed.md."""
-    newest = node.snapshots()[-1]
-    times = times_from(node, int(newest.name[:20]))
-    assert len(times) > 2
-    assert times == sorted(set(times)), "a gap between any two"
-    for allowed in (*times, times[0] + 1, times[-1] - 1, times[-1] + 1):
-        header_time(newest, allowed)
-        assert node.codes() == [], "the batch of a later time may be lost, or of another snapshot"
-    for wrong in (0, times[0] - 1):
-        header_time(newest, wrong)
-        finding = node.found(TIMESTAMP)
-        assert (finding.expected, finding.found) == (str(times[0]), str(wrong))
-
-
-def test_a_batch_of_a_later_leader_excuses_no_header(node: Node) -> None:
-    newest = node.snapshots()[-1]
-    times = times_from(node, int(newest.name[:20]))
-    node.append(NO_OP, epoch=4)
-    batch = node.batches()[-1]
-    node.sealed(batch, base_timestamp=times[0] - 1, max_timestamp=times[0] - 1)
-    header_time(newest, times[0] - 1)
-    assert TIMESTAMP in node.codes()
-
-
-def test_a_clock_that_was_set_back_excuses_an_earlier_time(node: Node) -> None:
-    newest = node.snapshots()[-1]
-    times = times_from(node, int(newest.name[:20]))
-    node.append(NO_OP, epoch=node.batches()[-1].epoch)
-    batch = node.batches()[-1]
-    node.sealed(batch, base_timestamp=times[0] - 1, max_timestamp=times[0] - 1)
-    header_time(newest, times[0] - 1)
-    assert TIMESTAMP not in node.codes()
-
-
-def test_a_snapshots_voters_are_those_of_the_log_in_any_order(node: Node) -> None:
-    newest = node.snapshots()[-1]
-    edit_header(newest, VOTERS, lambda value: {**value, "voters": value["voters"][::-1]})
-    assert node.codes() == []
-    edit_header(newest, VOTERS, lambda value: {**value, "voters": value["voters"][1:]})
-    assert node.codes() == ["KT-SNAP-LOG-VOTERS"]
-
-
-def test_a_snapshot_beyond_the_log_is_told_and_one_at_its_end_is_fine(node: Node) -> None:
-    end, now = node.end, node.now
-    path = node.snapshot_at(end)
-    key = "lastContainedLogTimestamp"
-    edit_header(path, ControlRecordType.SNAPSHOT_HEADER, lambda value: {**value, key: now})
-    assert node.codes() == ["KT-SNAP-DIFFERS"], "its state is of another offset"
-    node.snapshot_at(end + 1)
-    assert node.codes() == ["KT-SNAP-AHEAD"]
-
-
-def test_without_the_snapshot_that_covers_the_start_nothing_is_replayed(
-    fixtures_dir: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "data"
-    shutil.copytree(fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data", target)
-    for each in (target / PARTITION).glob("*.checkpoint"):
-        each.unlink()
-    node = Node(target)
-    assert "KT-SNAP-MISSING" in node.codes()
-    assert "were not replayed" in node.found("KT-LOG-NOT-CHECKED").text

@@ -115,7 +115,7 @@ def test_documents_fit_the_schema(kraftool: Run, directory: Path, made: Plan, fi
         ran = kraftool("recover", *words)
         document = fitting(ran.text)
         assert document["planId"] == made.id
-        seen.append((ran.code, document.get("alreadyDone"), document.get("isFine")))
+        seen.append((ran.code, document.get("isAlreadyDone"), document.get("isFine")))
     assert seen == [
         (0, False, None),
         (0, False, None),

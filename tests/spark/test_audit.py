@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -85,6 +87,20 @@ def test_each_directory_has_the_findings_of_the_three_commands(told: Told) -> No
     findings = told.findings(weighty=False)
     for path in directories:
         assert findings_of_audit(findings, path) == findings_by_command(path), path
+
+
+_ALONE = """\
+from kraftool.reports.findings.kinds import log
+from kraftool.reports.fleet.model import FleetFinding
+from kraftool.spark.audit.frames import finding_row
+print(finding_row(FleetFinding(finding=log.CRC.at("a log", "one bit")))[-2].decode())
+"""
+
+
+def test_a_worker_writes_a_finding_as_the_document_has_it() -> None:
+    """A worker that did nothing else before has imported the rows' module alone."""
+    done = subprocess.run([sys.executable, "-c", _ALONE], capture_output=True, check=True)
+    assert {*PLACE, "by"} <= set(json.loads(done.stdout))
 
 
 def test_each_finding_of_a_directory_is_told_once(told: Told) -> None:

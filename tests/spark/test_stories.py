@@ -44,6 +44,14 @@ def _directories(*paths: Path) -> list[list[FleetFile]]:
     return list(found.values())
 
 
+NAMES = {
+    "offset": "offset", "epoch": "epoch", "type": "type", "severity": "severity",
+    "visibility": "visibility", "disputed": "isDisputed", "nodes": "labels", "text": "what",
+    "timestamp_ms": "timestampMs",
+}  # fmt: skip
+"""What the timeline's JSON calls a column."""
+
+
 class _Told:
     """What `timeline -o json` says, by the table that has it."""
 
@@ -60,20 +68,16 @@ class _Told:
 
 
 def _as_told(row: Row, paths: dict[str, str]) -> Row:
-    told = {name: row[name] for name in ("offset", "epoch", "type", "severity", "visibility")}
-    told |= {name: row[name] for name in ("disputed", "nodes", "text")}
     assert row["directories"] == [paths[node] for node in row["nodes"]]
-    return {**told, "timestamp": row["timestamp_ms"]}
+    return {name: row[column] for column, name in NAMES.items()}
 
 
 def _check(paths: list[str], sink: Any, told: _Told) -> None:
     write_stories(_directories(*map(Path, paths)), sink)
     for table, events in told.tables.items():
         rows = sink.rows(table)
-        names = ("offset", "epoch", "type", "severity", "visibility", "disputed", "nodes", "text",
-                 "timestamp")  # fmt: skip
         assert [_as_told(row, told.paths) for row in rows] == [
-            {name: event[name] for name in names} for event in events
+            {name: event[name] for name in NAMES.values()} for event in events
         ]
         for row, event in zip(rows, events, strict=True):
             _DATA[table](row, event)

@@ -15,6 +15,7 @@ from pyspark.storagelevel import StorageLevel
 
 from kraftool.reports.findings.finding import SEVERITY_RANK
 from kraftool.reports.findings.urgency import urgency_of
+from kraftool.reports.fleet.document import fleet_finding_object
 from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
@@ -47,12 +48,13 @@ _FINE = 3
 
 def findings_frame(spark: SparkSession, found: RDD[FleetFinding]) -> DataFrame:
     """Findings: `repeated` is how many of its like, in one directory, come before it."""
-    rows = spark.createDataFrame(found.map(_finding), _FINDINGS)
+    rows = spark.createDataFrame(found.map(finding_row), _FINDINGS)
     like = "PARTITION BY code, cluster, directory ORDER BY urgency, file, position, offset, text"
     return _kept(rows.withColumn("repeated", expr(f"row_number() OVER ({like})")))
 
 
-def _finding(found: FleetFinding) -> tuple[Any, ...]:
+def finding_row(found: FleetFinding) -> tuple[Any, ...]:
+    """A finding as the row of its frame."""
     finding = found.finding
     return (
         SEVERITY_RANK[finding.severity],
@@ -66,7 +68,9 @@ def _finding(found: FleetFinding) -> tuple[Any, ...]:
         finding.offset,
         file_text(finding.text),
         finding.undecoded,
-        json_line(found),
+        # By its name: a form that is only looked up counts where its module was imported, and a
+        # worker imports this one alone.
+        json_line(fleet_finding_object(found)),
         pickle.dumps(found),
     )
 

@@ -77,11 +77,16 @@ def app_of(words: list[str]) -> typer.Typer:
     Where the first word names none it is all of them, for help, completion and what was meant.
     """
     first = words[0] if words else ""
-    commands = [each for each in app.registered_commands if each.name == first]
+    commands = [
+        registered_command
+        for registered_command in app.registered_commands
+        if registered_command.name == first
+    ]
     groups = [
-        each
-        for each in app.registered_groups
-        if each.typer_instance is not None and each.typer_instance.info.name == first
+        registered_group
+        for registered_group in app.registered_groups
+        if registered_group.typer_instance is not None
+        and registered_group.typer_instance.info.name == first
     ]
     if not commands and not groups:
         return app

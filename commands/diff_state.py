@@ -117,8 +117,8 @@ def diff_state(
         if output is DiffFormat.JSON:
             to.document(diff_json.diff_state_document(both, differing, ignored, counts))
         else:
-            for each in diff_json.lines(both, differing, ignored, counts):
-                to.write(each)
+            for line in diff_json.lines(both, differing, ignored, counts):
+                to.write(line)
     if counts.by_kind:
         to.raise_code(ExitCode.FINDING)
     settle(to, both.findings)
@@ -137,9 +137,10 @@ def _ignored(words: str) -> frozenset[str]:
     from kraftool.reports.state.diff import IGNORABLE
 
     fields = [word.strip() for word in words.split(",") if word.strip()]
-    for each in fields:
-        if each not in IGNORABLE:
+    for field in fields:
+        if field not in IGNORABLE:
             raise UsageError(
-                f"--ignore {each!r} is no field to leave out", hint=f"one of {', '.join(IGNORABLE)}"
+                f"--ignore {field!r} is no field to leave out",
+                hint=f"one of {', '.join(IGNORABLE)}",
             )
     return frozenset(fields)

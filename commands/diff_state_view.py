@@ -107,9 +107,9 @@ def _kind(
 
 def _details(change: EntityChange) -> Iterator[Text]:
     """Field by field where it changed; what it was or is in one line where it is on one side."""
-    for each in change.fields:
-        line = text(f"{each.field} ", KEY).append_text(text(value_text(each.old)))
-        yield line.append(" → ", style=QUIET).append_text(text(value_text(each.new)))
+    for field in change.fields:
+        line = text(f"{field.field} ", KEY).append_text(text(value_text(field.old)))
+        yield line.append(" → ", style=QUIET).append_text(text(value_text(field.new)))
     told = what_it_was(change)
     if told:
         yield text(told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…", QUIET)
@@ -119,7 +119,7 @@ def _verdict(both: TwoStates, counts: Counts) -> Text:
     if counts.by_kind:
         total = sum(sum(of_kind.values()) for of_kind in counts.by_kind.values())
         return Text(f"{total} {'difference' if total == 1 else 'differences'}", style=BAD)
-    severities = [each.severity for each in both.findings]
+    severities = [finding.severity for finding in both.findings]
     told = Text("no difference", style=style_of(overall_status(severities, is_complete=True)))
     old = state_hash(both.old.image)
     if old == state_hash(both.new.image):

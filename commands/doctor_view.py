@@ -40,7 +40,7 @@ _FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked 
 
 def write_report(to: Output, report: DoctorReport) -> None:
     """Every section, then the verdict and what looks deeper."""
-    left_out = {each.path for each in report.unexamined}
+    left_out = {unexamined.path for unexamined in report.unexamined}
     for section in report.sections:
         is_complete = section.path not in left_out and not report.ignored
         _section(to, section, is_live=report.is_live, is_complete=is_complete)
@@ -50,8 +50,12 @@ def write_report(to: Output, report: DoctorReport) -> None:
         _quorum(to, report, found)
         to.line()
     names = many(len(report.rules), "rule")
-    paths = [each.patient for each in report.sections if each.path]
-    count = sum(each is None or not each.source.is_live for each in paths)
+    paths = [
+        directory_diagnoses.patient
+        for directory_diagnoses in report.sections
+        if directory_diagnoses.path
+    ]
+    count = sum(path is None or not path.source.is_live for path in paths)
     directories = many(count, "directory")
     if found is not None and report.not_given:
         directories = _share(found, count)
@@ -85,8 +89,8 @@ def _share(found: Assessment, count: int) -> str:
 def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
     """What the directories prove together, and what to run next."""
     to.rich(Text("The quorum", style=NAME))
-    for each in sentences(found) if found is not None else ():
-        to.rich(text(each))
+    for sentence in sentences(found) if found is not None else ():
+        to.rich(text(sentence))
     for each in report.wiped:
         is_command = each.startswith("  ")
         to.rich(text(each, COMMAND if is_command else ""), unbroken=is_command)
@@ -96,7 +100,7 @@ def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
 
 
 def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_complete: bool) -> None:
-    findings = [each.finding for each in section.diagnoses]
+    findings = [diagnosis.finding for diagnosis in section.diagnoses]
     if section.path:
         fine = _FINE if is_complete else _INCOMPLETE
         head = headline(section.path, findings, fine=fine, is_complete=is_complete)
@@ -117,12 +121,12 @@ def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_compl
         whole = "nodes and directories" if is_live else "directories, and of the PATHs as a whole"
         to.rich(headline(f"Between the {whole}", findings))
     alike: dict[tuple[str, Severity], int] = {}
-    for each in section.diagnoses:
-        key = each.finding.code, each.finding.severity
+    for diagnosis in section.diagnoses:
+        key = diagnosis.finding.code, diagnosis.finding.severity
         alike[key] = alike.get(key, 0) + 1
         if alike[key] <= _MOST_ALIKE:
             to.line()
-            _diagnosis(to, each, section.path)
+            _diagnosis(to, diagnosis, section.path)
     for (code, _), count in alike.items():
         if count > _MOST_ALIKE:
             to.rich(text(f"… and {count - _MOST_ALIKE} more {code}", QUIET))
@@ -141,13 +145,13 @@ def _diagnosis(to: Output, diagnosis: Diagnosis, directory: str) -> None:
         f"{finding.field}: {finding.text}" if finding.field else finding.text,
     )
     told = []
-    for each in diagnosis.evidence:
-        where = _below(directory, each)
-        told.append(text(": ".join(part for part in (where, each.found) if part)))
+    for evidence in diagnosis.evidence:
+        where = _below(directory, evidence)
+        told.append(text(": ".join(part for part in (where, evidence.found) if part)))
     _lines(to, "evidence", told)
     if finding.advice:
         _sentence(to, "next", finding.advice)
-    commands = [text(each, COMMAND) for each in diagnosis.commands]
+    commands = [text(command, COMMAND) for command in diagnosis.commands]
     _lines(to, "" if finding.advice else "next", commands)
 
 
@@ -163,9 +167,9 @@ def _below(directory: str, evidence: Evidence) -> str:
 
 def _lines(to: Output, name: str, lines: Sequence[Text]) -> None:
     """Values and commands, each on one line however long, so that it can be copied."""
-    for number, each in enumerate(lines):
+    for number, line in enumerate(lines):
         label = Text((name if not number else "").ljust(_INDENT), style=QUIET)
-        to.rich(label.append_text(each), unbroken=True)
+        to.rich(label.append_text(line), unbroken=True)
 
 
 def _sentence(to: Output, name: str, words: str) -> None:
@@ -180,19 +184,27 @@ def _sentence(to: Output, name: str, words: str) -> None:
 def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
     """One code in full; of several, a line each."""
     if len(told) > 1:
-        for each in told:
-            style = SEVERITY_STYLES[each.severity]
-            line = Text(each.code.ljust(28), style=NAME)
+        for explanation in told:
+            style = SEVERITY_STYLES[explanation.severity]
+            line = Text(explanation.code.ljust(28), style=NAME)
             to.rich(
-                line.append(each.severity.ljust(_INDENT), style=style).append(each.meaning),
+                line.append(explanation.severity.ljust(_INDENT), style=style).append(
+                    explanation.meaning
+                ),
                 unbroken=True,
             )
         return
-    for each in told:
-        head = Text(each.code, style=NAME)
-        to.rich(head.append(f"  {each.severity}", style=SEVERITY_STYLES[each.severity]))
-        _sentence(to, "meaning", each.meaning)
-        more = {"next": each.advice, "note": each.note, "see": ", ".join(each.references)}
+    for explanation in told:
+        head = Text(explanation.code, style=NAME)
+        to.rich(
+            head.append(f"  {explanation.severity}", style=SEVERITY_STYLES[explanation.severity])
+        )
+        _sentence(to, "meaning", explanation.meaning)
+        more = {
+            "next": explanation.advice,
+            "note": explanation.note,
+            "see": ", ".join(explanation.references),
+        }
         for name, words in more.items():
             if words:
                 _sentence(to, name, words)

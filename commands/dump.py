@@ -140,7 +140,7 @@ def _kind(word: str) -> FileKind | None:
 
     if not word:
         return None
-    words = [each.value for each in FileKind if each is not FileKind.UNKNOWN]
+    words = [file_kind.value for file_kind in FileKind if file_kind is not FileKind.UNKNOWN]
     if word not in words:
         raise UsageError(f"--as {word!r} is no kind of file", hint=f"one of {', '.join(words)}")
     return FileKind(word)

@@ -47,7 +47,7 @@ def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
         case EntryList():
             _entries(output, file, file.content, zone)
         case Settings():
-            _pairs(output, [(each.key, each.value) for each in file.content.entries])
+            _pairs(output, [(entry.key, entry.value) for entry in file.content.entries])
         case PlainText():
             if file.content.text.strip():
                 output.rich(text(file.content.text.strip()))
@@ -75,14 +75,14 @@ _NONE = {"-1": "none", '"AAAAAAAAAAAAAAAAAAAAAA"': "none"}
 def _quorum_state(output: Output, content: QuorumStateFile) -> None:
     dead = content.state is not None and content.state.data_version == 0
     rows: list[tuple[str, object]] = []
-    for each in content.fields:
-        value = text(each.json_text)
-        if dead and each.name in DEAD_FIELDS:
+    for field in content.fields:
+        value = text(field.json_text)
+        if dead and field.name in DEAD_FIELDS:
             value.stylize(QUIET)
             value.append("  (dead field: Kafka never reads it)", style=QUIET)
-        elif each.json_text in _NONE:
-            value.append(f"  ({_NONE[each.json_text]})", style=QUIET)
-        rows.append((each.name, value))
+        elif field.json_text in _NONE:
+            value.append(f"  ({_NONE[field.json_text]})", style=QUIET)
+        rows.append((field.name, value))
     _pairs(output, rows)
 
 
@@ -103,8 +103,8 @@ def _meta(output: Output, content: MetaProperties) -> None:
 
 def _epochs(output: Output, content: LeaderEpochCheckpoint) -> None:
     table = plain_table("", "epoch", "start offset", right=("epoch", "start offset"))
-    for each in content.entries:
-        table.add_row(text(each.epoch), text(each.start_offset))
+    for entry in content.entries:
+        table.add_row(text(entry.epoch), text(entry.start_offset))
     table.title = None
     output.rich(table)
 
@@ -151,7 +151,7 @@ _LEFT = ("timestamp", "topic")
 def _entries(output: Output, file: FileReport, content: EntryList, zone: tzinfo) -> None:
     columns, row = _COLUMNS[file.kind]
     if content.count:
-        right = [each for each in columns if each not in _LEFT]
+        right = [column for column in columns if column not in _LEFT]
         table = plain_table("", *columns, right=right)
         table.title = None
         for each in content.head:
@@ -189,7 +189,7 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
         times = span(iso(log.first_timestamp, zone), iso(log.last_timestamp, zone))
         rows.append(("written", times))
     rows += _control_rows(log)
-    features = ", ".join(_feature(each.name, each.level) for each in log.features)
+    features = ", ".join(_feature(feature.name, feature.level) for feature in log.features)
     if features:
         rows.append(("features", features))
     rows += _transaction_rows(log)

@@ -18,12 +18,12 @@ def write_records(
     output: Output, report: DumpReport, zone: tzinfo, *, show_secrets: bool = False
 ) -> None:
     """List the records of the file, or of a directory's segments in offset order."""
-    files = [each for each in report.files if each.kind in BATCH_KINDS]
+    files = [file_report for file_report in report.files if file_report.kind in BATCH_KINDS]
     files += [
-        each
+        file_report
         for one in report.directories
-        for each in one.files
-        if each.kind is FileKind.LOG and each.is_live
+        for file_report in one.files
+        if file_report.kind is FileKind.LOG and file_report.is_live
     ]
     topics = TopicNames()
     table = LogTable(output, zone, topics=topics)

@@ -101,9 +101,11 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo, doct
 
 def _what_was_read(report: DirectoryReport) -> str:
     """Say how many files were read. A dump decodes them; doctor judges what is in them."""
-    unknown = sum(each.kind is FileKind.UNKNOWN for each in report.files)
+    unknown = sum(file.kind is FileKind.UNKNOWN for file in report.files)
     words = f"{many(len(report.files) - unknown, 'file')} read"
-    if not any(KINDS[each.code].undecoded for each in report.findings if each.code in KINDS):
+    if not any(
+        KINDS[finding.code].undecoded for finding in report.findings if finding.code in KINDS
+    ):
         words += ", all decodable"
     return f"{words}, {many(unknown, 'file')} of no known kind" if unknown else words
 
@@ -165,7 +167,7 @@ def _leadership(rows: _Rows, report: DirectoryReport, zone: tzinfo) -> None:
     state, change = summary.quorum_state, summary.leader_change
     if state is not None:
         rows.add("quorum-state", *_election(state))
-    elif any(each.kind is FileKind.QUORUM_STATE and each.is_live for each in report.files):
+    elif any(file.kind is FileKind.QUORUM_STATE and file.is_live for file in report.files):
         rows.add("quorum-state", Text("unreadable", style=BAD))
     if change is not None:
         rows.add(
@@ -233,9 +235,9 @@ def _versions(rows: _Rows, summary: MetadataSummary) -> None:
     if metadata is not None:
         release = f" ({metadata.release or 'of a newer Kafka'})"
         rows.add(METADATA_VERSION, text(metadata.level, NAME), release)
-    others = [each for each in summary.features if each.name != METADATA_VERSION]
+    others = [feature for feature in summary.features if feature.name != METADATA_VERSION]
     if others:
-        rows.add("features", text(", ".join(f"{each.name} {each.level}" for each in others)))
+        rows.add("features", text(", ".join(f"{other.name} {other.level}" for other in others)))
 
 
 def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
@@ -258,7 +260,7 @@ def _range(rows: _Rows, summary: MetadataSummary, zone: tzinfo) -> None:
             rows.add("", f"{iso(log.first_timestamp, zone)} to {iso(log.last_timestamp, zone)}")
         if log.intact_end_offset < log.end_offset:
             rows.add("", Text(f"intact up to offset {log.intact_end_offset} only", style=BAD))
-    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
+    live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = summary.newest_snapshot
     if newest is not None:
         upto = f", up to {iso(newest.timestamp, zone)}" if newest.timestamp is not None else ""
@@ -295,15 +297,15 @@ def _snapshots(snapshots: Sequence[SnapshotSummary], zone: tzinfo, width: int) -
         "Snapshots", "offset", "epoch", "size", "records", "up to", "state",
         right=("offset", "epoch", "size", "records"),
     )  # fmt: skip
-    for each in snapshots:
-        upto = iso(each.timestamp, zone) if each.timestamp is not None else "?"
+    for snapshot in snapshots:
+        upto = iso(snapshot.timestamp, zone) if snapshot.timestamp is not None else "?"
         table.add_row(
-            text(each.offset),
-            text(each.epoch),
-            size(each.size),
-            text(each.records),
+            text(snapshot.offset),
+            text(snapshot.epoch),
+            size(snapshot.size),
+            text(snapshot.records),
             upto if width >= 72 else upto.partition(".")[0],
-            _snapshot_state(each),
+            _snapshot_state(snapshot),
         )
     return table
 
@@ -325,8 +327,8 @@ def _files(report: DirectoryReport, width: int) -> Table:
     columns = ["file", *(["kind"] if wide else []), "size", *([] if narrow else ["holds"])]
     table = plain_table("Files", *columns, right=("size",))
     worst: dict[str, Severity] = {}
-    for each in report.findings:
-        worst.setdefault(each.file, each.severity)
+    for finding in report.findings:
+        worst.setdefault(finding.file, finding.severity)
     place = ""
     for file in report.files:
         folder = file.path.rpartition("/")[0]

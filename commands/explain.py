@@ -129,7 +129,7 @@ def _open(file: str) -> ByteSource:
 def _kind(source: ByteSource, word: str, size: int) -> FileKind:
     from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 
-    words = [each.value for each in FileKind if each is not FileKind.UNKNOWN]
+    words = [file_kind.value for file_kind in FileKind if file_kind is not FileKind.UNKNOWN]
     if word:
         if word not in words:
             raise UsageError(f"--as {word!r} is no kind of file", hint=f"one of {', '.join(words)}")

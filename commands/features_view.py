@@ -73,14 +73,14 @@ def _sources(output: Output, cluster: ClusterFeatures) -> None:
         f"  the state at offset {cluster.image.provenance.offset}"
     )
     output.rich(line)
-    for each in cluster.sources:
-        if each.newest:
+    for source in cluster.sources:
+        if source.newest:
             continue
-        told = "settings only" if each.metadata_version is None else _behind(each.end_offset)
-        told += f"; {each.missing} is not there" if each.missing else ""
-        if each.metadata_version not in (None, cluster.metadata_version):
-            told += f", metadata.version {named(METADATA_VERSION, each.metadata_version or 0)}"
-        output.rich(text(each.path, QUIET).append(f"  {told}", style=QUIET))
+        told = "settings only" if source.metadata_version is None else _behind(source.end_offset)
+        told += f"; {source.missing} is not there" if source.missing else ""
+        if source.metadata_version not in (None, cluster.metadata_version):
+            told += f", metadata.version {named(METADATA_VERSION, source.metadata_version or 0)}"
+        output.rich(text(source.path, QUIET).append(f"  {told}", style=QUIET))
     output.line()
 
 
@@ -89,13 +89,16 @@ def _behind(end: int) -> str:
 
 
 def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzinfo) -> Table:
-    highest = {each.name: each for each in reached}
+    highest = {reach.name: reach for reach in reached}
     table = plain_table(
         "Features", "feature", "level", "max", "offset", "last set", right=("offset",)
     )
     for column in table.columns[:3]:
         column.no_wrap = True
-    names = [*cluster.levels, *(each.name for each in reached if each.name not in cluster.levels)]
+    names = [
+        *cluster.levels,
+        *(reach.name for reach in reached if reach.name not in cluster.levels),
+    ]
     names.sort(key=lambda each: each != METADATA_VERSION)
     for name in names:
         level = cluster.level(name)
@@ -127,8 +130,8 @@ def _nodes(output: Output, cluster: ClusterFeatures) -> None:
         output.rich(Text("No node has registered.", style=WARN))
         return
     groups: dict[tuple[tuple[str, FeatureRange], ...], list[NodeSupport]] = {}
-    for each in cluster.nodes:
-        groups.setdefault(tuple(sorted(each.ranges.items())), []).append(each)
+    for node in cluster.nodes:
+        groups.setdefault(tuple(sorted(node.ranges.items())), []).append(node)
     output.rich(heading("Nodes and what they support"))
     for ranges, nodes in groups.items():
         line = text(_labels(nodes))
@@ -141,8 +144,8 @@ def _nodes(output: Output, cluster: ClusterFeatures) -> None:
 
 def _labels(nodes: Sequence[NodeSupport]) -> str:
     words = []
-    for role in dict.fromkeys(each.role for each in nodes):
-        listed = [each for each in nodes if each.role is role]
+    for role in dict.fromkeys(node.role for node in nodes):
+        listed = [node for node in nodes if node.role is role]
         ids = ", ".join(f"{each.id}{' (fenced)' if each.fenced else ''}" for each in listed[:20])
         more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
         words.append(f"{role.value}{'s' if len(listed) > 1 else ''} {ids}{more}")
@@ -166,22 +169,22 @@ def _ids(ids: Iterable[int]) -> str:
 
 
 def _reach(output: Output, reached: Sequence[FeatureReach]) -> None:
-    for each in reached:
-        if each.name == METADATA_VERSION:
-            told = f"all nodes support metadata.version {named(each.name, each.highest)}"
-            if each.level > each.highest:
+    for reach in reached:
+        if reach.name == METADATA_VERSION:
+            told = f"all nodes support metadata.version {named(reach.name, reach.highest)}"
+            if reach.level > reach.highest:
                 output.rich(text(f"{told}, and the cluster is beyond it", BAD))
-            elif not each.is_below:
+            elif not reach.is_below:
                 output.rich(text(f"{told}: the cluster is there", QUIET))
             else:
                 line = text(f"{told}: the cluster runs below it", WARN)
                 output.rich(line)
-                output.rich(_arrow(f"kraftool features … --to {level_name(each.highest)}"))
-        elif each.is_below:
-            told = f"{each.name} could be {each.expected}, the default of that release"
+                output.rich(_arrow(f"kraftool features … --to {level_name(reach.highest)}"))
+        elif reach.is_below:
+            told = f"{reach.name} could be {reach.expected}, the default of that release"
             output.rich(text(told, QUIET))
-        if each.limited_by:
-            told = f"{each.name} ends at {each.highest} because of {', '.join(each.limited_by)}"
+        if reach.limited_by:
+            told = f"{reach.name} ends at {reach.highest} because of {', '.join(reach.limited_by)}"
             output.rich(text(told, QUIET))
 
 
@@ -193,14 +196,16 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
     output.rich(heading("To ").append_text(text(plan.target)))
     table = plain_table("", "feature", "from", "to", "")
     table.title = None
-    stopped = {each.feature for each in plan.blockers}
-    for each in plan.changes:
-        same = each.current == each.target
-        mark = Text("blocked", style=BAD) if each.feature in stopped else Text()
+    stopped = {blocker.feature for blocker in plan.blockers}
+    for change in plan.changes:
+        same = change.current == change.target
+        mark = Text("blocked", style=BAD) if change.feature in stopped else Text()
         table.add_row(
-            text(each.feature, NAME),
-            text(named(each.feature, each.current)),
-            text("the same" if same else named(each.feature, each.target), QUIET if same else ""),
+            text(change.feature, NAME),
+            text(named(change.feature, change.current)),
+            text(
+                "the same" if same else named(change.feature, change.target), QUIET if same else ""
+            ),
             mark,
         )
     output.rich(table)
@@ -212,14 +217,15 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
         output.rich(
             Text("Nothing known blocks it.", style=style_of(worst_status([Status.GOOD, *minds])))
         )
-    _list(output, "Mind", (text(each) for each in plan.cautions), WARN)
-    _list(output, "A downgrade would lose", (_loss(each) for each in plan.losses), WARN)
+    _list(output, "Mind", (text(caution) for caution in plan.cautions), WARN)
+    _list(output, "A downgrade would lose", (_loss(loss) for loss in plan.losses), WARN)
     newer = (
         text(
-            f"{each.name} v{each.version}: {each.count}, the first at offset {each.first_offset},"
-            f" needs {named(METADATA_VERSION, each.needs)}"
+            f"{newer_record.name} v{newer_record.version}: {newer_record.count},"
+            f" the first at offset {newer_record.first_offset},"
+            f" needs {named(METADATA_VERSION, newer_record.needs)}"
         )
-        for each in plan.newer_records
+        for newer_record in plan.newer_records
     )
     _list(output, "Records in the log that are newer than that", newer, WARN)
     if plan.runs:
@@ -239,8 +245,8 @@ def _command(request: FeaturesRun) -> Iterator[Text]:
     head, *options = request.words()
     yield _arrow(head + (f" {options[0]}" if len(options) == 1 else " \\" if options else ""))
     if len(options) > 1:
-        for number, each in enumerate(options, 1):
-            yield text(f"    {each}" + (" \\" if number < len(options) else ""))
+        for number, option in enumerate(options, 1):
+            yield text(f"    {option}" + (" \\" if number < len(options) else ""))
 
 
 _MOST_LINES = 12
@@ -266,8 +272,8 @@ def _list(output: Output, title: str, lines: Iterable[Text], style: str) -> None
 def _grouped(blockers: Sequence[Blocker]) -> list[tuple[str, list[str]]]:
     """Blockers that say the same of several features are one line."""
     found: dict[str, list[str]] = {}
-    for each in blockers:
-        found.setdefault(each.text, []).append(each.feature)
+    for blocker in blockers:
+        found.setdefault(blocker.text, []).append(blocker.feature)
     return list(found.items())
 
 

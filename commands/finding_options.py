@@ -52,6 +52,6 @@ def settle(to: Output, findings: Iterable[Finding], fail_on: FailOn = FailOn.WAR
     """The exit code, of the findings that weigh enough: what was not decoded weighs most."""
     severities = [each.value for each in FailOn]
     counted = severities[: severities.index(fail_on.value) + 1]
-    for each in findings:
-        if each.severity.value in counted:
-            to.raise_code(ExitCode.UNREADABLE if each.undecoded else ExitCode.FINDING)
+    for finding in findings:
+        if finding.severity.value in counted:
+            to.raise_code(ExitCode.UNREADABLE if finding.undecoded else ExitCode.FINDING)

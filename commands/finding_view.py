@@ -74,7 +74,7 @@ def _outcome(findings: Sequence[Finding], between: str, fine: str, *, is_complet
             line.append(between if line else "")
             line.append(many(counts[severity], severity.value), style=SEVERITY_STYLES[severity])
     if not line:
-        status = overall_status((each.severity for each in findings), is_complete=is_complete)
+        status = overall_status((finding.severity for finding in findings), is_complete=is_complete)
         notes = f"{counts[Severity.INFO]} info" if counts[Severity.INFO] else ""
         line.append(", ".join(filter(None, (fine, notes))), style=style_of(status))
     return line
@@ -100,28 +100,28 @@ def write_findings(
     table.add_column(overflow="fold")
     alike: dict[tuple[str, str], int] = {}
     explained: set[str] = set()
-    for each in findings:
-        key = (each.code, each.file)
+    for finding in findings:
+        key = (finding.code, finding.file)
         alike[key] = alike.get(key, 0) + 1
         if alike[key] > _MOST_ALIKE:
             continue
-        where = each.where()
+        where = finding.where()
         if directory:
             where = _below(directory, where)
-        body = Text(each.code, style=NAME)
+        body = Text(finding.code, style=NAME)
         if where:
             body.append("  ").append_text(text(where))
-        body.append("\n").append_text(text(each.sentence()))
-        for place in each.places[:_MOST_ALIKE]:
+        body.append("\n").append_text(text(finding.sentence()))
+        for place in finding.places[:_MOST_ALIKE]:
             body.append("\n").append_text(text(f"also at {place.where()}: {place.reason}", QUIET))
-        if each.count > 1:
-            body.append("\n").append_text(text(_places(each), QUIET))
-        if explain and each.code not in explained and each.code in KINDS:
-            explained.add(each.code)
-            body.append("\n").append(KINDS[each.code].meaning, style=QUIET)
-        if each.advice:
-            body.append("\n").append_text(advice_line(each.advice, status_of(each.severity)))
-        table.add_row(Text(each.severity.value, style=SEVERITY_STYLES[each.severity]), body)
+        if finding.count > 1:
+            body.append("\n").append_text(text(_places(finding), QUIET))
+        if explain and finding.code not in explained and finding.code in KINDS:
+            explained.add(finding.code)
+            body.append("\n").append(KINDS[finding.code].meaning, style=QUIET)
+        if finding.advice:
+            body.append("\n").append_text(advice_line(finding.advice, status_of(finding.severity)))
+        table.add_row(Text(finding.severity.value, style=SEVERITY_STYLES[finding.severity]), body)
     output.rich(table)
     for (code, file), count in alike.items():
         if count > _MOST_ALIKE:

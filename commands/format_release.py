@@ -76,7 +76,7 @@ def _of_quorum(target: Target) -> Release:
             f"--bootstrap-controller leads to several clusters: {', '.join(view.cluster_ids)}",
             hint="name controllers of one cluster",
         )
-    nodes = [each for each in view.reached if METADATA_VERSION in each.offered.finalized]
+    nodes = [answer for answer in view.reached if METADATA_VERSION in answer.offered.finalized]
     if not nodes:
         raise FormatImpossible(
             f"no node of the quorum reports a finalized {METADATA_VERSION}",

@@ -61,7 +61,7 @@ class LiveFollowing:
     def _show(self, dump: FollowedDump, batches: Sequence[Batch]) -> None:
         if self._file is None:
             raise UsageError("there is no log to follow")
-        data, start = b"".join(each.data for each in batches), self._position
+        data, start = b"".join(batch.data for batch in batches), self._position
         self._position += len(data)
         dump.take_all(
             self._file, lambda at, size: data[at - start : at - start + size], WalkState.at(start)

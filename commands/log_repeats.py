@@ -44,7 +44,7 @@ class Repeats:
     @property
     def next_end_s(self) -> float | None:
         """When a count may be due; None if nothing is counted."""
-        return next((each.end_s for each in self._windows.values()), None)
+        return next((window.end_s for window in self._windows.values()), None)
 
     def take(self, record: logging.LogRecord, now_s: float) -> Iterator[logging.LogRecord]:
         """Yield what to write: counts that are due, and the record unless it only repeats."""
@@ -81,7 +81,7 @@ class Repeats:
         """Yield every count that is left."""
         windows, self._windows = list(self._windows.values()), {}
         self._keys.clear()
-        yield from (self._counted(each) for each in windows if each.repeated)
+        yield from (self._counted(window) for window in windows if window.repeated)
 
     def _key(self, text: str, key: Hashable) -> Key:
         if (text, key) in self._windows or self._keys[text] < _MAX_KEYS:

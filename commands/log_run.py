@@ -270,8 +270,8 @@ class LogRun:
         self._begin(file)
         text, findings = kafka_side_file(file.name, source.read_at(0, _LARGEST_SIDE_FILE))
         self._put(text.encode("utf-8", "surrogateescape"))
-        for each in findings:
-            self.output.problem(f"{file.name}: {each.describe()}")
+        for finding in findings:
+            self.output.problem(f"{file.name}: {finding.describe()}")
 
     # One entry at a time.
 

@@ -120,8 +120,8 @@ def run(
     if role is RoleOption.OBSERVER and (witness or lead_without_controller):
         raise UsageError("an observer neither votes nor leads", hint="--role voter")
     settings = read_config(config, overrides=dict(map(_override, override or ())))
-    for each in settings.notes:
-        to.note(f"kraftool: {settings.file}: {each}")
+    for note in settings.notes:
+        to.note(f"kraftool: {settings.file}: {note}")
     if not settings.is_controller:
         raise UsageError(f"{settings.source_of('process.roles')}: process.roles has no controller")
     options = NodeOptions(

@@ -134,8 +134,8 @@ class Output:
         """Write rich tables and texts."""
         console = self.console()
         with console.capture() as capture:
-            for each in renderables:
-                console.print(each, soft_wrap=unbroken)
+            for renderable in renderables:
+                console.print(renderable, soft_wrap=unbroken)
         self._send(unfilled(capture.get()).encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
@@ -179,8 +179,8 @@ class Output:
             colored=watched and allows_colour(),
         )
         with console.capture() as capture:
-            for each in renderables:
-                console.print(each, soft_wrap=unbroken)
+            for renderable in renderables:
+                console.print(renderable, soft_wrap=unbroken)
         _tell(unfilled(capture.get()).removesuffix("\n"))
 
     def note(self, text: str) -> None:

@@ -56,8 +56,8 @@ def write_audit(to: Output, audit: FleetAudit) -> None:
 def _headline(to: Output, audit: FleetAudit) -> None:
     counts, run = audit.counts, audit.run
     line = Text()
-    for number, each in enumerate(run.roots[:3]):
-        line.append(" " if number else "").append_text(text(each, NAME))
+    for number, root in enumerate(run.roots[:3]):
+        line.append(" " if number else "").append_text(text(root, NAME))
     if len(run.roots) > 3:
         line.append(f" and {len(run.roots) - 3} more ROOTs")
     to.rich(line, unbroken=True)
@@ -79,7 +79,7 @@ def _headline(to: Output, audit: FleetAudit) -> None:
 
 
 def _spread(versions: Sequence[VersionCount]) -> str:
-    told = [f"{each.name} in {each.clusters}" for each in versions[:5]]
+    told = [f"{version.name} in {version.clusters}" for version in versions[:5]]
     more = f" and {len(versions) - 5} others" if len(versions) > 5 else ""
     return f"{', '.join(told)}{more} {'cluster' if versions[-1].clusters == 1 else 'clusters'}"
 
@@ -87,7 +87,7 @@ def _spread(versions: Sequence[VersionCount]) -> str:
 def _clusters(to: Output, audit: FleetAudit) -> None:
     """Those with something from warning up, a line each."""
     weighty = (Severity.ERROR, Severity.WARNING)
-    listed = [each for each in audit.clusters if each.finding_counts.worst in weighty]
+    listed = [cluster for cluster in audit.clusters if cluster.finding_counts.worst in weighty]
     if not listed:
         return
     to.line()
@@ -96,15 +96,15 @@ def _clusters(to: Output, audit: FleetAudit) -> None:
     for name in ("errors", "warnings", "nodes", "lag", "epoch"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("metadata.version", overflow="fold")
-    for each in listed[:_MOST_CLUSTERS]:
+    for summary in listed[:_MOST_CLUSTERS]:
         table.add_row(
-            text(each.name, NAME),
-            _number(each.finding_counts.error, BAD),
-            _number(each.finding_counts.warning, WARN),
-            text(_nodes(each)),
-            text("-" if each.lag is None else each.lag),
-            text("-" if each.epoch is None else each.epoch),
-            text(", ".join(each.metadata_versions) or "-"),
+            text(summary.name, NAME),
+            _number(summary.finding_counts.error, BAD),
+            _number(summary.finding_counts.warning, WARN),
+            text(_nodes(summary)),
+            text("-" if summary.lag is None else summary.lag),
+            text("-" if summary.epoch is None else summary.epoch),
+            text(", ".join(summary.metadata_versions) or "-"),
         )
     to.rich(table)
     troubled = audit.counts.clusters_with.error + audit.counts.clusters_with.warning
@@ -128,14 +128,16 @@ def _nodes(cluster: ClusterSummary) -> str:
 
 def _findings(to: Output, audit: FleetAudit) -> None:
     """The worst, cluster by cluster; what is only info is counted."""
-    weighty = [each for each in audit.findings if each.finding.severity is not Severity.INFO]
+    weighty = [
+        finding for finding in audit.findings if finding.finding.severity is not Severity.INFO
+    ]
     shown: list[FleetFinding] = []
     alike: dict[tuple[str, str], int] = {}
-    for each in weighty:
-        key = each.finding.code, each.cluster
+    for finding in weighty:
+        key = finding.finding.code, finding.cluster
         alike[key] = alike.get(key, 0) + 1
         if alike[key] <= _MOST_ALIKE and len(shown) < _MOST_FINDINGS:
-            shown.append(each)
+            shown.append(finding)
     for cluster, group in _by_cluster(shown):
         to.line()
         to.rich(text(f"cluster {cluster}" if cluster else "The fleet as a whole", NAME))
@@ -143,10 +145,10 @@ def _findings(to: Output, audit: FleetAudit) -> None:
         table.add_column(no_wrap=True, width=7)
         table.add_column(overflow="fold")
         explained: set[tuple[str, str]] = set()
-        for each in group:
-            severity = each.finding.severity
+        for finding in group:
+            severity = finding.finding.severity
             table.add_row(
-                Text(severity.value, style=SEVERITY_STYLES[severity]), _body(each, explained)
+                Text(severity.value, style=SEVERITY_STYLES[severity]), _body(finding, explained)
             )
         to.rich(table)
     left = audit.counts.finding_counts.error + audit.counts.finding_counts.warning - len(shown)
@@ -160,8 +162,8 @@ def _by_cluster(
     findings: Iterable[FleetFinding],
 ) -> list[tuple[str, list[FleetFinding]]]:
     found: dict[str, list[FleetFinding]] = {}
-    for each in findings:
-        found.setdefault(each.cluster, []).append(each)
+    for finding in findings:
+        found.setdefault(finding.cluster, []).append(finding)
     return list(found.items())
 
 
@@ -194,13 +196,13 @@ def _codes(to: Output, audit: FleetAudit) -> None:
     table.add_column("severity", no_wrap=True)
     for name in ("findings", "clusters", "directories"):
         table.add_column(name, justify="right", no_wrap=True)
-    for each in audit.codes:
+    for code in audit.codes:
         table.add_row(
-            Text(each.code, style=NAME),
-            Text(each.severity.value, style=SEVERITY_STYLES[each.severity]),
-            str(each.findings),
-            str(each.clusters),
-            str(each.directories),
+            Text(code.code, style=NAME),
+            Text(code.severity.value, style=SEVERITY_STYLES[code.severity]),
+            str(code.findings),
+            str(code.clusters),
+            str(code.directories),
         )
     to.rich(table)
     to.rich(text("kraftool doctor --explain CODE says what a code means", QUIET))

@@ -146,7 +146,7 @@ def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     if not all(roots):
         raise UsageError("a ROOT has no name", hint="a variable of the shell may be empty")
     return tuple(
-        each if "://" in each else os.path.abspath(os.path.expanduser(each)) for each in roots
+        root if "://" in root else os.path.abspath(os.path.expanduser(root)) for root in roots
     )
 
 

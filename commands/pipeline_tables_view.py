@@ -40,13 +40,16 @@ def _table(report: TablesReport) -> Table:
     table.add_column("table", no_wrap=True)
     for name in ("rows", "new", "removed", "files", "size"):
         table.add_column(name, justify="right")
-    for each in report.tables:
+    for table_report in report.tables:
         table.add_row(
-            text(each.name, NAME if each.added_rows or each.removed_rows else QUIET),
-            f"{each.after.rows:,}",
-            f"{each.added_rows:,}" if each.added_rows else "",
-            f"{each.removed_rows:,}" if each.removed_rows else "",
-            f"{each.after.files:,}",
-            size(each.after.size),
+            text(
+                table_report.name,
+                NAME if table_report.added_rows or table_report.removed_rows else QUIET,
+            ),
+            f"{table_report.after.rows:,}",
+            f"{table_report.added_rows:,}" if table_report.added_rows else "",
+            f"{table_report.removed_rows:,}" if table_report.removed_rows else "",
+            f"{table_report.after.files:,}",
+            size(table_report.after.size),
         )
     return table

@@ -67,12 +67,12 @@ def write_checks(to: Output, checks: Sequence[Check]) -> None:
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for each in checks:
-        body = text(each.reason)
-        if each.advice:
-            advice = advice_line(each.advice, _STATUSES[each.verdict])
+    for check in checks:
+        body = text(check.reason)
+        if check.advice:
+            advice = advice_line(check.advice, _STATUSES[check.verdict])
             body.append("\n").append_text(advice)
-        table.add_row(Text(each.verdict.value, style=style_of(_STATUSES[each.verdict])), body)
+        table.add_row(Text(check.verdict.value, style=style_of(_STATUSES[check.verdict])), body)
     if checks:
         to.rich(table)
 
@@ -83,7 +83,7 @@ def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
     if not change.is_needed:
         return Text("Nothing to do: it is so already.", style=GOOD)
     if dry_run:
-        status = worst_status(_STATUSES[each.verdict] for each in change.checks)
+        status = worst_status(_STATUSES[check.verdict] for check in change.checks)
         return Text("It could be done; nothing was changed.", style=style_of(status))
     if change.outcome is ChangeOutcome.DONE:
         return (

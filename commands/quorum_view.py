@@ -62,7 +62,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     view = health.view
     # Without the metadata nothing is known of brokers and partitions.
     is_complete = health.cluster is not None
-    severities = [each.severity for each in health.findings]
+    severities = [finding.severity for finding in health.findings]
     style = style_of(overall_status(severities, is_complete=is_complete))
     _head(output, view, style)
     if view.quorum is not None:
@@ -141,18 +141,18 @@ def _replicas(view: QuorumView, zone: tzinfo) -> Table:
     )  # fmt: skip
     assert view.quorum is not None, "a leader tells of replicas"
     end = leader_end(view)
-    clock = max((each.last_fetch_timestamp for each in view.voters), default=-1)
+    clock = max((voter.last_fetch_timestamp for voter in view.voters), default=-1)
     voters = sorted(view.voters, key=lambda each: each.replica.id)
-    for each in (*voters, *sorted(view.observers, key=lambda each: each.replica.id)):
-        is_leader = each.replica.id == view.quorum.leader_id and each in view.voters
-        known = each.log_end_offset >= 0
+    for replica in (*voters, *sorted(view.observers, key=lambda each: each.replica.id)):
+        is_leader = replica.replica.id == view.quorum.leader_id and replica in view.voters
+        known = replica.log_end_offset >= 0
         table.add_row(
-            text(each.replica.id, NAME),
-            _role(view, each, is_leader=is_leader),
-            text(each.replica.directory_id or "-", QUIET),
-            text(each.log_end_offset) if known else Text("?", style=WARN),
-            text(max(end - each.log_end_offset, 0)) if known else Text("?", style=WARN),
-            *_times(each, clock, zone, is_leader=is_leader),
+            text(replica.replica.id, NAME),
+            _role(view, replica, is_leader=is_leader),
+            text(replica.replica.directory_id or "-", QUIET),
+            text(replica.log_end_offset) if known else Text("?", style=WARN),
+            text(max(end - replica.log_end_offset, 0)) if known else Text("?", style=WARN),
+            *_times(replica, clock, zone, is_leader=is_leader),
         )
     return table
 
@@ -185,19 +185,19 @@ def _nodes(view: QuorumView) -> Table:
         "Nodes, as each says itself", "node", "runs", "asked at", "leader", "epoch", "answer",
         right=("node", "leader", "epoch"),
     )  # fmt: skip
-    for each in view.nodes:
-        agrees = view.leader is not None and (each.epoch, each.leader_id) == (
+    for node in view.nodes:
+        agrees = view.leader is not None and (node.epoch, node.leader_id) == (
             view.leader.epoch,
             view.leader.node_id,
         )
         style = "" if agrees or view.leader is None else WARN
         table.add_row(
-            text("?" if each.node_id is None else each.node_id, NAME),
-            _runs(view, each),
-            text(str(each.endpoint)),
-            text(_or_none(each.leader_id, each), style),
-            text(_or_none(each.epoch, each), style),
-            _answer(each),
+            text("?" if node.node_id is None else node.node_id, NAME),
+            _runs(view, node),
+            text(str(node.endpoint)),
+            text(_or_none(node.leader_id, node), style),
+            text(_or_none(node.epoch, node), style),
+            _answer(node),
         )
     return table
 
@@ -225,26 +225,26 @@ def _answer(each: NodeAnswer) -> Text:
 
 
 def _problems(output: Output, view: QuorumView) -> None:
-    for each in view.brokers:
-        output.rich(text(broker_words(each), WARN))
-    for each in view.nodes:
-        if each.problem:
-            output.rich(text(f"{each.name}: {reason(each)}", WARN))
-    for advice in dict.fromkeys(each.advice for each in view.asked if each.advice):
+    for broker in view.brokers:
+        output.rich(text(broker_words(broker), WARN))
+    for node in view.nodes:
+        if node.problem:
+            output.rich(text(f"{node.name}: {reason(node)}", WARN))
+    for advice in dict.fromkeys(answer.advice for answer in view.asked if answer.advice):
         output.rich(Text("→ ", style=COMMAND).append_text(text(advice)))
 
 
 def _features(output: Output, view: QuorumView) -> None:
     """The finalized levels; nodes that tell the same share a line."""
     told: dict[tuple[tuple[str, int], ...], list[NodeAnswer]] = {}
-    for each in view.reached:
-        told.setdefault(tuple(sorted(each.offered.finalized.items())), []).append(each)
+    for answer in view.reached:
+        told.setdefault(tuple(sorted(answer.offered.finalized.items())), []).append(answer)
     if not told:
         return
     output.line()
     output.rich(heading("Finalized features"))
     for levels, nodes in told.items():
-        ids = ", ".join("?" if each.node_id is None else str(each.node_id) for each in nodes)
+        ids = ", ".join("?" if node.node_id is None else str(node.node_id) for node in nodes)
         words = ", ".join(
             f"{name} {level}" + (f" ({level_name(level)})" if name == METADATA_VERSION else "")
             for name, level in levels

@@ -37,5 +37,5 @@ def _total(locations: Sequence[Location]) -> int | None:
     """The bytes to read, where that can be known before."""
     if any(each.is_stream for each in locations):
         return None
-    entries = (each for location in locations for each in location.entries())
-    return sum(each.size for each in entries if isinstance(each, Entry))
+    entries = (entry for location in locations for entry in location.entries())
+    return sum(entry.size for entry in entries if isinstance(entry, Entry))

@@ -108,7 +108,7 @@ def apply(
                 if output is PlainFormat.TABLE:
                     _tell(to, repair, config)
                     to.flush()
-                words = [each.word for each in made.risks]
+                words = [risk.word for risk in made.risks]
                 confirm(made, "apply", directory, yes=yes, words=words, accepted=accept or ())
                 with telling_interruption(to, repair, plan):
                     repair.carry_out(
@@ -191,14 +191,15 @@ def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
         os.path.join(repair.directory.path, each.target.path) for each in repair.host.expected
     }
     return any(
-        each.severity is Severity.ERROR and each.file not in relied for each in checked.findings
+        finding.severity is Severity.ERROR and finding.file not in relied
+        for finding in checked.findings
     )
 
 
 def _settle(to: Output, checked: DirectoryCheck) -> None:
     from kraftool.reports.findings.finding import Severity
 
-    if any(each.severity is not Severity.INFO for each in checked.findings):
+    if any(finding.severity is not Severity.INFO for finding in checked.findings):
         to.raise_code(ExitCode.FINDING)
 
 
@@ -217,7 +218,7 @@ def _document(
         is_already_done=again,
         edits=tuple(in_turn(repair.host.edits)),
         needed_settings=tuple(
-            NeededSetting(key=each.key, value=each.value) for each in repair.host.settings
+            NeededSetting(key=setting.key, value=setting.value) for setting in repair.host.settings
         ),
         backup=repair.backup.path if repair.host.edits else None,
         checked=checked,

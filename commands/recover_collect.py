@@ -153,15 +153,15 @@ def _collect_here(options: CollectOptions) -> NoReturn:
     to = Output(quiet=options.quiet, out=out)
     if to.to_terminal:
         raise UsageError("a collect file is not for a terminal", hint="name a file with --out")
-    with read_progress(to, [open_path(each) for each in paths]) as progress:
+    with read_progress(to, [open_path(path) for path in paths]) as progress:
         now_ms = int(time.time() * 1000)
         surveys = read_surveys(paths, now_ms=now_ms, at=options.at, progress=progress)
     data = collect_file.encode(surveys)
     to.write(data)
-    for each in surveys:
-        for line in survey_lines(each):
+    for survey in surveys:
+        for line in survey_lines(survey):
             to.note(printable(line))
-        if not is_well(each):
+        if not is_well(survey):
             to.raise_code(ExitCode.FINDING)
     to.note(f"carry {printable(out)} to where you plan: kraftool recover plan FILE...")
     if options.output is PlainFormat.JSON:

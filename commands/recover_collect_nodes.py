@@ -49,7 +49,7 @@ class CollectedNode:
         """The exit code for this node by itself."""
         if self.problem:
             return ExitCode.UNREADABLE
-        is_fine = not self.changed and all(is_well(each) for each in self.surveys)
+        is_fine = not self.changed and all(is_well(survey) for survey in self.surveys)
         return ExitCode.FINE if is_fine else ExitCode.FINDING
 
 
@@ -65,7 +65,7 @@ def collect_nodes(
 
     Ctrl-C ends what is in progress, and keeps the files that came. Raises KeyboardInterrupt then.
     """
-    files = {each.name: collect_file_of(folder, each.name) for each in nodes}
+    files = {remote_node.name: collect_file_of(folder, remote_node.name) for remote_node in nodes}
     if len(set(files.values())) < len(nodes):
         raise UsageError("a node is named twice")
     for file in files.values():
@@ -102,7 +102,7 @@ def collect_nodes(
             words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
             to.problem(words, code=ExitCode.INTERRUPTED)
             raise
-    return [results[each.name] for each in nodes]
+    return [results[remote_node.name] for remote_node in nodes]
 
 
 def _reporting(report: Callable[[str, int, int], None], name: str) -> Callable[[int, int], None]:
@@ -142,7 +142,7 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None
                 to.line(f"  {printable(line)}")
         if node.changed:
             to.line(f"  {_CHANGED}")
-    missing = [printable(each.name) for each in nodes if each.problem]
+    missing = [printable(collected_node.name) for collected_node in nodes if collected_node.problem]
     came = many(len(nodes) - len(missing), "node")
     to.note(f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else ""))
     if len(missing) < len(nodes):
@@ -151,8 +151,8 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None
 
 def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:
     """Set the exit code: 4 if no node was reached, otherwise the worst of all."""
-    if not any(each.reached for each in nodes):
+    if not any(node.reached for node in nodes):
         to.code = ExitCode.UNREACHABLE
         return
-    for each in nodes:
-        to.raise_code(each.code)
+    for node in nodes:
+        to.raise_code(node.code)

@@ -126,7 +126,7 @@ def check_back(place: HostPlace, file: str) -> Sequence[str]:
     except KraftoolError as error:
         return [error.message]
     # The plan may change the ids in meta.properties; the path and one directory remain.
-    mine = [each for each in surveys if each.path == place.host.path]
+    mine = [survey for survey in surveys if survey.path == place.host.path]
     if not mine:
         return [f"{file} has no directory {place.host.path}"]
     return list(not_as_planned(place.host, mine[0]))

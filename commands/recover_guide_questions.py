@@ -56,8 +56,8 @@ class GuideQuestions:
     def _hosts(self) -> dict[str, str]:
         """The hosts that ssh reaches, each with its collect file."""
         given = self._record.answers.get("hosts", "")
-        names = [each.strip().partition(":/")[0] for each in given.split(",") if each.strip()]
-        return {each: str(collect_file_of(self._record.path("hosts"), each)) for each in names}
+        names = [part.strip().partition(":/")[0] for part in given.split(",") if part.strip()]
+        return {name: str(collect_file_of(self._record.path("hosts"), name)) for name in names}
 
     def _ask_what_there_is(self) -> None:
         """Ask for hosts, paths and lost voters, unless that was answered before."""
@@ -75,9 +75,9 @@ class GuideQuestions:
             hosts = self._asked("Hosts, as ctl-1,broker-11:/srv/kafka/data (empty: none): ")
             path = ""
             try:
-                if hosts and any(":/" not in each for each in hosts.split(",")):
+                if hosts and any(":/" not in part for part in hosts.split(",")):
                     path = self._asked(_PATH_QUESTION)
-                names = [each.name for each in ssh_nodes(hosts, path)] if hosts else []
+                names = [ssh_node.name for ssh_node in ssh_nodes(hosts, path)] if hosts else []
                 for name in names:
                     if " " in name:
                         raise KraftoolError(f"{name} is not a host")

@@ -94,8 +94,8 @@ class GuideRecord:
                 hint="name a new folder with --folder",
             ) from None
         self.resumed = True
-        self.answers = {each.key: each.answer for each in state.answers}
-        self.done = {each.key: each for each in state.done}
+        self.answers = {answer.key: answer.answer for answer in state.answers}
+        self.done = {step_done.key: step_done for step_done in state.done}
 
     def path(self, name: str) -> str:
         """The path of a file in the folder."""

@@ -109,7 +109,7 @@ class Guide(GuideQuestions):
             self._say("The plan changes no file. Follow its steps above.", NAME)
             return
         self._rehearse_and_apply(plan)
-        applying = [number for number, each in enumerate(plan.steps) if each.action is Action.APPLY]
+        applying = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
         self._say("The plan is applied. Start the nodes in the order of these steps.", GOOD)
         for host in plan.hosts:
             if host.settings:
@@ -126,7 +126,7 @@ class Guide(GuideQuestions):
         places = places_of(plan, over_ssh, carried, sudo=sudo)
         changed = _in_order(plan)
         sources = {name for host in changed for name in sources_needed(host)}
-        far = [each for each in places.values() if not each.is_here]
+        far = [host_place for host_place in places.values() if not host_place.is_here]
         self._left = [["recover", "rehearse", file]]
         self._left_elsewhere = {
             host.name: self._commands_elsewhere(plan, places[host.name], places)
@@ -172,9 +172,9 @@ class Guide(GuideQuestions):
 
     def _collecting_hosts(self) -> list[str]:
         """Read the hosts whose file is missing."""
-        hosts = [each.strip() for each in self._record.answers["hosts"].split(",")]
+        hosts = [part.strip() for part in self._record.answers["hosts"].split(",")]
         missing = [
-            each for each in hosts if not os.path.exists(self._hosts[each.partition(":/")[0]])
+            host for host in hosts if not os.path.exists(self._hosts[host.partition(":/")[0]])
         ]
         path = self._record.answers.get("path", "")
         words = ["recover", "collect", "--ssh", ",".join(missing), *([path] if path else [])]
@@ -184,7 +184,7 @@ class Guide(GuideQuestions):
         collected = self._record.path("local.collect")
         # Skipped: plan reads the directories itself.
         paths = [collected] if self._has_local_collect else self._local
-        paths += [each for each in self._hosts.values() if self._may_come(each)]
+        paths += [host for host in self._hosts.values() if self._may_come(host)]
         paths += [each for each in self._given if each not in self._local]
         lost = self._record.answers.get("lost", "")
         options = ["--set", f"lost={lost}"] if lost else []
@@ -290,7 +290,9 @@ class Guide(GuideQuestions):
         self._record.note(f"  - exit code {code}")
         if code not in goes_on:
             self._say(f"The command exited with {code}. Change it, run it again, or quit.", BAD)
-            self._to.code = next((each for each in ExitCode if each == code), ExitCode.INTERNAL)
+            self._to.code = next(
+                (exit_code for exit_code in ExitCode if exit_code == code), ExitCode.INTERNAL
+            )
         else:
             self._to.code = ExitCode.FINE
         return code
@@ -339,8 +341,8 @@ class Guide(GuideQuestions):
             if answer != "yes":
                 continue
             problems = self._bring_back(place, back)
-            for each in problems[:_MOST_PROBLEMS]:
-                self._say(f"  {each}", WARN)
+            for problem in problems[:_MOST_PROBLEMS]:
+                self._say(f"  {problem}", WARN)
             if len(problems) > _MOST_PROBLEMS:
                 self._say(f"  and {len(problems) - _MOST_PROBLEMS} more", WARN)
             if not problems:
@@ -381,16 +383,16 @@ class Guide(GuideQuestions):
     def _by_hand(self, commands: Sequence[str]) -> None:
         self._say("Run these commands in another shell:")
         self._record.note("- commands for another shell:")
-        for each in commands:
-            self._record.note(f"  - `{each}`")
-            self._command(each)
+        for command in commands:
+            self._record.note(f"  - `{command}`")
+            self._command(command)
 
     # --- words -------------------------------------------------------------------------------
 
     def _write_rest(self, how: str) -> None:
         self._record.note(f"- {now()} {how}; these commands are left:")
         left = [shown(each) for each in self._left]
-        left += [each for commands in self._left_elsewhere.values() for each in commands]
+        left += [command for commands in self._left_elsewhere.values() for command in commands]
         for each in left:
             self._record.note(f"  - `{each}`")
         self._say("To go on where it stopped, run:", NAME)
@@ -408,5 +410,5 @@ def _exists(path: str) -> bool:
 def _in_order(plan: Plan) -> list[HostPlan]:
     """Return the hosts with edits, in the order in which the plan's steps apply them."""
     names = [name for step in plan.steps if step.action is Action.APPLY for name in step.hosts]
-    hosts = [each for each in plan.hosts if each.edits]
+    hosts = [host for host in plan.hosts if host.edits]
     return sorted(hosts, key=lambda each: names.index(each.name) if each.name in names else 1 << 20)

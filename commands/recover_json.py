@@ -212,12 +212,12 @@ def steps(of: Iterable[PlanStep], file: str) -> tuple[PlanStepObject, ...]:
     """Steps whose commands name the plan's file."""
     return tuple(
         PlanStepObject(
-            action=each.action,
-            hosts=each.hosts,
-            what=each.text,
-            commands=tuple(with_plan_file(one, file) for one in each.commands),
+            action=plan_step.action,
+            hosts=plan_step.hosts,
+            what=plan_step.text,
+            commands=tuple(with_plan_file(one, file) for one in plan_step.commands),
         )
-        for each in of
+        for plan_step in of
     )
 
 

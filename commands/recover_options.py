@@ -45,7 +45,7 @@ def refuse_unknown_words(given: Iterable[str]) -> None:
     """Raise UsageError for an --accept of what is no risk's word."""
     from kraftool.repair.request import Acceptance
 
-    words = {each.value for each in Acceptance}
+    words = {acceptance.value for acceptance in Acceptance}
     for each in given:
         if each not in words:
             raise UsageError(

@@ -87,7 +87,7 @@ def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
 def _survivors(plan: Plan) -> Table:
     """The directories that were given, the next leader first."""
     rows = sorted(plan.ranking, key=lambda each: each.host != plan.seed)
-    return _rows("Survivors", [_survivor(each, is_seed=each.host == plan.seed) for each in rows])
+    return _rows("Survivors", [_survivor(row, is_seed=row.host == plan.seed) for row in rows])
 
 
 def _survivor(ranked: Ranked, *, is_seed: bool) -> Text:

@@ -147,8 +147,8 @@ def _nothing(to: Output, plan: Plan, directories: list[str], output: PlainFormat
     if output is PlainFormat.JSON:
         to.document(rehearse_document(found, ""))
     else:
-        for each in sentences(found.assessment):
-            to.line(printable(each))
+        for sentence in sentences(found.assessment):
+            to.line(printable(sentence))
         to.line(no_action(plan))
     to.finish()
 

@@ -177,8 +177,8 @@ def _elections(found: Rehearsal, elections: ElectionRehearsal) -> ElectionRehear
         absent=tuple(elections.absent),
         further=tuple(_end(node, end) for node, end in elections.ahead),
         trials=tuple(
-            _trial(found.plan, each, is_ahead=each.is_ahead or bool(elections.ahead))
-            for each in elections.trials
+            _trial(found.plan, trial, is_ahead=trial.is_ahead or bool(elections.ahead))
+            for trial in elections.trials
         ),
     )
 
@@ -254,12 +254,12 @@ def _nodes(nodes: NodesRehearsal) -> NodesRehearsalObject:
         brokers=nodes.brokers,
         returned=tuple(
             ReturnedObject(
-                node_id=each.id,
-                is_following=each.follows,
-                leader_id=each.leader,
-                last_words=each.ended or None,
+                node_id=returned.id,
+                is_following=returned.follows,
+                leader_id=returned.leader,
+                last_words=returned.ended or None,
             )
-            for each in nodes.returned
+            for returned in nodes.returned
         ),
     )
 

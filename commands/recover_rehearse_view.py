@@ -43,8 +43,8 @@ def write_rehearsal(to: Output, found: Rehearsal, kept: str) -> None:
     line.append(f"  {found.plan.method.value}, rehearsed on copies")
     to.rich(line)
     _head(to, "The quorum before the plan")
-    for each in sentences(found.assessment):
-        to.line(f"  {printable(each)}")
+    for sentence in sentences(found.assessment):
+        to.line(f"  {printable(sentence)}")
     _copies(to, found)
     if found.elections is not None:
         _elections(to, found.elections, fenced=is_fenced(found.plan))
@@ -77,7 +77,7 @@ def _table(rows: Sequence[tuple[Text, ...]]) -> Table:
 
 def _copies(to: Output, found: Rehearsal) -> None:
     _head(to, "Applied")
-    to.rich(_table([(text(each.of.name), _applied(each)) for each in found.copies]))
+    to.rich(_table([(text(copy.of.name), _applied(copy)) for copy in found.copies]))
     if found.not_given:
         names = printable(listed(found.not_given))
         to.line(f"  not given, and so not shown: {names}")
@@ -119,8 +119,8 @@ def _elections(to: Output, found: ElectionRehearsal, *, fenced: bool) -> None:
             f"  not given, and so as if with the best log there is: node {listed(found.assumed)}"
         )
     titles = ("quarantine", "leads", "committed records", "besides")
-    head = tuple(Text(each, style=QUIET) for each in titles)
-    to.rich(_table([head, *(_trial(found, each, fenced) for each in found.trials)]))
+    head = tuple(Text(title, style=QUIET) for title in titles)
+    to.rich(_table([head, *(_trial(found, trial, fenced) for trial in found.trials)]))
     to.line(f"  in the end {_voters(found)}")
 
 
@@ -165,7 +165,7 @@ def _besides(trial: Trial, fenced: bool) -> Text:
 def _voters(found: ElectionRehearsal) -> str:
     """Whom each node takes for the voters when all is over, whatever came before."""
     sets: dict[tuple[int, ...], set[int]] = {}
-    for ending in (one for each in found.trials for one in each.endings):
+    for ending in (one for trial in found.trials for one in trial.endings):
         for node, voters in ending.voters:
             sets.setdefault(voters, set()).add(node)
     if not sets:
@@ -200,13 +200,13 @@ def _nodes(to: Output, nodes: NodesRehearsal) -> None:
         f"{many(nodes.topics, 'topic')}, {many(nodes.partitions, 'partition')},"
         f" {many(nodes.brokers, 'broker')}"
     )
-    differ = any(each.code == "KT-REC-STATE" for each in nodes.findings)
+    differ = any(finding.code == "KT-REC-STATE" for finding in nodes.findings)
     if nodes.is_compared and not differ:
         to.line(f"  it serves the metadata that the plan saves: {counts}")
     else:
         to.line(f"  it serves {counts}")
-    for each in nodes.returned:
-        to.rich(_returned(each))
+    for returned in nodes.returned:
+        to.rich(_returned(returned))
 
 
 def _returned(each: Returned) -> Text:

@@ -134,11 +134,11 @@ def write_settings(to: Output, host: HostPlan) -> None:
     if not host.settings:
         return
     to.line("server.properties, before the node is started (kraftool does not write it):")
-    for each in host.settings:
-        if each.value:
-            to.line(f"  {printable(each.key)}={printable(each.value)}")
+    for setting in host.settings:
+        if setting.value:
+            to.line(f"  {printable(setting.key)}={printable(setting.value)}")
         else:
-            to.line(f"  no line {printable(each.key)}")
+            to.line(f"  no line {printable(setting.key)}")
 
 
 def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
@@ -171,7 +171,7 @@ def write_steps(to: Output, steps: Sequence[PlanStep], file: str) -> None:
 
 def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
     """Return the commands of a step with the name of the plan's file, ready for a shell."""
-    return tuple(with_plan_file(each, file or "plan.yaml") for each in step.commands)
+    return tuple(with_plan_file(command, file or "plan.yaml") for command in step.commands)
 
 
 def no_action(plan: Plan) -> str:

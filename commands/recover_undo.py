@@ -101,8 +101,8 @@ def _write_document(
             plan_id=plan.id,
             host="" if repair is None else repair.host.name,
             is_already_done=again,
-            restored=tuple(each.target.path for each in changes if each.before is not None),
-            removed=tuple(each.target.path for each in changes if each.before is None),
+            restored=tuple(change.target.path for change in changes if change.before is not None),
+            removed=tuple(change.target.path for change in changes if change.before is None),
             backup=None if repair is None else repair.backup.path,
         )
     )

@@ -135,8 +135,8 @@ def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
         to.line(no_action(found.plan))
         if found.quorum is None:
             return
-    for each in found.directories:
-        _directory(to, each, zone)
+    for directory in found.directories:
+        _directory(to, directory, zone)
     if found.quorum is not None:
         to.line()
         write_quorum(to, found.quorum.health.view, zone)
@@ -144,7 +144,9 @@ def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
     to.line()
     if found.is_fine:
         is_complete = found.quorum is not None
-        status = overall_status((each.severity for each in found.findings), is_complete=is_complete)
+        status = overall_status(
+            (finding.severity for finding in found.findings), is_complete=is_complete
+        )
         to.rich(Text("It is as planned, as far as was looked.", style=style_of(status)))
     else:
         to.rich(Text("It is not as it should be, see above.", style=style_of(Status.BAD)))

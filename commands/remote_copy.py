@@ -38,10 +38,10 @@ def survey_copy(
         _unpack(fetched.file, root)
         for each in head.folders:
             os.makedirs(_below(root, each), exist_ok=True)
-        for each in head.pipes:
-            os.mkfifo(_below(root, each))
-        for each in head.log_dirs:
-            os.makedirs(_below(root, each), exist_ok=True)
+        for pipe in head.pipes:
+            os.mkfifo(_below(root, pipe))
+        for log_dir in head.log_dirs:
+            os.makedirs(_below(root, log_dir), exist_ok=True)
         path = _with_settings(head, root) if head.properties else _below(root, head.directory)
         with ExitStack() as locks:
             for each in head.running:  # a survey sees that the directory is in use
@@ -85,10 +85,10 @@ def _below(root: str, name: str) -> str:
 
 def _with_settings(head: RemoteHead, root: str) -> str:
     """A server.properties with the settings of the quorum, which leads to the copies."""
-    dirs = ",".join(_below(root, each) for each in head.log_dirs)
+    dirs = ",".join(_below(root, log_dir) for log_dir in head.log_dirs)
     lines = [*head.settings, f"metadata.log.dir={_below(root, head.directory)}", f"log.dirs={dirs}"]
     path = _below(root, head.properties)
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
-        file.write("".join(f"{each}\n" for each in lines))
+        file.write("".join(f"{line}\n" for line in lines))
     return path

@@ -113,7 +113,7 @@ def _fetched(
             _end(process)
         err.seek(0)
         said = err.read(_MOST_REASONS).decode("utf-8", "replace")
-    return _judged(node, file, stream, code, [each for each in said.splitlines() if each.strip()])
+    return _judged(node, file, stream, code, [line for line in said.splitlines() if line.strip()])
 
 
 class _Stream:

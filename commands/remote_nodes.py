@@ -51,7 +51,7 @@ def ssh_nodes(hosts: str, path: str, *, sudo: bool = False) -> tuple[RemoteNode,
                 f"no path for {printable(name)}", hint="name PATH for all hosts, or HOST:/PATH"
             )
         remote = shlex.join(remote_command(f"/{own}" if colon else path, sudo=sudo))
-        options = (word for each in _SSH_OPTIONS for word in ("-o", each))
+        options = (word for ssh_option in _SSH_OPTIONS for word in ("-o", ssh_option))
         nodes.append(RemoteNode(name=name, command=("ssh", *options, "--", name, remote)))
     return tuple(nodes)
 
@@ -77,8 +77,8 @@ def pod_nodes(
         raise KraftoolError(f"kubectl get pods: {said[-1]}")
     try:
         found = [
-            (each["metadata"]["name"], container or _default_container(each))
-            for each in json.loads(ran.stdout)["items"]
+            (load["metadata"]["name"], container or _default_container(load))
+            for load in json.loads(ran.stdout)["items"]
         ]
     except (ValueError, KeyError, IndexError, TypeError):
         raise KraftoolError("kubectl get pods: its JSON lists no pods") from None

@@ -31,7 +31,7 @@ OWN_CODES = range(91, 96)
 CHANGED = 95
 """The files changed while tar read them."""
 
-_KEYS = "|".join(each.replace(".", r"\.") for each in SETTINGS)
+_KEYS = "|".join(setting.replace(".", r"\.") for setting in SETTINGS)
 SCRIPT = rf"""
 LC_ALL=C; export LC_ALL
 p=$1

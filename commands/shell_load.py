@@ -25,12 +25,12 @@ def load(to: Output, where: str | Location, at: int | None) -> LoadedState:
     """Load an image and tell what it is. What is damaged is told, and shown without."""
     with _Bars(to) as bars:
         state = load_state(where, at=at, progress=bars.reached)
-    for each in state.findings:
-        place = each.where()
-        text = f"{place}: {each.sentence()}" if place else each.sentence()
-        if each.severity is Severity.ERROR or each.undecoded:
-            to.problem(text, code=ExitCode.UNREADABLE if each.undecoded else ExitCode.FINDING)
-        elif each.severity is Severity.WARNING:
+    for finding in state.findings:
+        place = finding.where()
+        text = f"{place}: {finding.sentence()}" if place else finding.sentence()
+        if finding.severity is Severity.ERROR or finding.undecoded:
+            to.problem(text, code=ExitCode.UNREADABLE if finding.undecoded else ExitCode.FINDING)
+        elif finding.severity is Severity.WARNING:
             to.note(printable(f"warning: {text}"))
             to.raise_code(ExitCode.FINDING)
     for line in about(state):

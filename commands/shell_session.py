@@ -67,9 +67,9 @@ class ShellSession:
 
     def _find(self, path: str, missing: str) -> Iterator[TreeEntry]:
         is_there = False
-        for each in find(self.root, self.working, path):
+        for entry in find(self.root, self.working, path):
             is_there = True
-            yield each
+            yield entry
         if not is_there:
             self.complain(missing)
 
@@ -83,28 +83,28 @@ class ShellSession:
 
     def _cat(self, command: Command) -> None:
         for path in command.words:
-            for each in self._find(path, f"cat: {path}: No such file or directory."):
-                if isinstance(each.node, Leaf):
-                    self.show([each.node.text()])
+            for entry in self._find(path, f"cat: {path}: No such file or directory."):
+                if isinstance(entry.node, Leaf):
+                    self.show([entry.node.text()])
                 else:
                     self.complain(f"cat: {path}: Is a directory")
 
     def _find_command(self, command: Command) -> None:
         for path in _paths(command):
-            for each in self._find(path, f"find: {path}: no such file or directory."):
-                self.show(find_lines(each.node, path))
+            for entry in self._find(path, f"find: {path}: no such file or directory."):
+                self.show(find_lines(entry.node, path))
 
     def _tree(self, command: Command) -> None:
         for path in command.words:
-            for each in self._find(path, f"tree: {path}: No such file or directory."):
-                self.show(tree_lines(each.node))
+            for entry in self._find(path, f"tree: {path}: No such file or directory."):
+                self.show(tree_lines(entry.node))
 
     def _cd(self, command: Command) -> None:
         path = command.words[0] if command.words else "/"
         # As in Kafka's, a pattern leads to the last directory that it matches.
-        for each in list(self._find(path, f"cd: {path}: no such directory.")):
-            if isinstance(each.node, Directory):
-                self.working = each.path
+        for entry in list(self._find(path, f"cd: {path}: no such directory.")):
+            if isinstance(entry.node, Directory):
+                self.working = entry.path
             else:
                 self.complain(f"cd: {path}: not a directory.")
 
@@ -146,10 +146,10 @@ class ShellSession:
             paths = complete(
                 self.root, self.working, typed, directories_only=before[0].text == "cd"
             )
-            candidates = [quoted_word(each) + ("" if each.endswith("/") else " ") for each in paths]
+            candidates = [quoted_word(path) + ("" if path.endswith("/") else " ") for path in paths]
         else:
             candidates = []
-        return [line[:start] + each for each in candidates]
+        return [line[:start] + candidate for candidate in candidates]
 
 
 def _is_whole(line: str) -> bool:
@@ -159,7 +159,7 @@ def _is_whole(line: str) -> bool:
 
 
 def _paths(command: Command) -> list[str]:
-    return [each for each in command.words if each] or ["."]
+    return [word for word in command.words if word] or ["."]
 
 
 def _manual(usage: Usage) -> Iterator[str]:

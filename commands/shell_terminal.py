@@ -101,10 +101,9 @@ class _Completer:
     def _list(self, line: str, matches: list[str], longest: int) -> None:
         """List the names by themselves, and the line again below them."""
         ends = [printable(match.rstrip(" ")) for match in matches[:_MOST_SHOWN]]
-        names = [each.rstrip("/").rpartition("/")[2].rpartition(" ")[2] for each in ends]
+        names = [end.rstrip("/").rpartition("/")[2].rpartition(" ")[2] for end in ends]
         shown = [
-            name + ("/" if each.endswith("/") else "")
-            for name, each in zip(names, ends, strict=True)
+            name + ("/" if end.endswith("/") else "") for name, end in zip(names, ends, strict=True)
         ]
         self._to.line()
         for row in columns(shown, self._to.width, self._session.measure):

@@ -102,7 +102,7 @@ _COMMANDS = (
         word_about="Paths of directories or files.",
     ),
 )
-USAGES = {each.name: each for each in _COMMANDS}
+USAGES = {command.name: command for command in _COMMANDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,11 +193,11 @@ def read_command(words: list[str]) -> Command | None:
 def _usage(name: str) -> Usage:
     if name in USAGES:
         return USAGES[name]
-    near = [each for each in USAGES if each.startswith(name)]
+    near = [usage for usage in USAGES if usage.startswith(name)]
     if len(near) > 1:
         raise BadCommand(f"ambiguous command: {name} could match {', '.join(near)}")
     if not near:
-        names = ", ".join(f"'{each}'" for each in USAGES)
+        names = ", ".join(f"'{usage}'" for usage in USAGES)
         raise BadCommand(f"invalid choice: '{name}' (choose from {names})")
     return USAGES[near[0]]
 

@@ -59,6 +59,6 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         to.document(simulate_election_document(report), options.output)
     if not report.is_fine:
         to.raise_code(ExitCode.FINDING)
-    if any(each.undecoded for each in case.findings):
+    if any(finding.undecoded for finding in case.findings):
         to.raise_code(ExitCode.UNREADABLE)
     to.finish()

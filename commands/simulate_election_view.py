@@ -77,9 +77,9 @@ def write_verdict(output: Output, report: Report, written: Report | None = None)
     before = verdict(written) if written is not None else None
     style = style_of(told.status)
     output.rich(text(f"{told.status.mark} {told.headline}", f"bold {style}"))
-    for each in told.details:
-        if before is None or each not in before.details:
-            output.rich(text(each, BAD if each.startswith("DATA LOSS") else ""))
+    for detail in told.details:
+        if before is None or detail not in before.details:
+            output.rich(text(detail, BAD if detail.startswith("DATA LOSS") else ""))
     for step in told.next_steps:
         if before is not None and step in before.next_steps:
             continue
@@ -93,7 +93,7 @@ def _nodes(report: Report) -> Table:
         "Nodes", "node", "", "log ends", "of epoch", "quorum-state", "can lead",
         right=("node", "log ends", "of epoch"),
     )  # fmt: skip
-    chances = {each.node: each for each in report.chances}
+    chances = {chance.node: chance for chance in report.chances}
     for node in report.case.nodes:
         table.add_row(
             text(node.id, NAME),
@@ -114,7 +114,7 @@ def _nodes(report: Report) -> Table:
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         via = "" if chance.via is None else f", after witness {chance.via}"
-        grave = any(each.standing.weighs for each in report.losses_by(node.id))
+        grave = any(loss.standing.weighs for loss in report.losses_by(node.id))
         grave = grave or report.log_of(node.id) in report.unseen
         return Text(f"yes{via}", style=BAD if grave else "")
     if node.id in report.conditions.down:
@@ -171,17 +171,17 @@ def _refusals(report: Report) -> Iterator[Text]:
         beside = report.conditions.down | set(report.leaders)
         if chance.why_not and chance.node not in beside:
             yield text(f"{chance.why_not}.", NAME)
-    told = [each for chance in report.chances for each in chance.refusals]
-    told.sort(key=lambda each: each.kind == "silent")
-    for each in told[:_MOST_REFUSALS]:
-        yield text(each.reason, QUIET if each.kind == "silent" else "")
+    told = [refusal for chance in report.chances for refusal in chance.refusals]
+    told.sort(key=lambda refusal: refusal.kind == "silent")
+    for refusal in told[:_MOST_REFUSALS]:
+        yield text(refusal.reason, QUIET if refusal.kind == "silent" else "")
     if len(told) > _MOST_REFUSALS:
         yield Text(f"… and {len(told) - _MOST_REFUSALS} more", style=QUIET)
 
 
 def _losses(report: Report) -> Iterator[Text]:
     for loss in report.losses:
-        possible = loss.leader in {report.log_of(each) for each in report.leaders}
+        possible = loss.leader in {report.log_of(leader) for leader in report.leaders}
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"
@@ -192,17 +192,18 @@ def _losses(report: Report) -> Iterator[Text]:
 
 
 def _restarts(report: Report) -> Iterator[Text]:
-    for each in report.restarts:
-        if each.is_safe:
-            leaders = listed(each.leaders, "or")
-            yield text(f"{each.node_id}: safe; {leaders} can lead meanwhile", GOOD)
-        elif each.leaders:
-            what = "; ".join(dict.fromkeys(map(lost, each.losses)))
+    for restart in report.restarts:
+        if restart.is_safe:
+            leaders = listed(restart.leaders, "or")
+            yield text(f"{restart.node_id}: safe; {leaders} can lead meanwhile", GOOD)
+        elif restart.leaders:
+            what = "; ".join(dict.fromkeys(map(lost, restart.losses)))
             yield text(
-                f"{each.node_id}: not safe: {listed(each.leaders, 'or')} could lead: {what}", BAD
+                f"{restart.node_id}: not safe: {listed(restart.leaders, 'or')} could lead: {what}",
+                BAD,
             )
         else:
-            yield text(f"{each.node_id}: not safe: there is no leader meanwhile", WARN)
+            yield text(f"{restart.node_id}: not safe: there is no leader meanwhile", WARN)
 
 
 def _change(changed: Changed) -> Text:
@@ -266,7 +267,9 @@ def _outlooks(report: Report) -> Table:
     )
     for outlook in report.outlooks:
         if outlook.likelihood is not Likelihood.NO:
-            shares = {each.pace: each.words for each in outlook.shares}
+            shares = {
+                simulated_share.pace: simulated_share.words for simulated_share in outlook.shares
+            }
             table.add_row(
                 text(outlook.node, NAME),
                 text(LIKELIHOODS[outlook.likelihood]),
@@ -292,7 +295,7 @@ def _times(report: Report) -> Iterator[tuple[str, int]]:
     )
     first = low // step * step
     while first <= high:
-        count = sum(first <= each < first + step for each in times)
+        count = sum(first <= time < first + step for time in times)
         yield f"{first} to {first + step} ms", count
         first += step
 
@@ -307,9 +310,19 @@ def _timeline(output: Output, report: Report) -> None:
     table = plain_table(f"One run, message by message (seed {report.seed})", "ms", "who", "",
                         right=("ms",))  # fmt: skip
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
-    for each in told[:_MOST_LINES]:
-        style = QUIET if each.event.startswith("starts") else NAME if "Leader" in each.event else ""
-        table.add_row(text(each.after_ms), text(each.who), text(each.event, style))
+    for timeline_entry in told[:_MOST_LINES]:
+        style = (
+            QUIET
+            if timeline_entry.event.startswith("starts")
+            else NAME
+            if "Leader" in timeline_entry.event
+            else ""
+        )
+        table.add_row(
+            text(timeline_entry.after_ms),
+            text(timeline_entry.who),
+            text(timeline_entry.event, style),
+        )
     output.line()
     output.rich(table)
     if len(told) > _MOST_LINES:
@@ -350,7 +363,7 @@ def _exploration(output: Output, report: Report) -> None:
     else:
         rows.append(text(f"BROKEN: {found.violation.invariant}: {found.violation.reason}", BAD))
         rows += (
-            text(f"  {number}. {each}") for number, each in enumerate(found.violation.steps, 1)
+            text(f"  {number}. {step}") for number, step in enumerate(found.violation.steps, 1)
         )
     _section(output, "Explored", rows)
 
@@ -373,6 +386,6 @@ def _assumptions(report: Report) -> Iterator[str]:
     )
     if report.broken:
         yield f"A node that ends with an error is started again {seconds(STARTED_AGAIN_MS)} later."
-    yield from (f"Cut: {each}" for each in conditions.partitions)
+    yield from (f"Cut: {partition}" for partition in conditions.partitions)
     yield from case.notes
-    yield from (note for each in case.nodes for note in each.notes)
+    yield from (note for node in case.nodes for note in node.notes)

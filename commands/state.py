@@ -147,7 +147,13 @@ def state(
             from kraftool.commands.state_tables import TableOptions, write_sections
 
             options = TableOptions(limit=limit, zone=zone, show_secrets=show_secrets)
-            write_sections(to, loaded, [each.value for each in section or ()], topic or [], options)
+            write_sections(
+                to,
+                loaded,
+                [state_section.value for state_section in section or ()],
+                topic or [],
+                options,
+            )
         else:
             write_overview(to, loaded, zone, limit)
     else:
@@ -176,8 +182,8 @@ def _write_tree(to: Output, loaded: LoadedState, *, show_secrets: bool) -> None:
     from kraftool.reports.state.shell.tree import shell_tree
     from kraftool.reports.state.shell.walk import tree_lines
 
-    for each in loaded.findings:
-        to.note(printable(f"{each.severity.value}: {each.where()}: {each.sentence()}"))
+    for finding in loaded.findings:
+        to.note(printable(f"{finding.severity.value}: {finding.where()}: {finding.sentence()}"))
     lines = tree_lines(shell_tree(image_of(loaded), show_secrets=show_secrets))
     # In a pipe, too: a pager behind it is a terminal. The shell is for what has to be verbatim.
     while some := list(islice(map(printable, lines), _LINES_AT_ONCE)):

@@ -67,7 +67,7 @@ def write_sections(
     """Write these tables, then the partitions of these topics, then what was found."""
     wanted = [_topic(state.image, name) for name in topics]
     if wanted:  # which say whose partitions are meant
-        sections = [each for each in sections if each != "partitions"]
+        sections = [section for section in sections if section != "partitions"]
     for number, name in enumerate(sections):
         if number:
             output.line()
@@ -104,7 +104,7 @@ def _write(output: Output, shown: _Shown, options: TableOptions) -> None:
         column.no_wrap = str(column.header) in shown.unbroken
     rows = islice(shown.rows, options.limit) if options.limit else shown.rows
     for cells in rows:
-        table.add_row(*(each if isinstance(each, Text) else text(each) for each in cells))
+        table.add_row(*(cell if isinstance(cell, Text) else text(cell) for cell in cells))
     output.rich(table)
     if options.limit and shown.total > options.limit:
         left = shown.total - options.limit
@@ -117,7 +117,7 @@ def _objects(image: MetadataImage, kind: str, *, show_secrets: bool = False) -> 
 
 
 def _count(image: MetadataImage, kind: str) -> int:
-    return len(next(each for each in aspects(image) if each.kind == kind).items)
+    return len(next(aspect for aspect in aspects(image) if aspect.kind == kind).items)
 
 
 def _listeners(node: Object) -> Text:
@@ -134,7 +134,7 @@ def _row(*cells: str | Text) -> Cells:
 
 
 def _lines(items: Iterable[object]) -> Text:
-    return Text("\n").join(text(each) for each in items)
+    return Text("\n").join(text(item) for item in items)
 
 
 _STATES = {"fenced": WARN, "shutting down": WARN, "unfenced": GOOD}

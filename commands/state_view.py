@@ -119,8 +119,10 @@ def _features(rows: _Rows, image: MetadataImage) -> None:
 
 def _nodes(rows: _Rows, image: MetadataImage) -> None:
     brokers = image.cluster.brokers.values()
-    fenced = [each.id for each in brokers if each.fenced]
-    leaving = [each.id for each in brokers if each.in_controlled_shutdown and not each.fenced]
+    fenced = [broker.id for broker in brokers if broker.fenced]
+    leaving = [
+        broker.id for broker in brokers if broker.in_controlled_shutdown and not broker.fenced
+    ]
     parts = [text(len(brokers), NAME)]
     for ids, word in ((fenced, "fenced"), (leaving, "shutting down")):
         if ids:

@@ -216,8 +216,8 @@ def _show(to: Output, plan: FormatPlan, release: Release) -> None:
     to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
     if plan.is_beginning:
         _show_beginning(to, plan, release)
-    for each in plan.directories:
-        to.line(f"Would format {each.role.value} {printable(each.path)}")
+    for directory in plan.directories:
+        to.line(f"Would format {directory.role.value} {printable(directory.path)}")
     for path in plan.formatted:
         to.line(f"Would leave {printable(path)}, which is formatted")
     if not plan.directories:

@@ -60,12 +60,15 @@ def format_document(plan: FormatPlan, release: Release, *, dry_run: bool) -> For
         levels=dict(plan.levels),
         metadata_version_source=release.source or None,
         scram_users=tuple(
-            ScramUserObject(name=each.name, mechanism=each.mechanism) for each in plan.scram
+            ScramUserObject(name=scram_user.name, mechanism=scram_user.mechanism)
+            for scram_user in plan.scram
         ),
-        voters=tuple(voter_object(each) for each in plan.voters or ()),
+        voters=tuple(voter_object(voter) for voter in plan.voters or ()),
         directories=tuple(
-            FormattedDirectory(path=each.path, role=each.role, directory_id=each.directory_id)
-            for each in plan.directories
+            FormattedDirectory(
+                path=directory.path, role=directory.role, directory_id=directory.directory_id
+            )
+            for directory in plan.directories
         ),
         formatted=tuple(plan.formatted),
         unusable=tuple(plan.unusable),

@@ -49,6 +49,6 @@ def info(
 
 def _list(to: Output, what: str, endings: tuple[str, str], items: tuple[str, ...]) -> None:
     to.line(f"Found {what}{endings[len(items) > 1]}:")
-    for each in items:
-        to.line(f"  {printable(each)}")
+    for item in items:
+        to.line(f"  {printable(item)}")
     to.line()

@@ -113,8 +113,8 @@ def _write(to: Output, result: object, output: Format) -> None:
 
     assert isinstance(result, Timeline), "what `build` gives"
     if output is Format.JSONL:
-        for each in lines(result):
-            to.write(each + b"\n")
+        for line in lines(result):
+            to.write(line + b"\n")
     else:
         to.document(timeline_document(result), output)
 
@@ -130,7 +130,7 @@ def _options(
     if not math.isfinite(gaps):
         raise UsageError(f"--gaps {gaps} is no number of seconds")
     words = [word.strip() for each in only for word in each.split(",") if word.strip()]
-    known = {each.value: each for each in Category if each is not Category.DAMAGE}
+    known = {category.value: category for category in Category if category is not Category.DAMAGE}
     for word in words:
         if word not in known:
             raise UsageError(

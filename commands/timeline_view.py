@@ -50,12 +50,12 @@ class _Table:
         self.output, self.timeline, self.zone = output, timeline, zone
         events = timeline.events
         self.clock = 13 if zone is UTC else 18
-        self.offset = max((len(str(each.offset)) for each in events), default=0)
+        self.offset = max((len(str(event.offset)) for event in events), default=0)
         self.offset = max(self.offset, len("offset"))
-        self.epoch = max((len(str(each.epoch)) for each in events if each.epoch), default=0)
+        self.epoch = max((len(str(event.epoch)) for event in events if event.epoch), default=0)
         self.epoch = max(self.epoch, len("epoch"))
         several = len(timeline.nodes) > 1
-        names = [len(self._nodes(each)) for each in events] if several else []
+        names = [len(self._nodes(event)) for event in events] if several else []
         self.nodes = min(max([5, *names]), _WIDEST_NODES) if several else 0
         self.indent = self.clock + self.offset + self.epoch + 6 + (self.nodes + 2 if several else 0)
         self.room = max(output.width - self.indent, _SMALLEST_ROOM)
@@ -63,7 +63,7 @@ class _Table:
     def _nodes(self, event: Event) -> str:
         if len(event.nodes) == len(self.timeline.nodes):
             return "all"
-        return ",".join(printable(each) for each in self.timeline.labels(event.nodes))
+        return ",".join(printable(label) for label in self.timeline.labels(event.nodes))
 
     def write(self) -> None:
         style, line = self.output.style, self.output.line
@@ -125,11 +125,11 @@ class _Table:
 def _broken(nodes: str, width: int) -> list[str]:
     """A list of nodes over as many lines as it takes."""
     lines, line = [], ""
-    for each in nodes.split(","):
-        if line and len(line) + 1 + len(each) > width:
+    for part in nodes.split(","):
+        if line and len(line) + 1 + len(part) > width:
             lines.append(line + ",")
             line = ""
-        line = f"{line},{each}" if line else each
+        line = f"{line},{part}" if line else part
         while len(line) > width:
             lines.append(line[:width])
             line = line[width:]

@@ -95,7 +95,7 @@ def _has_log(verified: Sequence[Verified]) -> bool:
     from kraftool.reports.findings.kinds import log as log_kinds
 
     none = log_kinds.NONE.code
-    return any(all(each.code != none for each in one.findings) for one in verified)
+    return any(all(finding.code != none for finding in one.findings) for one in verified)
 
 
 def _checked(each: Verified) -> list[str]:

@@ -111,29 +111,31 @@ def _write(to: Output, report: SnapshotVerification) -> None:
     from kraftool.reports.findings.finding import in_order
     from kraftool.reports.text.words import many
 
-    for number, each in enumerate(report.directories):
+    for number, directory in enumerate(report.directories):
         if number:
             to.line()
-        findings = in_order(each.all_findings)
-        has_any = any(one.batches for one in each.snapshots)
-        head = headline(each.path, findings, fine=_fine(has_any), is_complete=has_any)
+        findings = in_order(directory.all_findings)
+        has_any = any(one.batches for one in directory.snapshots)
+        head = headline(directory.path, findings, fine=_fine(has_any), is_complete=has_any)
         to.rich(head, unbroken=True)
-        for snapshot in each.snapshots:
-            for line in _lines(each, snapshot):
+        for snapshot in directory.snapshots:
+            for line in _lines(directory, snapshot):
                 to.rich(line, unbroken=True)
-        write_findings(to, findings, each.path, explain=True)
+        write_findings(to, findings, directory.path, explain=True)
     if report.findings:
         to.line()
         to.rich(text("Between the snapshots of the PATHs", NAME))
         write_findings(to, report.findings, "", explain=True)
     to.line()
-    judged = [each for each in report.snapshots if each.batches]
+    judged = [
+        verified_snapshot for verified_snapshot in report.snapshots if verified_snapshot.batches
+    ]
     counts = [
         many(len(judged), "snapshot"),
-        many(sum(each.batches for each in judged), "batch"),
-        many(sum(each.records for each in judged), "record"),
+        many(sum(verified_snapshot.batches for verified_snapshot in judged), "batch"),
+        many(sum(verified_snapshot.records for verified_snapshot in judged), "record"),
     ]
-    compared = sum(1 for each in judged if each.compared_with)
+    compared = sum(1 for verified_snapshot in judged if verified_snapshot.compared_with)
     checked = f"{', '.join(counts)} checked, {compared} compared with a log"
     fine, findings = _fine(bool(judged)), report.all_findings
     to.rich(verdict(checked, findings, fine=fine, is_complete=bool(judged)))

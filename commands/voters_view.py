@@ -58,13 +58,13 @@ def _sources(diff: VoterDiff, letters: Sequence[str]) -> Table:
     table.title_justify = "left"
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for letter, each in zip(letters, diff.sources, strict=True):
-        body = text(each.source.name)
-        words = ", ".join(matrix.about(each))
+    for letter, source in zip(letters, diff.sources, strict=True):
+        body = text(source.source.name)
+        words = ", ".join(matrix.about(source))
         if words:
             body.append("\n").append_text(text(words, QUIET))
-        told, is_bad = matrix.standing(each)
-        if told and each.source is not diff.newest:
+        told, is_bad = matrix.standing(source)
+        if told and source.source is not diff.newest:
             body.append(f"\n{told}", style=BAD if is_bad else WARN)
         table.add_row(Text(letter, style=NAME), body)
     return table
@@ -86,14 +86,16 @@ def _write_matrix(
         table.add_row(
             text(voter.id, NAME if row.is_known else QUIET),
             known if row.is_known else Text("not a voter", style=QUIET),
-            Text("\n").join(text(each) for each in shown_endpoints(voter.endpoints)),
+            Text("\n").join(
+                text(shown_endpoint) for shown_endpoint in shown_endpoints(voter.endpoints)
+            ),
             text(version_range(voter)),
-            *(Text(each.value, style=_STYLES[each]) for each in row.marks),
+            *(Text(voter_mark.value, style=_STYLES[voter_mark]) for voter_mark in row.marks),
         )
     output.rich(table)
-    for line in (each for row in rows for each in row.differences):
+    for line in (difference for row in rows for difference in row.differences):
         output.rich(text(line, BAD))
-    used = {each for row in rows for each in row.marks}
+    used = {voter_mark for row in rows for voter_mark in row.marks}
     legend = [f"{mark.value} {words}" for mark, words in matrix.MARK_WORDS.items() if mark in used]
     output.rich(Text("   ".join(legend), style=QUIET))
 

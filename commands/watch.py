@@ -149,12 +149,12 @@ def _settle(to: Output, picture: Picture, report: QuorumReport, *, is_shown: boo
     # A node that is down is no disagreement, nor is an old log; what directories say against each
     # other is.
     weighty = {"error"} if picture.view is not None else {"error", "warning"}
-    statements = (each for each in report.statements if not each.is_of_old_log)
-    if any(each.severity.value in weighty for each in statements):
+    statements = (statement for statement in report.statements if not statement.is_of_old_log)
+    if any(statement.severity.value in weighty for statement in statements):
         to.raise_code(ExitCode.FINDING)
-    for each in picture.directories:
-        if each.problem:
-            to.problem(f"{each.path}: {each.problem}")
+    for directory in picture.directories:
+        if directory.problem:
+            to.problem(f"{directory.path}: {directory.problem}")
 
 
 def _show(
@@ -175,7 +175,7 @@ def _show(
     from kraftool.watching.watcher import Watcher
 
     if view and named(view) is None:
-        names = ", ".join(each.name for each in VIEWS)
+        names = ", ".join(view_entry.name for view_entry in VIEWS)
         raise UsageError(f"--view {view!r} is no view", hint=f"there are {names}")
     # What was imported stays: without it the collections that follow are short.
     gc.freeze()

@@ -82,7 +82,7 @@ class DashboardServer:
         """
         names = {ADDRESS, "localhost"}
         self._hosts = frozenset(
-            {f"{each}:{port}" for each in names} | (names if port == 80 else set())
+            {f"{name}:{port}" for name in names} | (names if port == 80 else set())
         )
         self._cookie_name = f"kraftool-{port}"
 
@@ -110,7 +110,7 @@ class DashboardServer:
         wants_window = request.path == "/ws"
         if origin is None and wants_window:
             return _refused(403, "a websocket without Origin is nobody's")
-        if origin is not None and origin not in {f"http://{each}" for each in self._hosts}:
+        if origin is not None and origin not in {f"http://{host}" for host in self._hosts}:
             return _refused(403, "another site has no business here")
         token = request.query.get("token")
         if request.path == "/" and token is not None:
@@ -185,8 +185,8 @@ class DashboardServer:
             response.headers[name] = value
 
     async def _close_windows(self, application: web.Application) -> None:
-        for each in tuple(self._windows):
-            await each.close(code=WSCloseCode.GOING_AWAY, message=b"kraftool has ended")
+        for window in tuple(self._windows):
+            await window.close(code=WSCloseCode.GOING_AWAY, message=b"kraftool has ended")
 
 
 async def _take(session: DashboardSession, window: web.WebSocketResponse, text: str) -> None:

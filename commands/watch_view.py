@@ -38,9 +38,9 @@ def write_watched(output: Output, report: QuorumReport) -> None:
         output.rich(_replicas(report, output.width))
     if report.statements:
         output.line()
-    for each in report.statements:
-        said = _part(summary.sign(each.severity)).append(" ", style="")
-        output.rich(said.append_text(text(each.reason)))
+    for statement in report.statements:
+        said = _part(summary.sign(statement.severity)).append(" ", style="")
+        output.rich(said.append_text(text(statement.reason)))
 
 
 def _part(part: StyledText) -> Text:
@@ -49,9 +49,9 @@ def _part(part: StyledText) -> Text:
 
 def _replicas(report: QuorumReport, width: int) -> Table:
     # One look has no trend.
-    names = [each for each in summary.columns(report, width) if each != summary.TREND]
+    names = [column for column in summary.columns(report, width) if column != summary.TREND]
     table = plain_table("Replicas", *names, right=[*summary.RIGHT])
-    for each in report.replicas:
-        told = summary.cells(report, each)
+    for replica in report.replicas:
+        told = summary.cells(report, replica)
         table.add_row(*(_part(told[name]) for name in names))
     return table

@@ -90,16 +90,16 @@ class _Decoder:
 
     def structure(self, fields: tuple[Field, ...], depth: int, path: str) -> str:
         """Read a struct's fields; return the expression of its value."""
-        present = [each for each in fields if self.version in each.versions]
-        tagged = [each for each in present if each.is_tagged(self.version)]
-        plain = [each for each in present if not each.is_tagged(self.version)]
-        names = {each.name: self.out.name("f") for each in present}
+        present = [field for field in fields if self.version in field.versions]
+        tagged = [field for field in present if field.is_tagged(self.version)]
+        plain = [field for field in present if not field.is_tagged(self.version)]
+        names = {field.name: self.out.name("f") for field in present}
         for run in runs(plain):
             if is_fixed(run[0]):
                 self.fixed(run, names, depth, path)
             else:
                 self.field(run[0], names[run[0].name], depth, path)
-        whole = {each.name: self.finished(each, names[each.name]) for each in present}
+        whole = {field.name: self.finished(field, names[field.name]) for field in present}
         if not self.flexible:
             return self.literal(whole)
         return self.tagged(present, tagged, names, whole, depth, path)
@@ -114,8 +114,8 @@ class _Decoder:
     def fixed(self, run: list[Field], names: dict[str, str], depth: int, path: str) -> None:
         form = run_format(run)
         reader = self.reader(form[1:])
-        parts = tuple((each.name, FIXED[each.type][1]) for each in run)
-        targets = ", ".join(names[each.name] for each in run)
+        parts = tuple((field.name, FIXED[field.type][1]) for field in run)
+        targets = ", ".join(names[field.name] for field in run)
         self.out.line(
             depth, f"{targets}{',' if len(run) == 1 else ''} = {reader}(b, p)", Site(path, parts)
         )
@@ -225,7 +225,7 @@ class _Decoder:
         """Read the tagged section; return the name of the finished struct."""
         result, unknown = self.out.name("s"), self.out.name("u")
         site = Site(path + "taggedFields")
-        defaults = {each.name: default_of(each, self.version, json=self.json) for each in tagged}
+        defaults = {field.name: default_of(field, self.version, json=self.json) for field in tagged}
         plain = {k: v for k, v in whole.items() if k not in defaults}
         without_tags = {k: repr(defaults[k]) if k in defaults else v for k, v in whole.items()}
         self.out.line(depth, "if b[p] == 0:", site)
@@ -237,19 +237,19 @@ class _Decoder:
         # Kafka compares a struct with its default by all it holds, unknown tags included: so do
         # its bytes here, since the JSON form drops those.
         raw = {
-            each.name: self.out.name("w")
-            for each in tagged
-            if self.json and each.is_struct and not each.is_array and each.default != "null"
+            field.name: self.out.name("w")
+            for field in tagged
+            if self.json and field.is_struct and not field.is_array and field.default != "null"
         }
         self.out.line(depth, f"{unknown} = []")
         for name in raw.values():
             self.out.line(depth, f"{name} = None")
-        for each in tagged:
+        for field in tagged:
             # A uuid stays bytes until the struct is finished.
-            initial = defaults[each.name]
-            if each.type == "uuid":
+            initial = defaults[field.name]
+            if field.type == "uuid":
                 initial = UUID_BYTES[initial]
-            self.out.line(depth, f"{names[each.name]} = {initial!r}")
+            self.out.line(depth, f"{names[field.name]} = {initial!r}")
         self.out.line(depth, f"{count}, p = uvarint(b, p)", site)
         self.out.line(depth, f"for _ in range({count}):")
         self.out.line(depth + 1, f"{tag}, q = uvarint(b, p)", site)
@@ -257,22 +257,22 @@ class _Decoder:
         self.out.line(depth + 1, f"{limit} = q + {size}")
         self.out.line(depth + 1, f"if {limit} > end: raise beyond({size}, end - q)", site)
         word = "if"
-        for each in tagged:
-            self.out.line(depth + 1, f"{word} {tag} == {each.tag}:")
+        for field in tagged:
+            self.out.line(depth + 1, f"{word} {tag} == {field.tag}:")
             self.out.line(depth + 2, f"p = q; {size}s = q")
-            if is_fixed(each):
-                self.fixed([each], names, depth + 2, path)
+            if is_fixed(field):
+                self.fixed([field], names, depth + 2, path)
             else:
-                self.field(each, names[each.name], depth + 2, path)
+                self.field(field, names[field.name], depth + 2, path)
             self.out.line(
                 depth + 2,
                 f"if p != {limit}: "
                 f"taken = p - {size}s; p = {size}s; "
                 f"raise Malformed(TAG_SIZE, '%d bytes' % {size}, '%d taken' % taken)",
-                Site(path + each.name),
+                Site(path + field.name),
             )
-            if each.name in raw:
-                self.out.line(depth + 2, f"{raw[each.name]} = b[{size}s:p]")
+            if field.name in raw:
+                self.out.line(depth + 2, f"{raw[field.name]} = b[{size}s:p]")
             word = "elif"
         depth_of_unknown = depth + 1
         if tagged:
@@ -284,16 +284,16 @@ class _Decoder:
             self.out.line(depth, f"if {unknown}: {result}[{UNKNOWN_TAGGED_FIELDS!r}] = {unknown}")
             return result
         self.out.line(depth, f"{result} = {{}}")
-        for each in present:
-            value = whole[each.name]
-            store = f"{result}[{each.name!r}] = {value}"
-            if each.name in raw:
+        for field in present:
+            value = whole[field.name]
+            store = f"{result}[{field.name!r}] = {value}"
+            if field.name in raw:
                 default = self.out.constant(
-                    self.out.name("raw"), _default_bytes(each, self.version, self.flexible)
+                    self.out.name("raw"), _default_bytes(field, self.version, self.flexible)
                 )
-                store = f"if {raw[each.name]} not in (None, {default}): {store}"
-            elif each.name in defaults:
-                store = f"if {value} != {defaults[each.name]!r}: {store}"
+                store = f"if {raw[field.name]} not in (None, {default}): {store}"
+            elif field.name in defaults:
+                store = f"if {value} != {defaults[field.name]!r}: {store}"
             self.out.line(depth, store)
         return result
 

@@ -54,9 +54,9 @@ class _Encoder:
     def structure(
         self, fields: tuple[Field, ...], depth: int, path: str, value: str, target: str
     ) -> None:
-        present = [each for each in fields if self.version in each.versions]
+        present = [field for field in fields if self.version in field.versions]
         self.refuse_others(fields, depth, path, value)
-        plain = [each for each in present if not each.is_tagged(self.version)]
+        plain = [field for field in present if not field.is_tagged(self.version)]
         for run in runs(plain):
             if is_fixed(run[0]):
                 self.fixed(run, depth, path, value, target)
@@ -69,12 +69,12 @@ class _Encoder:
                     target,
                 )
         if self.flexible:
-            tagged = [each for each in present if each.is_tagged(self.version)]
+            tagged = [field for field in present if field.is_tagged(self.version)]
             self.tagged(sorted(tagged, key=lambda each: each.tag or 0), depth, path, value, target)
 
     def refuse_others(self, fields: tuple[Field, ...], depth: int, path: str, value: str) -> None:
         """Refuse names the struct does not have, and values that this version would lose."""
-        known = {each.name for each in fields} | {UNKNOWN_TAGGED_FIELDS}
+        known = {field.name for field in fields} | {UNKNOWN_TAGGED_FIELDS}
         keys = self.out.constant(self.out.name("keys"), frozenset(known))
         site = Site(path.rstrip("."))
         self.out.line(depth, f"if not {keys} >= {value}.keys():", site)
@@ -83,22 +83,22 @@ class _Encoder:
             f"raise Malformed('no such field: ' + ', '.join(sorted({value}.keys() - {keys})))",
             site,
         )
-        for each in fields:
-            if self.version not in each.versions and not each.ignorable:
-                default = self.default(each)
+        for field in fields:
+            if self.version not in field.versions and not field.ignorable:
+                default = self.default(field)
                 self.out.line(
                     depth,
-                    f"if {value}.get({each.name!r}, {default}) != {default}: "
+                    f"if {value}.get({field.name!r}, {default}) != {default}: "
                     "raise Malformed('this version does not have the field')",
-                    Site(path + each.name),
+                    Site(path + field.name),
                 )
 
     def fixed(self, run: list[Field], depth: int, path: str, value: str, target: str) -> None:
         parts = []
-        for each in run:
-            part = f"{value}.get({each.name!r}, {self.default(each)})"
-            parts.append(f"UUID[{part}]" if each.type == "uuid" else part)
-        names = ", ".join(each.name for each in run)
+        for field in run:
+            part = f"{value}.get({field.name!r}, {self.default(field)})"
+            parts.append(f"UUID[{part}]" if field.type == "uuid" else part)
+        names = ", ".join(field.name for field in run)
         self.out.line(
             depth,
             f"{target} += {self.packer(run_format(run)[1:])}({', '.join(parts)})",
@@ -170,17 +170,17 @@ class _Encoder:
             f"{entries} = [(t, d) for t, d in {value}.get({UNKNOWN_TAGGED_FIELDS!r}, ())]",
             site,
         )
-        for each in tagged:
-            x, default = self.out.name("x"), self.default(each)
-            here = Site(path + each.name)
-            self.out.line(depth, f"{x} = {value}.get({each.name!r}, {default})")
+        for field in tagged:
+            x, default = self.out.name("x"), self.default(field)
+            here = Site(path + field.name)
+            self.out.line(depth, f"{x} = {value}.get({field.name!r}, {default})")
             self.out.line(depth, f"if {x} != {default}:")
             self.out.line(depth + 1, f"{part} = bytearray()")
-            if is_fixed(each):
-                self.fixed([each], depth + 1, path, value, part)
+            if is_fixed(field):
+                self.fixed([field], depth + 1, path, value, part)
             else:
-                self.field(each, depth + 1, path, x, part)
-            self.out.line(depth + 1, f"{entries}.append(({each.tag}, {part}))", here)
+                self.field(field, depth + 1, path, x, part)
+            self.out.line(depth + 1, f"{entries}.append(({field.tag}, {part}))", here)
         self.out.line(depth, f"{entries}.sort(key=lambda entry: entry[0])", site)
         self.out.line(depth, f"{target} += uvarint(len({entries}))")
         self.out.line(

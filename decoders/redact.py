@@ -128,8 +128,8 @@ def redact(record_name: str, data: dict[str, Any]) -> dict[str, Any]:
         return data
     for path in paths:
         data = _at(data, path, lambda secret: MASK)
-    for each in configs:
-        data = _with_masked_configs(data, each)
+    for config in configs:
+        data = _with_masked_configs(data, config)
     shown: dict[str, Any] = _without_unknown_tags(data)
     return shown
 

@@ -176,7 +176,9 @@ class MessageStruct(Adapter):
                 {field.name: version.default(field) for field in self.tagged.values()},
             )
         names = [field.name for field in self.plain]
-        plain = Struct(*(name / each for name, each in zip(names, described, strict=True)))
+        plain = Struct(
+            *(name / construct for name, construct in zip(names, described, strict=True))
+        )
         super().__init__(Sequence(plain, section))
         self.fewest = sum(map(least, described)) + version.flexible
 

@@ -50,8 +50,8 @@ class WatchApp(WatchFrame):
         Binding("right_square_bracket", "next_view(1)", "Next view", show=False, key_display="]"),
         Binding("left_square_bracket", "next_view(-1)", "View before", show=False, key_display="["),
         *(
-            Binding(str(number), f"view('{each.name}')", each.title, show=False)
-            for number, each in enumerate(VIEWS, 1)
+            Binding(str(number), f"view('{view_entry.name}')", view_entry.title, show=False)
+            for number, view_entry in enumerate(VIEWS, 1)
         ),
     ]
     ENABLE_COMMAND_PALETTE = True
@@ -125,7 +125,7 @@ class WatchApp(WatchFrame):
         overview = self.overview
         left, right = headline(self.picture, overview, self.palette, is_paused=self.is_paused)
         self.query_one(Headline).tell(left, right)
-        self.query_one(ViewTabs).tell({each.name: overview.tab(each.name) for each in VIEWS})
+        self.query_one(ViewTabs).tell({view.name: overview.tab(view.name) for view in VIEWS})
 
     @property
     def seen(self) -> View | None:
@@ -155,7 +155,7 @@ class WatchApp(WatchFrame):
         self._remember()
 
     async def action_next_view(self, step: int) -> None:
-        names = [each.name for each in VIEWS]
+        names = [view.name for view in VIEWS]
         here = self.seen.id if self.seen is not None else names[0]
         await self.action_view(names[(names.index(here or names[0]) + step) % len(names)])
 
@@ -186,9 +186,9 @@ class WatchApp(WatchFrame):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the command palette offers."""
-        for number, each in enumerate(VIEWS, 1):
+        for number, view in enumerate(VIEWS, 1):
             yield SystemCommand(
-                each.title, f"See this view (key {number})", self._going_to(each.name)
+                view.title, f"See this view (key {number})", self._going_to(view.name)
             )
         yield SystemCommand("Help", "Keys and views (key ?)", self.action_help)
         yield SystemCommand("Theme", "The next theme (key t)", self.action_next_theme)

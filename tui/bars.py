@@ -60,21 +60,21 @@ class ViewTabs(Widget):
         palette = frame_of(self).palette
         line = Text(no_wrap=True, end="")
         self._places = []
-        room = self.size.width - sum(len(f" 1 {each.title} ") for each in self._views)
-        counts = {each.name: self._count(each.name) for each in self._views}
+        room = self.size.width - sum(len(f" 1 {view.title} ") for view in self._views)
+        counts = {view.name: self._count(view.name) for view in self._views}
         short, has_counts = room < 0, sum(map(len, counts.values())) <= room
-        for number, each in enumerate(self._views, 1):
+        for number, view in enumerate(self._views, 1):
             began = line.cell_len
-            is_active = each.name == self._active
-            title = each.title if not short or is_active else each.title[:5]
+            is_active = view.name == self._active
+            title = view.title if not short or is_active else view.title[:5]
             style = "bold reverse" if is_active else ""
-            found = self._found.get(each.name)
+            found = self._found.get(view.name)
             worst = palette.quiet if found is None else getattr(palette, found.status.meaning)
             # The mark is where a blank was, so that it needs no room.
             line.append(f" {number}", style=style or palette.key)
             line.append(" " if found is None else found.status.mark, style=style or worst)
-            line.append(f"{title}{counts[each.name] if has_counts else ''} ", style=style or worst)
-            self._places.append((began, line.cell_len, each.name))
+            line.append(f"{title}{counts[view.name] if has_counts else ''} ", style=style or worst)
+            self._places.append((began, line.cell_len, view.name))
         return line
 
     def _count(self, name: str) -> str:

@@ -68,10 +68,10 @@ class Help(ModalScreen[None]):
         if self._view is not None:
             part(self._view.TITLE)
             table.add_row(Text(""), Text(self._view.ABOUT, style=palette.quiet))
-            for each in self._view.BINDINGS:
-                if isinstance(each, Binding) and each.description:
-                    key = each.key_display or each.key
-                    table.add_row(Text(key, style=palette.key), Text(each.description))
+            for binding in self._view.BINDINGS:
+                if isinstance(binding, Binding) and binding.description:
+                    key = binding.key_display or binding.key
+                    table.add_row(Text(key, style=palette.key), Text(binding.description))
             table.add_row(Text(""), Text(""))
         part("Everywhere")
         for key, words in _KEYS:

@@ -30,8 +30,8 @@ def shortened(name: str) -> str:
 def joined(*parts: Text) -> Text:
     """Texts in one line, each in its own style; a text that is appended to takes on no other's."""
     line = Text(no_wrap=True, end="")
-    for each in parts:
-        line.append_text(each)
+    for part in parts:
+        line.append_text(part)
     return line
 
 
@@ -51,14 +51,14 @@ def finding_rows(palette: Palette, findings: Sequence[Finding], below: str) -> l
 
 
 def _rows(palette: Palette, findings: Sequence[Finding], below: str) -> Iterator[Row]:
-    for number, each in enumerate(findings):
+    for number, finding in enumerate(findings):
         yield (
             str(number),
             (
-                severity(palette, each.severity),
-                palette.text(each.code.removeprefix("KT-")),
-                palette.text(shortened(place(each, below).rpartition("/")[2]), "quiet"),
-                palette.text(each.sentence()),
+                severity(palette, finding.severity),
+                palette.text(finding.code.removeprefix("KT-")),
+                palette.text(shortened(place(finding, below).rpartition("/")[2]), "quiet"),
+                palette.text(finding.sentence()),
             ),
         )
 

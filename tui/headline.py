@@ -55,9 +55,12 @@ def _live(report: QuorumReport) -> Iterator[str]:
         if report.leader_runs_controller is False:
             yield "no controller"
     down = [
-        each.node_id
-        for each in report.replicas
-        if each.is_voter and each.is_asked and not each.is_reached and each.node_id is not None
+        replica.node_id
+        for replica in report.replicas
+        if replica.is_voter
+        and replica.is_asked
+        and not replica.is_reached
+        and replica.node_id is not None
     ]
     if down:
         yield f"voter {listed(sorted(down))} down"
@@ -71,7 +74,7 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
         return
     yield many(len(picture.directories), "directory")
     counts = [(overview.loud.count(each), each) for each in (Severity.ERROR, Severity.WARNING)]
-    words = ", ".join(many(count, each.value) for count, each in counts if count)
+    words = ", ".join(many(count, severity.value) for count, severity in counts if count)
     if words:
         yield words
     if overview.examined is None:

@@ -59,7 +59,7 @@ class PlaceView(TaskView):
     def choose_place(self, picture: Picture) -> bool:
         """Turn to the newest log as soon as more of them are known; whether that is another one."""
         view = picture.view
-        known = sum(each.log_end_offset is not None for each in picture.directories)
+        known = sum(directory.log_end_offset is not None for directory in picture.directories)
         leads = self.sources.target is not None and view is not None and view.quorum is not None
         known += leads * (len(self.sources.directories) + 1)
         if self._is_by_hand or known <= self._known:

@@ -106,7 +106,7 @@ class ReportTable(DataTable[Text]):
         that it paints itself: to tell it of each cell costs more than to paint all that are seen.
         """
         last: tuple[str, int] | None = None
-        widths = [each.content_width for each in self.ordered_columns]
+        widths = [ordered_column.content_width for ordered_column in self.ordered_columns]
         for key, cells in self._rows.items():
             for number, (old, new) in enumerate(zip(before[key], cells, strict=True)):
                 if old is new or (old == new and old.style == new.style):

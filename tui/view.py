@@ -73,19 +73,19 @@ class View(Vertical):
 
         As it is, it looks through the first table.
         """
-        return any(each.find(text, step) for each in self.query(ReportTable).results())
+        return any(result.find(text, step) for result in self.query(ReportTable).results())
 
     def copied(self) -> str:
         """What `y` copies: as it is, the row under the cursor of the table that has the focus."""
         tables = [*self.query(ReportTable).results()]
-        focused = [each for each in tables if each.has_focus]
-        return next((each.row_text() for each in focused or tables), "")
+        focused = [table for table in tables if table.has_focus]
+        return next((report_table.row_text() for report_table in focused or tables), "")
 
     def first_focus(self) -> None:
         """Give the focus to what keys should go to when this view comes to be seen."""
-        for each in self.query("*"):
-            if each.focusable:
-                each.focus()
+        for widget in self.query("*"):
+            if widget.focusable:
+                widget.focus()
                 return
 
     def work(
@@ -97,7 +97,9 @@ class View(Vertical):
         dropped); with `again` False it is left out instead. What goes wrong is told at the bottom.
         """
         key = f"{self.id}:{name}"
-        running = [each for each in self.workers if each.name == key and not each.is_finished]
+        running = [
+            worker for worker in self.workers if worker.name == key and not worker.is_finished
+        ]
         if running and not again:
             return
 
@@ -108,6 +110,6 @@ class View(Vertical):
             else:
                 then(result)
 
-        for each in running:
-            each.cancel()
+        for worker in running:
+            worker.cancel()
         self.run_worker(run(), name=key, exit_on_error=True)

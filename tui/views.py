@@ -41,4 +41,4 @@ VIEWS = (
 
 
 def named(name: str) -> ViewEntry | None:
-    return next((each for each in VIEWS if each.name == name), None)
+    return next((view for view in VIEWS if view.name == name), None)

@@ -27,11 +27,11 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
     count = len(view.voters)
     others = {*keeping} - {leader_id}
     ready = sorted(
-        each.replica.id
-        for each in view.voters
-        if each.replica.id in others
-        and each.log_end_offset >= end
-        and view.runs_controller(each.replica.id)
+        voter.replica.id
+        for voter in view.voters
+        if voter.replica.id in others
+        and voter.log_end_offset >= end
+        and view.runs_controller(voter.replica.id)
     )
     restart = f"restart node {leader_id} without --lead-without-controller"
     if not ready:

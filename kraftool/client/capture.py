@@ -74,7 +74,7 @@ class Capturing:
     ) -> Captured:
         """Read the leader's log; what is not committed yet too, unless only `committed` records
         are wanted. Raises UnobservableError."""
-        end = max((each.log_end_offset for each in view.voters), default=0)
+        end = max((voter.log_end_offset for voter in view.voters), default=0)
         image = ImageTaker()
         taker = _Both(self._taker, image) if with_image else self._taker
         upto = None if committed else end
@@ -187,8 +187,8 @@ class _FileTaker:
     def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
         if self._log is None:
             self._log = batches[0].base_offset, _temporary()
-        for each in batches:
-            _write(self._log[1], each.data)
+        for batch in batches:
+            _write(self._log[1], batch.data)
 
 
 def _temporary() -> IO[bytes]:

@@ -79,7 +79,7 @@ class QuorumChange:
     @in_json
     def is_possible(self) -> bool:
         """True if no check blocks."""
-        return all(each.verdict is not CheckResult.BLOCKED for each in self.checks)
+        return all(check.verdict is not CheckResult.BLOCKED for check in self.checks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +111,7 @@ def leadership(view: QuorumView) -> list[Check]:
             )
         ]
     found = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]
-    found += [caution(broker_words(each), each.advice) for each in view.brokers]
+    found += [caution(broker_words(broker), broker.advice) for broker in view.brokers]
     if len(view.cluster_ids) > 1:
         found.append(blocked(f"the nodes are of clusters {', '.join(view.cluster_ids)}"))
     if view.quorum.high_watermark < 0:
@@ -159,4 +159,4 @@ def keeping(view: QuorumView) -> tuple[int, ...]:
 
 
 def of(replicas: Sequence[ReplicaState], node_id: int) -> ReplicaState | None:
-    return next((each for each in replicas if each.replica.id == node_id), None)
+    return next((replica for replica in replicas if replica.replica.id == node_id), None)

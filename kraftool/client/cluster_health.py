@@ -74,7 +74,7 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
     """Judge what was observed, beside two looks at the quorum."""
     image, name = observation.image, observation.name
     brokers = image.cluster.brokers
-    fenced = sorted(each.id for each in brokers.values() if each.fenced)
+    fenced = sorted(broker.id for broker in brokers.values() if broker.fenced)
     active = sorted(brokers.keys() - set(fenced))
     fetching = _fetching(now) | _fetching(before)
     # A broker that has just come may be in the metadata and not among the observers yet.
@@ -89,7 +89,7 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
         *walk.findings(name),
         *_of_the_log(observation, now, elections),
         *_of_rules(observation, now),
-        *(each.in_file(f"{name}: {each.file}") for each in observation.findings),
+        *(finding.in_file(f"{name}: {finding.file}") for finding in observation.findings),
     ]
     return ClusterHealth(
         observation=observation,
@@ -126,14 +126,14 @@ def _fenced(
 ) -> Iterator[Finding]:
     """Those that still fetch run; what keeps them fenced is another cause."""
     causes: dict[str, list[int]] = {}
-    for each in fenced:
-        if each.id in fetching:
+    for broker in fenced:
+        if broker.id in fetching:
             cause = "fetching metadata, so running: starting, or its heartbeats are not taken"
-        elif each.in_controlled_shutdown:
+        elif broker.in_controlled_shutdown:
             cause = "shut down in order, and not fetching metadata"
         else:
             cause = "not fetching metadata either: down, or cut off from the leader"
-        causes.setdefault(cause, []).append(each.id)
+        causes.setdefault(cause, []).append(broker.id)
     for cause, ids in causes.items():
         yield kinds.FENCED.at(name, f"{_ids(ids)} ({len(ids)} of {count}): {cause}")
 
@@ -165,21 +165,21 @@ class _Walk:
         self.preferred: Counter[int] = Counter()
         self.lost_lead: Counter[int] = Counter()
         """By broker: partitions that it is the first replica of, and those led by others."""
-        active = {each.id for each in image.cluster.brokers.values() if not each.fenced}
+        active = {broker.id for broker in image.cluster.brokers.values() if not broker.fenced}
         self._active = active
-        for each in of_image.partitions(image):
-            state = each.state
-            min_isr = least.of(each.topic, state.leader)
+        for partition in of_image.partitions(image):
+            state = partition.state
+            min_isr = least.of(partition.topic, state.leader)
             self.counts.add(state, min_isr)
             if is_reassigning(state):
-                self.reassigning.append(each)
+                self.reassigning.append(partition)
             if is_offline(state):
                 continue
             if is_under_replicated(state):
-                self.under_replicated.append(each)
+                self.under_replicated.append(partition)
                 self.missing.update({*state.replicas} - {*state.adding_replicas, *state.isr})
             if is_under_min_isr(state, min_isr):
-                self.under_min_isr.append(each)
+                self.under_min_isr.append(partition)
             first = state.replicas[0] if state.replicas else -1
             self.preferred[first] += 1
             self.lost_lead[first] += state.leader != first
@@ -216,7 +216,11 @@ def _clock(observation: Observation, now: QuorumView) -> int:
 def _elections(observation: Observation, now: QuorumView) -> int:
     since = _clock(observation, now) - HOUR_MS
     # The one at offset 0 began the cluster.
-    return sum(each.timestamp > since for each in observation.leader_changes if each.offset > 0)
+    return sum(
+        leader_change.timestamp > since
+        for leader_change in observation.leader_changes
+        if leader_change.offset > 0
+    )
 
 
 def _of_the_log(observation: Observation, now: QuorumView, elections: int) -> Iterator[Finding]:
@@ -261,4 +265,4 @@ def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
     )
     examination = together([patient])
     for rule in rules_of_state():
-        yield from (each.finding for each in rule.find(examination))
+        yield from (diagnosis.finding for diagnosis in rule.find(examination))

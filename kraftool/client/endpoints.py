@@ -27,7 +27,7 @@ def parse_endpoint(text: str) -> Endpoint:
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     """HOST:PORT,HOST:PORT,…"""
-    found = tuple(parse_endpoint(each) for each in text.split(",") if each.strip())
+    found = tuple(parse_endpoint(part) for part in text.split(",") if part.strip())
     if not found:
         raise EndpointError("no endpoint is named", hint="for example ctl-1:9093,ctl-2:9093")
     return tuple(dict.fromkeys(found))

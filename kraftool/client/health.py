@@ -45,13 +45,15 @@ class Health:
 
     @property
     def is_well(self) -> bool:
-        return all(each.severity is Severity.INFO for each in self.findings)
+        return all(finding.severity is Severity.INFO for finding in self.findings)
 
     @property
     def is_quorum_well(self) -> bool:
         """Whether only brokers and partitions are not well; a broker observes the quorum."""
         of_cluster = () if self.cluster is None else self.cluster.findings
-        return all(each.severity is Severity.INFO or each in of_cluster for each in self.findings)
+        return all(
+            finding.severity is Severity.INFO or finding in of_cluster for finding in self.findings
+        )
 
 
 def health(
@@ -88,8 +90,8 @@ def _unobserved(now: QuorumView, why: str) -> Iterator[Finding]:
 
 def _nodes(now: QuorumView) -> Iterator[Finding]:
     yield from broker_findings(now)
-    for each in now.nodes:
-        yield from node_findings(each)
+    for node in now.nodes:
+        yield from node_findings(node)
     if len(now.cluster_ids) > 1:
         yield kinds.CLUSTER_ID.at("", f"cluster ids {', '.join(now.cluster_ids)}")
     yield from _moved(now)
@@ -97,16 +99,18 @@ def _nodes(now: QuorumView) -> Iterator[Finding]:
 
 def _moved(now: QuorumView) -> Iterator[Finding]:
     """Voters that are not reached where they are recorded, beside nodes that nobody names."""
-    lost = [each for each in now.nodes if each.node_id in now.voter_endpoints]
-    lost = [each for each in lost if not each.is_reached]
+    lost = [node for node in now.nodes if node.node_id in now.voter_endpoints]
+    lost = [answer for answer in lost if not answer.is_reached]
     strangers = [
-        each for each in now.reached if each.node_id is None and each.cluster_id == now.cluster_id
+        answer
+        for answer in now.reached
+        if answer.node_id is None and answer.cluster_id == now.cluster_id
     ]
     if lost and strangers and now.cluster_id is not None:
-        there = ", ".join(str(each.endpoint) for each in strangers)
-        for each in lost:
+        there = ", ".join(str(answer.endpoint) for answer in strangers)
+        for answer in lost:
             yield kinds.ENDPOINT.at(
-                each.name, f"not reached there; of this cluster and of no voter's: {there}"
+                answer.name, f"not reached there; of this cluster and of no voter's: {there}"
             )
 
 
@@ -117,18 +121,18 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
         )
     if len(now.leaders) > 1:
-        told = ", ".join(f"{each.name} of epoch {each.epoch}" for each in now.leaders)
-        same = len({each.epoch for each in now.leaders}) < len(now.leaders)
+        told = ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
+        same = len({leader.epoch for leader in now.leaders}) < len(now.leaders)
         yield kinds.TWO_LEADERS.at("", told, severity=Severity.ERROR if same else None)
     if now.leader is not None:
-        for each in now.reached:
-            if each is now.leader or each.epoch is None:
+        for answer in now.reached:
+            if answer is now.leader or answer.epoch is None:
                 continue
-            if (each.epoch, each.leader_id) != (now.leader.epoch, now.leader.node_id):
-                known = "no leader" if each.leader_id is None else f"leader {each.leader_id}"
+            if (answer.epoch, answer.leader_id) != (now.leader.epoch, now.leader.node_id):
+                known = "no leader" if answer.leader_id is None else f"leader {answer.leader_id}"
                 yield kinds.DISAGREE.at(
-                    each.name,
-                    f"knows {known} of epoch {each.epoch}; node {now.leader.node_id} leads epoch"
+                    answer.name,
+                    f"knows {known} of epoch {answer.epoch}; node {now.leader.node_id} leads epoch"
                     f" {now.leader.epoch}",
                 )
     if before.epoch is not None and now.epoch is not None and now.epoch > before.epoch:
@@ -148,9 +152,11 @@ def _voters(
         yield kinds.FEW_VOTERS.at("", "one voter" if count == 1 else f"{count} voters")
     elif count % 2 == 0:
         yield kinds.EVEN_VOTERS.at("", f"{count} voters")
-    ids = {each.replica.id for each in quorum.voters}
-    running = {each.node_id for each in now.reached} | set(fetching(quorum, quorum.observers))
-    for node_id in sorted({each for node in now.nodes for each in node.controllers} - ids):
+    ids = {voter.replica.id for voter in quorum.voters}
+    running = {answer.node_id for answer in now.reached} | set(fetching(quorum, quorum.observers))
+    for node_id in sorted(
+        {controller for node in now.nodes for controller in node.controllers} - ids
+    ):
         text = "a registered controller that is no voter"
         if node_id in running:
             yield kinds.STANDBY.at(f"node {node_id}", text)
@@ -161,9 +167,9 @@ def _voters(
                 advice="nothing, if it is to be off: a registration stays. One that runs and has"
                 " caught up can be made a voter",
             )
-    known = {each.replica.id: each.replica.directory_id for each in quorum.voters}
-    for each in quorum.observers:
-        node_id, directory_id = each.replica
+    known = {voter.replica.id: voter.replica.directory_id for voter in quorum.voters}
+    for observer in quorum.observers:
+        node_id, directory_id = observer.replica
         if known.get(node_id) is not None and known[node_id] != directory_id:
             yield kinds.OTHER_DIRECTORY.at(
                 f"node {node_id}",
@@ -190,8 +196,8 @@ def _controllers(
     assert leader is not None, "the caller has a leader"
     if now.lacks_controller:
         # That the log stands still is evidence for it, and no finding of its own.
-        still = [each.text for each in progress if each.code == kinds.IDLE.code]
-        progress = [each for each in progress if each.code != kinds.IDLE.code]
+        still = [finding.text for finding in progress if finding.code == kinds.IDLE.code]
+        progress = [finding for finding in progress if finding.code != kinds.IDLE.code]
         words = "; ".join([f"it leads, but {EVIDENCE}", *still])
         yield kinds.NO_CONTROLLER.at(leader.name, words, advice=next_step(now, keeping))
     elif only is not None and len(keeping) > majority_of(len(now.voters)):
@@ -204,12 +210,12 @@ def _controllers(
 
 def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
     clock = leader_clock(quorum)
-    end = max((each.log_end_offset for each in quorum.voters), default=-1)
+    end = max((voter.log_end_offset for voter in quorum.voters), default=-1)
     for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
-        for each in replicas:
-            if each.replica.id == quorum.leader_id:
+        for replica in replicas:
+            if replica.replica.id == quorum.leader_id:
                 continue
-            yield from _replica(each, role, clock, end)
+            yield from _replica(replica, role, clock, end)
 
 
 def _replica(each: ReplicaState, role: str, clock: int, end: int) -> Iterator[Finding]:
@@ -247,30 +253,30 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
 
 
 def _end(quorum: DescribeQuorumResponse) -> int:
-    own = [each for each in quorum.voters if each.replica.id == quorum.leader_id]
-    return max((each.log_end_offset for each in own or quorum.voters), default=-1)
+    own = [voter for voter in quorum.voters if voter.replica.id == quorum.leader_id]
+    return max((replica.log_end_offset for replica in own or quorum.voters), default=-1)
 
 
 def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
     """Each node's levels against the newest that are told, and its range."""
-    told = [each for each in now.reached if each.offered.finalized_epoch >= 0]
+    told = [answer for answer in now.reached if answer.offered.finalized_epoch >= 0]
     if not told:
         return
     newest = max(told, key=lambda each: (each.quorum is not None, each.offered.finalized_epoch))
     levels = newest.offered.finalized
-    for each in now.reached:
+    for answer in now.reached:
         for name, level in sorted(levels.items()):
-            low, high = each.offered.supported.get(name, (0, 0))
-            if each.offered.supported and not low <= level <= high:
+            low, high = answer.offered.supported.get(name, (0, 0))
+            if answer.offered.supported and not low <= level <= high:
                 yield kinds.FEATURE_RANGE.at(
-                    each.name, f"{name} is {level}, and it supports {low} to {high}"
+                    answer.name, f"{name} is {level}, and it supports {low} to {high}"
                 )
-    for each in told:
+    for answer in told:
         # A change takes a moment to be applied everywhere: only what both looks show counts.
-        earlier = None if each.node_id is None else before.node(each.node_id)
-        stays = earlier is not None and earlier.offered.finalized == each.offered.finalized
-        if stays and each.offered.finalized != levels:
-            yield kinds.FEATURES_DIFFER.at(each.name, _difference(each, newest))
+        earlier = None if answer.node_id is None else before.node(answer.node_id)
+        stays = earlier is not None and earlier.offered.finalized == answer.offered.finalized
+        if stays and answer.offered.finalized != levels:
+            yield kinds.FEATURES_DIFFER.at(answer.name, _difference(answer, newest))
 
 
 def _difference(one: NodeAnswer, other: NodeAnswer) -> str:

@@ -56,7 +56,7 @@ def _largest_lag(view: QuorumView) -> tuple[int, int]:
 
 
 def _listed(view: QuorumView, replicas: Sequence[ReplicaState]) -> str:
-    return f"[{', '.join(_replica(view, each) for each in replicas)}]"
+    return f"[{', '.join(_replica(view, replica) for replica in replicas)}]"
 
 
 def _replica(view: QuorumView, each: ReplicaState) -> str:
@@ -86,19 +86,19 @@ def _rows(view: QuorumView, now_ms: int | None) -> Iterator[tuple[str, ...]]:
         return
     end = leader_end(view)
     groups = (
-        ("Leader", [each for each in view.voters if each.replica.id == quorum.leader_id]),
-        ("Follower", [each for each in view.voters if each.replica.id != quorum.leader_id]),
+        ("Leader", [voter for voter in view.voters if voter.replica.id == quorum.leader_id]),
+        ("Follower", [voter for voter in view.voters if voter.replica.id != quorum.leader_id]),
         ("Observer", view.observers),
     )
     for status, replicas in groups:
-        for each in replicas:
+        for replica in replicas:
             yield (
-                str(each.replica.id),
-                each.replica.directory_id or ZERO_UUID,
-                str(each.log_end_offset),
-                str(end - each.log_end_offset),
-                _when(each.last_fetch_timestamp, now_ms),
-                _when(each.last_caught_up_timestamp, now_ms),
+                str(replica.replica.id),
+                replica.replica.directory_id or ZERO_UUID,
+                str(replica.log_end_offset),
+                str(end - replica.log_end_offset),
+                _when(replica.last_fetch_timestamp, now_ms),
+                _when(replica.last_caught_up_timestamp, now_ms),
                 status,
             )
 

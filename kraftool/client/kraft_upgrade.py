@@ -39,7 +39,7 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
     )
     if view.leader is None or not change.is_needed:
         return replace(change, checks=tuple(checks))
-    voters = {each.replica.id for each in view.voters}
+    voters = {voter.replica.id for voter in view.voters}
     for node_id in sorted(voters):
         node = view.node(node_id)
         if node is None or not node.is_reached:
@@ -70,7 +70,7 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
             " every node's configuration",
         )
     )
-    if any(each.verdict.value == "blocked" for each in checks):
+    if any(check.verdict.value == "blocked" for check in checks):
         return replace(change, checks=tuple(checks))
     answer = await asking_changes.upgrade(view, target.access, LEVEL, validate_only=True)
     if answer is None:

@@ -59,11 +59,15 @@ def candidate_of(path: str) -> NewVoter:
     if "controller" not in settings.roles:
         raise SettingsError(f"{path}: its process.roles have no controller")
     endpoints = {
-        name: each._replace(host=each.host or "localhost")
-        for name, each in settings.advertised.items()
-        if each.port
+        name: endpoint._replace(host=endpoint.host or "localhost")
+        for name, endpoint in settings.advertised.items()
+        if endpoint.port
     }
-    missing = [each for each in settings.controller_listeners if each not in endpoints]
+    missing = [
+        controller_listener
+        for controller_listener in settings.controller_listeners
+        if controller_listener not in endpoints
+    ]
     if missing or not endpoints:
         said = ", ".join(missing) or "any controller listener"
         raise SettingsError(f"{path}: neither listeners nor advertised.listeners tell of {said}")

@@ -19,9 +19,11 @@ def features_of(
     """A quorum's features, with those of directories beside it. Raises KraftoolError where neither
     has a state."""
     ranges = {
-        each.node_id: {name: FeatureRange(*told) for name, told in each.offered.supported.items()}
-        for each in live.before.reached
-        if each.node_id is not None
+        answer.node_id: {
+            name: FeatureRange(*told) for name, told in answer.offered.supported.items()
+        }
+        for answer in live.before.reached
+        if answer.node_id is not None
     }
     return read_features(
         paths,

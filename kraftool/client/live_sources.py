@@ -26,7 +26,7 @@ def live_sources(
     live: LiveQuorum, progress: Progress = lambda name, position: None
 ) -> tuple[VoterSourceReport, ...]:
     """Every node of a quorum as a source, the leader with its log where that was read."""
-    found = {each.name: each for each in node_sources(live.before)}
+    found = {node_source.name: node_source for node_source in node_sources(live.before)}
     if live.captured is not None:
         for read in read_sources_of(live.captured.location, progress):
             found[read.name] = read.with_words_of(found[read.name])
@@ -40,7 +40,7 @@ def live_sources(
 
 def node_sources(view: QuorumView) -> tuple[VoterSourceReport, ...]:
     """Every node as a source, by what it answered."""
-    return tuple(_of_node(view, each) for each in view.nodes)
+    return tuple(_of_node(view, node) for node in view.nodes)
 
 
 def leader_source(view: QuorumView) -> VoterSourceReport:
@@ -73,8 +73,8 @@ def _told(quorum: DescribeQuorumResponse) -> SeenVoters:
     """The voters as this leader goes by them, committed or not."""
     voters = VoterSet.of(
         *(
-            Voter(key=each.replica, endpoints=quorum.nodes.get(each.replica.id, {}))
-            for each in quorum.voters
+            Voter(key=voter.replica, endpoints=quorum.nodes.get(voter.replica.id, {}))
+            for voter in quorum.voters
         )
     )
     return SeenVoters(source=VoterSource.LEADER, voters=voters)

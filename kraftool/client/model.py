@@ -94,13 +94,13 @@ class QuorumView:
 
     @property
     def reached(self) -> tuple[NodeAnswer, ...]:
-        return tuple(each for each in self.nodes if each.is_reached)
+        return tuple(node for node in self.nodes if node.is_reached)
 
     @property
     def leaders(self) -> tuple[NodeAnswer, ...]:
         """Those that answer as leaders, the newest first; more than one is rare, not wrong: an old
         one learns of its successor only when it asks, or its time has run out."""
-        found = [each for each in self.nodes if each.quorum is not None]
+        found = [node for node in self.nodes if node.quorum is not None]
         return tuple(sorted(found, key=lambda each: -(each.epoch or 0)))
 
     @property
@@ -118,14 +118,14 @@ class QuorumView:
     @property
     def epoch(self) -> int | None:
         """The newest that any node knows."""
-        return max((each.epoch for each in self.nodes if each.epoch is not None), default=None)
+        return max((node.epoch for node in self.nodes if node.epoch is not None), default=None)
 
     @property
     def kraft_version(self) -> int:
         """Of the quorum itself: with static voters it is 0, also where a metadata record claims
         more, as Kafka 3.9 writes one for an upgrade that it does not carry out."""
         claimed = 0 if self.leader is None else self.leader.offered.finalized.get(KRAFT_VERSION, 0)
-        if self.voters and all(each.replica.directory_id is None for each in self.voters):
+        if self.voters and all(voter.replica.directory_id is None for voter in self.voters):
             return 0
         return claimed
 
@@ -140,12 +140,14 @@ class QuorumView:
     @property
     def agrees(self) -> bool:
         """Whether everyone who was reached names the same leader of the same epoch."""
-        known = {(each.epoch, each.leader_id) for each in self.reached if each.epoch is not None}
+        known = {
+            (answer.epoch, answer.leader_id) for answer in self.reached if answer.epoch is not None
+        }
         return len(known) <= 1 and len(self.cluster_ids) <= 1
 
     @property
     def cluster_ids(self) -> tuple[str, ...]:
-        return tuple(sorted({each.cluster_id for each in self.nodes if each.cluster_id}))
+        return tuple(sorted({node.cluster_id for node in self.nodes if node.cluster_id}))
 
     @property
     def cluster_id(self) -> str | None:
@@ -173,7 +175,7 @@ class QuorumView:
     def witnesses(self) -> frozenset[int]:
         """The voters that are known to run no controller, by id."""
         return frozenset(
-            each.replica.id for each in self.voters if self.is_witness(each.replica.id)
+            voter.replica.id for voter in self.voters if self.is_witness(voter.replica.id)
         )
 
     def is_witness(self, node_id: int | None) -> bool | None:
@@ -183,7 +185,7 @@ class QuorumView:
             return None if runs is None else False
         if self.quorum is None:
             return None
-        return any(each.replica.id == node_id for each in self.voters)
+        return any(voter.replica.id == node_id for voter in self.voters)
 
     def runs_controller(self, node_id: int) -> bool | None:
         """True if a node can be the active controller; None if it was not asked, or not reached."""
@@ -195,9 +197,9 @@ class QuorumView:
 
         One that observes under a voter's id runs on another directory than the voter's.
         """
-        for each in (*self.observers, *self.voters):
-            if each.replica.id == node_id and each.last_fetch_timestamp >= 0:
-                return each.replica.directory_id
+        for replica in (*self.observers, *self.voters):
+            if replica.replica.id == node_id and replica.last_fetch_timestamp >= 0:
+                return replica.replica.directory_id
         return None
 
     def server_name(self, node: NodeAnswer) -> str | None:
@@ -205,16 +207,16 @@ class QuorumView:
         if node.node_id is None:
             return None
         told = [*self.voter_endpoints.get(node.node_id, {}).values()]
-        named = (each.controllers.get(node.node_id) for each in self.nodes)
-        told += [each for each in named if each is not None]
+        named = (answer.controllers.get(node.node_id) for answer in self.nodes)
+        told += [endpoint for endpoint in named if endpoint is not None]
         return told[0].host if told and node.endpoint not in told else None
 
     def node(self, node_id: int) -> NodeAnswer | None:
-        return next((each for each in self.nodes if each.node_id == node_id), None)
+        return next((node for node in self.nodes if node.node_id == node_id), None)
 
 
 def leader_end(view: QuorumView) -> int:
     """The leader's log end, or the longest where the leader is no voter."""
     assert view.quorum is not None, "lag is told by a leader"
-    own = [each for each in view.voters if each.replica.id == view.quorum.leader_id]
-    return max((each.log_end_offset for each in own or view.voters), default=-1)
+    own = [voter for voter in view.voters if voter.replica.id == view.quorum.leader_id]
+    return max((replica.log_end_offset for replica in own or view.voters), default=-1)

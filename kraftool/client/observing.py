@@ -164,15 +164,15 @@ class _Reading:
     def _take(self, answer: FetchResponse) -> bool:
         """Hand on what may be; whether there was anything."""
         wanted: list[Batch] = []
-        for each in answer.batches:
-            if self._upto is None and each.last_offset >= answer.high_watermark:
+        for batch in answer.batches:
+            if self._upto is None and batch.last_offset >= answer.high_watermark:
                 break
-            if each.base_offset < 0 or not each.is_valid:
-                raise NetError(f"the batch that it sends at offset {each.base_offset} is damaged")
-            if not wanted and each.last_offset < self.place.offset:
+            if batch.base_offset < 0 or not batch.is_valid:
+                raise NetError(f"the batch that it sends at offset {batch.base_offset} is damaged")
+            if not wanted and batch.last_offset < self.place.offset:
                 continue  # Kafka begins with the batch that holds the offset
-            self._count(each.size)
-            wanted.append(each)
+            self._count(batch.size)
+            wanted.append(batch)
         if wanted:
             self.taker.log(wanted, answer.high_watermark)
             self.place = OffsetAndEpoch(wanted[-1].next_offset, wanted[-1].epoch)
@@ -222,6 +222,6 @@ class _Reading:
 
 
 def _refuse(*errors: Error) -> None:
-    for each in errors:
-        if each is not Error.NONE:
-            raise NetError(f"it answers {each.name}")
+    for error in errors:
+        if error is not Error.NONE:
+            raise NetError(f"it answers {error.name}")

@@ -220,7 +220,7 @@ def health_document(health: Health) -> HealthDocument:
 
 
 def _members(answers: QuorumAnswers) -> dict[str, Any]:
-    return {each.name: getattr(answers, each.name) for each in fields(answers)}
+    return {field.name: getattr(answers, field.name) for field in fields(answers)}
 
 
 def _answers(view: QuorumView) -> QuorumAnswers:
@@ -232,24 +232,24 @@ def _answers(view: QuorumView) -> QuorumAnswers:
         epoch=view.epoch,
         high_watermark=None if quorum is None else _known(quorum.high_watermark),
         replicas=None if quorum is None else tuple(_replicas(view)),
-        nodes=tuple(_node(view, each) for each in view.nodes),
-        brokers=tuple(_broker(each) for each in view.brokers),
+        nodes=tuple(_node(view, node) for node in view.nodes),
+        brokers=tuple(_broker(broker) for broker in view.brokers),
     )
 
 
 def _replicas(view: QuorumView) -> Iterator[ReplicaObject]:
     end = leader_end(view)
-    for each in (*view.voters, *view.observers):
-        log_end, is_voter = each.log_end_offset, each in view.voters
+    for replica in (*view.voters, *view.observers):
+        log_end, is_voter = replica.log_end_offset, replica in view.voters
         yield ReplicaObject(
-            id=each.replica.id,
+            id=replica.replica.id,
             is_voter=is_voter,
-            directory_id=each.replica.directory_id,
-            endpoints=endpoint_objects(view.voter_endpoints.get(each.replica.id, {})),
+            directory_id=replica.replica.directory_id,
+            endpoints=endpoint_objects(view.voter_endpoints.get(replica.replica.id, {})),
             log_end_offset=_known(log_end),
             lag=None if log_end < 0 else max(end - log_end, 0),
-            last_fetch_timestamp=_known(each.last_fetch_timestamp),
-            last_caught_up_timestamp=_known(each.last_caught_up_timestamp),
+            last_fetch_timestamp=_known(replica.last_fetch_timestamp),
+            last_caught_up_timestamp=_known(replica.last_caught_up_timestamp),
         )
 
 

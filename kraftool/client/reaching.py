@@ -27,8 +27,10 @@ def unobserved_finding(view: QuorumView, file: str, why: str) -> Finding:
 
 
 def broker_findings(view: QuorumView) -> Iterator[Finding]:
-    for each in view.brokers:
-        yield kinds.BROKER.at(str(each.endpoint), broker_words(each), advice=each.advice or None)
+    for broker in view.brokers:
+        yield kinds.BROKER.at(
+            str(broker.endpoint), broker_words(broker), advice=broker.advice or None
+        )
 
 
 def broker_words(broker: NodeAnswer) -> str:
@@ -53,7 +55,7 @@ def unreached_words(
     view: QuorumView, shown: Sequence[NodeAnswer] = ()
 ) -> tuple[tuple[str, ...], str]:
     """Why no controller was reached: the problems that are not shown elsewhere, and the advice."""
-    left = [each for each in view.asked if each not in shown]
-    problems = [broker_words(each) if each.is_broker else each.problem for each in left]
-    advice = dict.fromkeys(each.advice for each in left if each.advice)
+    left = [answer for answer in view.asked if answer not in shown]
+    problems = [broker_words(answer) if answer.is_broker else answer.problem for answer in left]
+    advice = dict.fromkeys(answer.advice for answer in left if answer.advice)
     return tuple(problems) or ("no controller was reached",), "; ".join(advice)

@@ -56,9 +56,9 @@ class StopPermission:
     @property
     def reason(self) -> str:
         """The first check that blocks; empty if the node may stop."""
-        for each in self.checks:
-            if each.verdict is CheckResult.BLOCKED:
-                return each.reason
+        for check in self.checks:
+            if check.verdict is CheckResult.BLOCKED:
+                return check.reason
         return ""
 
 
@@ -91,7 +91,7 @@ def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermissio
     checks = leadership(now)
     never: list[Check] = []
     if now.quorum is not None:
-        voters = {each.replica.id for each in now.voters}
+        voters = {voter.replica.id for voter in now.voters}
         if node_id not in voters:
             check = _of_no_voter(now, now.quorum, node_id)
             checks.append(check)
@@ -112,12 +112,12 @@ def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermissio
 
 
 def _of_no_voter(now: QuorumView, quorum: DescribeQuorumResponse, node_id: int) -> Check:
-    if node_id in {each.replica.id for each in quorum.observers}:
+    if node_id in {observer.replica.id for observer in quorum.observers}:
         return fine(
             f"node {node_id} observes and does not vote: the quorum does not need it. Its"
             " partitions, if it is a broker, were not looked at"
         )
-    ids = listed(sorted(each.replica.id for each in now.voters))
+    ids = listed(sorted(voter.replica.id for voter in now.voters))
     return blocked(f"node {node_id} is neither a voter nor an observer", f"the voters are {ids}")
 
 
@@ -130,10 +130,10 @@ def _too_few(count: int) -> Check:
 
 def _unsettled(before: QuorumView, now: QuorumView) -> Iterator[Check]:
     """What `health` finds that makes any stop a risk."""
-    codes = {each.code for each in _UNSETTLED}
-    for each in health(before, now).findings:
-        if each.code in codes:
-            yield blocked(each.text, "wait until one leader stays and commits")
+    codes = {kind.code for kind in _UNSETTLED}
+    for finding in health(before, now).findings:
+        if finding.code in codes:
+            yield blocked(finding.text, "wait until one leader stays and commits")
 
 
 def _without(
@@ -141,13 +141,13 @@ def _without(
 ) -> Iterator[Check]:
     """What the other voters are able to do."""
     ready: list[int] = []
-    for each in quorum.voters:
-        if each.replica.id == node_id:
+    for voter in quorum.voters:
+        if voter.replica.id == node_id:
             continue
-        if problem := _problem(before, now, quorum, each):
-            yield caution(f"voter {each.replica.id} does not count: {problem}")
+        if problem := _problem(before, now, quorum, voter):
+            yield caution(f"voter {voter.replica.id} does not count: {problem}")
         else:
-            ready.append(each.replica.id)
+            ready.append(voter.replica.id)
     needed = majority_of(len(quorum.voters))
     words = f"{len(ready)} of {len(quorum.voters)} voters are ready without node {node_id}"
     if len(ready) < needed:

@@ -45,12 +45,12 @@ class Known:
         """Take what the nodes of a look named."""
         named = {
             endpoint: node_id
-            for group in by_cluster((*view.nodes, *view.brokers), lambda each: each.cluster_id)
+            for group in by_cluster((*view.nodes, *view.brokers), lambda answer: answer.cluster_id)
             for node_id, endpoint in _advertised(group).items()
         }
         kept = self.endpoints
         if view.quorum is not None:
-            silent = {each.replica.id for each in view.voters} - {*named.values()}
+            silent = {voter.replica.id for voter in view.voters} - {*named.values()}
             kept = {where: node_id for where, node_id in kept.items() if node_id in silent}
         self.endpoints = {**kept, **named}
 
@@ -85,8 +85,8 @@ async def survey(
         # What nodes of two clusters say of node 1 is about two nodes.
         for group in by_cluster(answers, lambda each: each.cluster_id):
             advertised = _advertised(group)
-            group = [_named(each, advertised) for each in group]
-            have = {each.node_id for each in group}
+            group = [_named(answer, advertised) for answer in group]
+            have = {answer.node_id for answer in group}
             missing += (
                 (node_id, reach.get(node_id, endpoint), endpoint.host)
                 for node_id, endpoint in advertised.items()
@@ -103,8 +103,10 @@ async def survey(
                 for node_id, where, host in missing
             )
         )
-    brokers = [each for each in answers if each.is_broker]
-    answers = [_as_node(each) for each in answers if not (each.is_broker and each.node_id is None)]
+    brokers = [answer for answer in answers if answer.is_broker]
+    answers = [
+        _as_node(answer) for answer in answers if not (answer.is_broker and answer.node_id is None)
+    ]
     answers = _without_lost(answers, known, given)
     return QuorumView(
         nodes=_in_order(_without_doubles(answers)),
@@ -134,32 +136,32 @@ def _without_lost(
     operator gave its address."""
     named = _advertised(answers)
     voters = {
-        each.replica.id for one in answers if one.quorum is not None for each in one.quorum.voters
+        voter.replica.id for one in answers if one.quorum is not None for voter in one.quorum.voters
     }
     found = []
-    for each in answers:
-        node_id = known.get(each.endpoint) if each.node_id is None else None
+    for answer in answers:
+        node_id = known.get(answer.endpoint) if answer.node_id is None else None
         if node_id is None:
-            found.append(each)
+            found.append(answer)
         elif node_id in named:
             # The known node moved. Another one may answer in its place.
-            if each.is_reached or each.endpoint in given:
-                found.append(each)
-        elif each.is_reached or not voters or node_id in voters or each.endpoint in given:
-            found.append(replace(each, node_id=node_id))
+            if answer.is_reached or answer.endpoint in given:
+                found.append(answer)
+        elif answer.is_reached or not voters or node_id in voters or answer.endpoint in given:
+            found.append(replace(answer, node_id=node_id))
     return found
 
 
 def _advertised(answers: Sequence[NodeAnswer]) -> dict[int, Endpoint]:
     """Where nodes say that nodes are; what a leader says counts most."""
     found: dict[int, Endpoint] = {}
-    for each in sorted(answers, key=lambda one: (one.quorum is not None, one.epoch or -1)):
-        if each.leader_id is not None and each.leader_endpoint is not None:
-            found[each.leader_id] = each.leader_endpoint
-        found |= each.controllers
-        if each.quorum is not None:
+    for answer in sorted(answers, key=lambda one: (one.quorum is not None, one.epoch or -1)):
+        if answer.leader_id is not None and answer.leader_endpoint is not None:
+            found[answer.leader_id] = answer.leader_endpoint
+        found |= answer.controllers
+        if answer.quorum is not None:
             # A controller that does not register, or not anew, moves in the voter set only.
-            own, other = _voters(each)
+            own, other = _voters(answer)
             found = {**other, **found, **own}
     return found
 
@@ -185,7 +187,7 @@ def _named(answer: NodeAnswer, advertised: Mapping[int, Endpoint]) -> NodeAnswer
     """The answer with its node's id, where its endpoint tells it."""
     if answer.node_id is not None:
         return answer
-    owners = [node_id for node_id, each in advertised.items() if each == answer.endpoint]
+    owners = [node_id for node_id, endpoint in advertised.items() if endpoint == answer.endpoint]
     return replace(answer, node_id=owners[0]) if len(owners) == 1 else answer
 
 
@@ -194,21 +196,21 @@ def _without_doubles(answers: Sequence[NodeAnswer]) -> list[NodeAnswer]:
     endpoint of nobody's stays only where a node is missing that it could be."""
     best: dict[tuple[int, str | None], NodeAnswer] = {}
     nameless = []
-    for each in answers:
-        if each.node_id is None:
-            nameless.append(each)
+    for answer in answers:
+        if answer.node_id is None:
+            nameless.append(answer)
             continue
-        key = each.node_id, each.cluster_id
-        if key not in best or _worth(each) > _worth(best[key]):
-            best[key] = each
+        key = answer.node_id, answer.cluster_id
+        if key not in best or _worth(answer) > _worth(best[key]):
+            best[key] = answer
     told = {node_id for node_id, cluster_id in best if cluster_id is not None}
     known = [
-        each
-        for (node_id, cluster_id), each in best.items()
+        answer
+        for (node_id, cluster_id), answer in best.items()
         if cluster_id is not None or node_id not in told
     ]
-    is_complete = bool(known) and all(each.is_reached for each in known)
-    kept = [each for each in nameless if not (is_complete and each.is_reached)]
+    is_complete = bool(known) and all(answer.is_reached for answer in known)
+    kept = [answer for answer in nameless if not (is_complete and answer.is_reached)]
     return [*known, *kept]
 
 

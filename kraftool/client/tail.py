@@ -70,7 +70,7 @@ class LogTail:
 
     def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
         # A reading that begins again may hand over batches that were shown.
-        wanted = [each for each in batches if each.next_offset > self._place.offset]
+        wanted = [batch for batch in batches if batch.next_offset > self._place.offset]
         if wanted:
             self._show(wanted)
             self._place = OffsetAndEpoch(wanted[-1].next_offset, wanted[-1].epoch)

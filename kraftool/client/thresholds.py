@@ -20,8 +20,8 @@ LOOKS_APART_S = 1.5
 def leader_clock(quorum: DescribeQuorumResponse) -> int:
     """Return the leader's time: the timestamp of its own entry, which is that of its answer."""
     every = (*quorum.voters, *quorum.observers)
-    own = [each for each in every if each.replica.id == quorum.leader_id]
-    return max((each.last_fetch_timestamp for each in own or every), default=-1)
+    own = [replica for replica in every if replica.replica.id == quorum.leader_id]
+    return max((replica.last_fetch_timestamp for replica in own or every), default=-1)
 
 
 def keeping_up(quorum: DescribeQuorumResponse) -> tuple[int, ...]:
@@ -33,8 +33,8 @@ def fetching(quorum: DescribeQuorumResponse, replicas: Iterable[ReplicaState]) -
     """Return the ids of the replicas that have fetched recently, including the leader."""
     clock = leader_clock(quorum)
     return tuple(
-        each.replica.id
-        for each in replicas
-        if each.replica.id == quorum.leader_id
-        or 0 <= clock - each.last_fetch_timestamp <= SILENT_MS
+        replica.replica.id
+        for replica in replicas
+        if replica.replica.id == quorum.leader_id
+        or 0 <= clock - replica.last_fetch_timestamp <= SILENT_MS
     )

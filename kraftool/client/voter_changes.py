@@ -77,7 +77,7 @@ async def _add(
                     f"its directory is of cluster {candidate.cluster_id}, not of {view.cluster_id}"
                 )
             )
-        voters = [each.replica.id for each in view.voters]
+        voters = [replica.replica.id for replica in view.voters]
         checks.append(
             majority_after((*voters, key.id), (*keeping(view), *([key.id] if observer else [])))
         )
@@ -102,14 +102,18 @@ async def _registered(target: Target, view: QuorumView, node_id: int) -> tuple[E
     registration = observed.image.cluster.controllers.get(node_id)
     if registration is None or not registration.listeners:
         return {}, f"node {node_id} has not registered as a controller (Kafka 3.7 and newer do)"
-    return {each.name: Endpoint(each.host, each.port) for each in registration.listeners}, ""
+    return {
+        listener.name: Endpoint(listener.host, listener.port) for listener in registration.listeners
+    }, ""
 
 
 def _observer(view: QuorumView, candidate: NewVoter) -> ReplicaState | None:
     """The candidate among those that observe; its directory id decides where it is given."""
-    found = [each for each in view.observers if each.replica.id == candidate.node_id]
+    found = [observer for observer in view.observers if observer.replica.id == candidate.node_id]
     if candidate.directory_id is not None:
-        found = [each for each in found if each.replica.directory_id == candidate.directory_id]
+        found = [
+            replica for replica in found if replica.replica.directory_id == candidate.directory_id
+        ]
     return found[0] if len(found) == 1 else None
 
 
@@ -124,9 +128,9 @@ def _addable(
                 f" kraftool quorum remove-controller --controller-id {key.id}",
             )
         ]
-    several = [each for each in view.observers if each.replica.id == key.id]
+    several = [replica for replica in view.observers if replica.replica.id == key.id]
     if observer is None and key.directory_id is None and len(several) > 1:
-        ids = ", ".join(str(each.replica.directory_id) for each in several)
+        ids = ", ".join(str(replica.replica.directory_id) for replica in several)
         return [
             blocked(
                 f"node {key.id} fetches with several directory ids: {ids}",
@@ -168,7 +172,7 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
             )
         ]
     found = []
-    known = [set(each) for each in view.voter_endpoints.values()]
+    known = [set(voter_endpoint) for voter_endpoint in view.voter_endpoints.values()]
     common = set.intersection(*known) if known else set()
     if common and not common & set(endpoints):
         found.append(
@@ -177,15 +181,17 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
                 f" ({', '.join(sorted(common))})"
             )
         )
-    hosts = {each.host for one in view.voter_endpoints.values() for each in one.values()}
-    for name, each in endpoints.items():
-        if each.host in ("0.0.0.0", "::"):
-            found.append(blocked(f"{shown_endpoint(name, each)} is no address to reach a node by"))
-        elif each.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
-            found.append(caution(f"{shown_endpoint(name, each)} leads every node to itself"))
+    hosts = {endpoint.host for one in view.voter_endpoints.values() for endpoint in one.values()}
+    for name, endpoint in endpoints.items():
+        if endpoint.host in ("0.0.0.0", "::"):
+            found.append(
+                blocked(f"{shown_endpoint(name, endpoint)} is no address to reach a node by")
+            )
+        elif endpoint.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
+            found.append(caution(f"{shown_endpoint(name, endpoint)} leads every node to itself"))
         for other, theirs in view.voter_endpoints.items():
-            if each in theirs.values():
-                found.append(caution(f"{each} is the endpoint of voter {other}"))
+            if endpoint in theirs.values():
+                found.append(caution(f"{endpoint} is the endpoint of voter {other}"))
     return found
 
 
@@ -193,27 +199,27 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
     """Whether somebody of this cluster answers there who supports what is finalized."""
     level = view.kraft_version
     found = []
-    for name, each in endpoints.items():
-        told = await question(each, target.access)
+    for name, endpoint in endpoints.items():
+        told = await question(endpoint, target.access)
         if not told.is_reached:
             found.append(
                 caution(
-                    f"{shown_endpoint(name, each)} is not reached from here: {told.problem}",
+                    f"{shown_endpoint(name, endpoint)} is not reached from here: {told.problem}",
                     "the other controllers have to reach it",
                 )
             )
             continue
         if told.is_broker:
-            found.append(blocked(f"{each} is a broker's listener, not a controller's"))
+            found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{each} is of cluster {told.cluster_id}"))
+            found.append(blocked(f"{endpoint} is of cluster {told.cluster_id}"))
             continue
         low, high = told.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
-            found.append(blocked(f"{each} supports kraft.version {low} to {high}, not {level}"))
+            found.append(blocked(f"{endpoint} supports kraft.version {low} to {high}, not {level}"))
         else:
-            found.append(fine(f"{shown_endpoint(name, each)} answers"))
+            found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
     return found
 
 
@@ -245,7 +251,7 @@ async def _remove(
 
 
 def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) -> list[Check]:
-    voters = {each.replica.id for each in view.voters}
+    voters = {replica.replica.id for replica in view.voters}
     if voter is None:
         ids = ", ".join(map(str, sorted(voters)))
         return [blocked(f"node {key.id} is no voter", f"the voters are {ids}")]
@@ -317,17 +323,19 @@ async def _is_there(
 ) -> tuple[list[Check], VersionRange]:
     """The node has to answer at its new endpoints: nobody else tells what it supports."""
     found, levels = [], VersionRange(0, 0)
-    for name, each in endpoints.items():
-        told = await question(each, target.access)
+    for name, endpoint in endpoints.items():
+        told = await question(endpoint, target.access)
         if not told.is_reached:
-            found.append(blocked(f"{shown_endpoint(name, each)} is not reached: {told.problem}"))
+            found.append(
+                blocked(f"{shown_endpoint(name, endpoint)} is not reached: {told.problem}")
+            )
             continue
         if told.is_broker:
-            found.append(blocked(f"{each} is a broker's listener, not a controller's"))
+            found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{each} is of cluster {told.cluster_id}"))
+            found.append(blocked(f"{endpoint} is of cluster {told.cluster_id}"))
             continue
-        found.append(fine(f"{shown_endpoint(name, each)} answers"))
+        found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
         levels = VersionRange(*told.offered.supported.get(KRAFT_VERSION, (0, 0)))
     return found, levels

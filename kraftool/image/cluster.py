@@ -121,12 +121,12 @@ def _listeners_and_features(node: BrokerRegistration | ControllerRegistration) -
     return {
         "endPoints": [
             {
-                "name": each.name,
-                "host": each.host,
-                "port": each.port,
-                "securityProtocol": each.security_protocol,
+                "name": listener.name,
+                "host": listener.host,
+                "port": listener.port,
+                "securityProtocol": listener.security_protocol,
             }
-            for each in node.listeners
+            for listener in node.listeners
         ],
         "features": [
             {

@@ -132,7 +132,7 @@ def release_of(level: int) -> str:
 def release_levels(level: int) -> dict[str, int]:
     """The default of each feature at a metadata.version, itself included."""
     return {METADATA_VERSION: level} | {
-        name: max((each.level for each in rules if each.default_from <= level), default=0)
+        name: max((rule.level for rule in rules if rule.default_from <= level), default=0)
         for name, rules in FEATURES.items()
     }
 
@@ -140,7 +140,7 @@ def release_levels(level: int) -> dict[str, int]:
 def needs_of(feature: str, level: int) -> tuple[tuple[str, int], ...]:
     """What other features have to be at for a level of a feature."""
     rules = FEATURES.get(feature, ())
-    return next((each.needs for each in rules if each.level == level), ())
+    return next((rule.needs for rule in rules if rule.level == level), ())
 
 
 def record_level(name: str, version: int) -> int:
@@ -156,7 +156,9 @@ def release_name(feature: str, level: int) -> str:
 
 def changed_between(low: int, high: int) -> tuple[int, ...]:
     """The levels above `low` up to `high` that changed the records."""
-    return tuple(sorted(each for each in CHANGED_RECORDS if low < each <= high))
+    return tuple(
+        sorted(changed_record for changed_record in CHANGED_RECORDS if low < changed_record <= high)
+    )
 
 
 def register_broker_version(level: int) -> int:

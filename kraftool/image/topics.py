@@ -72,7 +72,7 @@ class TopicsImage:
                 if not elr_enabled:
                     value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
                 if metadata_version < DIRECTORIES_LEVEL:
-                    if any(each != MIGRATING for each in partition.directories):
+                    if any(directory != MIGRATING for directory in partition.directories):
                         lost(f"the directories of partition {topic.name}-{number}")
                     del value["directories"]
                 yield "PartitionRecord", partition_version(metadata_version), value
@@ -134,7 +134,7 @@ def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]
 
     Before directories were assigned no record named any.
     """
-    if all(each == MIGRATING for each in directories):
+    if all(directory == MIGRATING for directory in directories):
         return (MIGRATING,) * replicas
     if len(directories) != replicas:
         raise ReplayError(f"{len(directories)} directories for {replicas} replicas")

@@ -84,7 +84,7 @@ def distinguished_name(certificate: bytes) -> str:
     from cryptography import x509
 
     subject = x509.load_der_x509_certificate(certificate).subject
-    return ",".join("+".join(_part(each) for each in names) for names in reversed(subject.rdns))
+    return ",".join("+".join(_part(name) for name in names) for names in reversed(subject.rdns))
 
 
 def _part(attribute: NameAttribute[str | bytes]) -> str:

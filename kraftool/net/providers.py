@@ -32,7 +32,7 @@ def expand(settings: Mapping[str, str]) -> dict[str, str]:
 
     What the providers do not have stays as it is, which is what Kafka does.
     """
-    named = [each.strip() for each in settings.get("config.providers", "").split(",")]
+    named = [part.strip() for part in settings.get("config.providers", "").split(",")]
     providers = {name: _provider(settings, name) for name in named if name}
     if not providers:
         return dict(settings)
@@ -104,11 +104,11 @@ def _read(path: str, parameters: Mapping[str, str]) -> bytes | None:
 
 
 def _is_allowed(path: str, allowed: str) -> bool:
-    folders = [os.path.realpath(each.strip()) for each in allowed.split(",") if each.strip()]
+    folders = [os.path.realpath(part.strip()) for part in allowed.split(",") if part.strip()]
     if not folders:
         return True
     real = os.path.realpath(path)
-    return any(os.path.commonpath((real, each)) == each for each in folders)
+    return any(os.path.commonpath((real, folder)) == folder for folder in folders)
 
 
 _PROVIDERS: Mapping[str, Provider] = {

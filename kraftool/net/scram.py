@@ -126,8 +126,8 @@ def _without_header(message: str) -> tuple[str, str]:
 
 def _attributes(message: str) -> dict[str, str]:
     found = {}
-    for each in message.split(","):
-        key, mark, value = each.partition("=")
+    for part in message.split(","):
+        key, mark, value = part.partition("=")
         if mark and len(key) == 1:
             found[key] = value
     return found

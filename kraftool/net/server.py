@@ -111,7 +111,7 @@ class Server:
 
     async def close(self) -> None:
         """Listen no more, and end every connection."""
-        tasks = [*self._accepting, *(each.task for each in self.guests if each.task is not None)]
+        tasks = [*self._accepting, *(guest.task for guest in self.guests if guest.task is not None)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

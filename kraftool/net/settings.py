@@ -169,7 +169,7 @@ def _sasl_client(settings: Settings, mechanism: str) -> SaslClient:
 
 def _server(settings: Settings, scram_lookup: scram.Lookup | None) -> SaslServer:
     named = settings.get("sasl.enabled.mechanisms", "GSSAPI")
-    mechanisms = [each.strip() for each in named.split(",") if each.strip()]
+    mechanisms = [part.strip() for part in named.split(",") if part.strip()]
     plain = None
     lookups: dict[str, scram.Lookup] = {}
     for each in mechanisms:

@@ -153,7 +153,7 @@ def _pkcs12_store(data: bytes, password: str | None) -> StoreContent:
         raise KeystoreError(
             f"no keystore that can be read, or its password is wrong ({error})"
         ) from None
-    others = [each.certificate for each in held.additional_certs]
+    others = [additional_cert.certificate for additional_cert in held.additional_certs]
     own = [held.cert.certificate] if held.cert is not None else []
     if held.key is None:
         return StoreContent(trusted=(*own, *others))
@@ -165,7 +165,7 @@ def _chain(own: Sequence[Certificate], others: Sequence[Certificate]) -> list[Ce
     found: list[Certificate] = []
     last = own[0] if own else None
     while last is not None and last.issuer != last.subject:
-        last = next((each for each in others if each.subject == last.issuer), None)
+        last = next((other for other in others if other.subject == last.issuer), None)
         if last is None or last in found:
             break
         found.append(last)
@@ -180,7 +180,7 @@ def validity_of(store: StoreContent, name: str) -> CertificateValidity | None:
     return CertificateValidity(
         store=name,
         subject=first.subject.rfc4514_string(),
-        begins=max(each.not_valid_before_utc for each in store.chain),
+        begins=max(certificate.not_valid_before_utc for certificate in store.chain),
         ends=first.not_valid_after_utc,
     )
 
@@ -205,7 +205,7 @@ def identity_of(store: StoreContent, name: str) -> KeyAndChain:
 def _pem(certificates: Sequence[Certificate]) -> bytes:
     from cryptography.hazmat.primitives.serialization import Encoding
 
-    return b"".join(each.public_bytes(Encoding.PEM) for each in certificates)
+    return b"".join(certificate.public_bytes(Encoding.PEM) for certificate in certificates)
 
 
 def trust_of(certificates: Sequence[Certificate]) -> str:

@@ -87,7 +87,7 @@ def _common(context: ssl.SSLContext, settings: Settings) -> None:
         if settings.get(key, known[0]).strip().upper() not in known:
             raise KeystoreError(f"{key} {settings[key]} is not supported")
     named = settings.get("ssl.enabled.protocols", "TLSv1.2,TLSv1.3")
-    wanted = [each.strip() for each in named.split(",") if each.strip()]
+    wanted = [part.strip() for part in named.split(",") if part.strip()]
     versions = [_VERSIONS[each] for each in wanted if each in _VERSIONS]
     if not versions:
         raise KeystoreError(
@@ -97,16 +97,16 @@ def _common(context: ssl.SSLContext, settings: Settings) -> None:
     # Java takes any certificate of a truststore for an anchor, also one that is not self-signed.
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     context.options |= ssl.OP_NO_COMPRESSION | ssl.OP_NO_RENEGOTIATION
-    suites = [each.strip() for each in settings.get("ssl.cipher.suites", "").split(",")]
-    _limit_ciphers(context, [each for each in suites if each])
+    suites = [part.strip() for part in settings.get("ssl.cipher.suites", "").split(",")]
+    _limit_ciphers(context, [suite for suite in suites if suite])
 
 
 def _limit_ciphers(context: ssl.SSLContext, suites: list[str]) -> None:
     """Only these. Those of TLS 1.3 cannot be chosen one by one here."""
     if not suites:
         return
-    older = [each for each in suites if "_WITH_" in each]
-    newer = {each["name"] for each in context.get_ciphers() if each["protocol"] == "TLSv1.3"}
+    older = [suite for suite in suites if "_WITH_" in suite]
+    newer = {cipher["name"] for cipher in context.get_ciphers() if cipher["protocol"] == "TLSv1.3"}
     if context.maximum_version is ssl.TLSVersion.TLSv1_3 and not newer <= set(suites):
         if set(suites) & newer:
             raise KeystoreError(

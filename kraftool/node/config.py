@@ -43,7 +43,7 @@ class ConfigRefused(KraftoolError):
         self, file: str, reasons: tuple[str, ...], overridden: Collection[str] = ()
     ) -> None:
         """Reasons that name an overridden key are not the file's."""
-        sources = [(_source_of(each, overridden), each) for each in reasons]
+        sources = [(_source_of(reason, overridden), reason) for reason in reasons]
         of_file = [each for source, each in sources if not source]
         others = f" with --override {', '.join(sorted(overridden))}" if overridden else ""
         told = [f"{file}{others}: {'; '.join(of_file)}"] if of_file else []
@@ -155,9 +155,9 @@ class NodeConfig:
         A listener of no host, or of every interface, is advertised by the machine's own name.
         """
         found = {}
-        for name, each in self.listeners.advertised.items():
-            host = each.host if each.host not in ("", ANY_HOST, "::") else _own_name()
-            found[name] = Endpoint(host, each.port or (ports or {}).get(name, 0))
+        for name, endpoint in self.listeners.advertised.items():
+            host = endpoint.host if endpoint.host not in ("", ANY_HOST, "::") else _own_name()
+            found[name] = Endpoint(host, endpoint.port or (ports or {}).get(name, 0))
         return found
 
     def settings(
@@ -191,7 +191,7 @@ def read_config(path: str, *, overrides: Mapping[str, str] | None = None) -> Nod
     with FileSource(path) as source:
         loaded, findings = properties.decode(source.read_at(0, properties.MAX_BYTES + 1))
     if not loaded.accepted:
-        raise ConfigRefused(path, tuple(each.describe() for each in findings))
+        raise ConfigRefused(path, tuple(finding.describe() for finding in findings))
     overridden = frozenset(overrides or {})
     try:
         config = config_of({**loaded.as_dict(), **(overrides or {})}, file=path)
@@ -199,7 +199,7 @@ def read_config(path: str, *, overrides: Mapping[str, str] | None = None) -> Nod
         raise ConfigRefused(path, error.reasons, overridden) from None
     return replace(
         config,
-        notes=(*(each.describe() for each in findings), *config.notes),
+        notes=(*(finding.describe() for finding in findings), *config.notes),
         overridden=overridden,
     )
 
@@ -357,7 +357,7 @@ def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
 def _contradictions(config: NodeConfig) -> list[str]:
     """What Kafka's own check of a whole configuration refuses, for a node with a role."""
     found = []
-    voters, bound = config.static_voters.ids, {each.name for each in config.listeners.bound}
+    voters, bound = config.static_voters.ids, {listener.name for listener in config.listeners.bound}
     controllers = config.listeners.controllers
     if not voters and not config.bootstrap_servers:
         found.append(f"neither {_SERVERS} nor {_VOTERS} says where the quorum is")
@@ -390,18 +390,18 @@ def _contradictions(config: NodeConfig) -> list[str]:
 
 
 def _of_a_broker(config: NodeConfig) -> list[str]:
-    names = [each.name for each in config.listeners.brokers]
+    names = [broker.name for broker in config.listeners.brokers]
     if not names:
         return [f"listeners: a broker has one that is not in {_NAMES}"]
     found = [
         f"advertised.listeners: {name} is not in listeners"
         for name in names
-        if name not in {each.name for each in config.listeners.bound}
+        if name not in {listener.name for listener in config.listeners.bound}
     ]
     found += [
-        f"advertised.listeners: nobody reaches {each.name} at {ANY_HOST}"
-        for each in config.listeners.brokers
-        if each.host == ANY_HOST
+        f"advertised.listeners: nobody reaches {broker.name} at {ANY_HOST}"
+        for broker in config.listeners.brokers
+        if broker.host == ANY_HOST
     ]
     if config.broker_listener not in names:
         found.append(f"inter.broker.listener.name: {config.broker_listener} is not advertised")

@@ -59,7 +59,7 @@ class Listeners:
         return replace(self, advertised={**self.advertised, name: listed})
 
     def of_controllers(self) -> tuple[ListenerConfig, ...]:
-        return tuple(each for each in self.bound if each.name in self.controllers)
+        return tuple(listener for listener in self.bound if listener.name in self.controllers)
 
 
 def listeners_of(values: Values) -> Listeners:
@@ -77,15 +77,15 @@ def listeners_of(values: Values) -> Listeners:
         told = _parsed(key, values.items(key), protocols, values.problems)
         _judge_names(key, told, values.problems)
         values.problems += [
-            f"{key}: nobody reaches {each.name} at {ANY_HOST}"
-            for each in told
-            if each.host == ANY_HOST
+            f"{key}: nobody reaches {listener.name} at {ANY_HOST}"
+            for listener in told
+            if listener.host == ANY_HOST
         ]
     return Listeners(
         bound=bound,
         advertised=_advertised(controllers, bound, told),
-        told=frozenset(each.name for each in told),
-        brokers=tuple(each for each in told or bound if each.name not in controllers),
+        told=frozenset(listener.name for listener in told),
+        brokers=tuple(listener for listener in told or bound if listener.name not in controllers),
         controllers=controllers,
         protocols=protocols,
     )
@@ -97,7 +97,9 @@ def _protocols(
     """Each name's protocol. Without a map a controller's is PLAINTEXT, if it is in upper case."""
     key = "listener.security.protocol.map"
     if not values.has(key):
-        mapped = {each.value: each for each in SecurityProtocol}
+        mapped = {
+            security_protocol.value: security_protocol for security_protocol in SecurityProtocol
+        }
         used = {*given, *(each.partition(":")[0].upper() for each in named)}
         if used & (set(SecurityProtocol) - {SecurityProtocol.PLAINTEXT}):
             return mapped  # Nothing is taken for PLAINTEXT beside listeners that are secured.
@@ -136,15 +138,15 @@ def _parsed(
 
 
 def _judge_names(key: str, listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
-    names = [each.name for each in listeners]
+    names = [listener.name for listener in listeners]
     twice = sorted({each for each in names if names.count(each) > 1})
     problems += [f"{key}: {name} is there more than once" for name in twice]
 
 
 def _judge_ports(listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
     """A port is one listener's, but that one of IPv4 and one of IPv6 may share it."""
-    for port in sorted({each.port for each in listeners if each.port != 0}):
-        families = [_family(each.host) for each in listeners if each.port == port]
+    for port in sorted({listener.port for listener in listeners if listener.port != 0}):
+        families = [_family(listener.host) for listener in listeners if listener.port == port]
         if len(families) > 1 and sorted(families) != [4, 6]:
             problems.append(f"listeners: more than one has port {port}")
 
@@ -163,9 +165,9 @@ def _advertised(
 ) -> dict[str, Endpoint]:
     found = {}
     for name in controllers:
-        for each in (*told, *bound):
-            if each.name == name:
-                found[name] = Endpoint(each.host, each.port)
+        for listener in (*told, *bound):
+            if listener.name == name:
+                found[name] = Endpoint(listener.host, listener.port)
                 break
     return found
 

@@ -27,10 +27,10 @@ async def update_features(runner: Runner, frame: RequestFrame) -> Value:
     if not runner.leads:
         error, text = Error.NOT_CONTROLLER, "this node does not lead the quorum"
     elif error is Error.NONE:
-        for each in updates:
-            error, text = await _upgrade(runner, frame.body, each["maxVersionLevel"])
+        for update in updates:
+            error, text = await _upgrade(runner, frame.body, update["maxVersionLevel"])
     results = [
-        {"feature": each["feature"], "errorCode": 0, "errorMessage": None} for each in updates
+        {"feature": update["feature"], "errorCode": 0, "errorMessage": None} for update in updates
     ]
     return answer(error, text, frame.version, results if error is Error.NONE else [])
 
@@ -46,13 +46,14 @@ def answer(error: Error, text: str, version: int, results: list[Value] | None = 
 
 
 def _refused(updates: list[Value]) -> tuple[Error, str]:
-    for each in updates:
-        if each["feature"] != KRAFT_VERSION:
+    for update in updates:
+        if update["feature"] != KRAFT_VERSION:
             return Error.INVALID_UPDATE_VERSION, (
-                f"{each['feature']} is a controller's to change, and the leader is a kraftool node"
+                f"{update['feature']} is a controller's to change,"
+                " and the leader is a kraftool node"
                 f" without one: it changes {KRAFT_VERSION} alone; let a Kafka controller lead"
             )
-        if each.get("upgradeType", _UPGRADE) != _UPGRADE or each["maxVersionLevel"] < 0:
+        if update.get("upgradeType", _UPGRADE) != _UPGRADE or update["maxVersionLevel"] < 0:
             return Error.INVALID_UPDATE_VERSION, f"{KRAFT_VERSION} can only be upgraded"
     return Error.NONE, ""
 

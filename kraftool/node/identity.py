@@ -115,7 +115,9 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     newest = source.newest
     told = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
-    unread = tuple(f"{each.file}: {each.text}" for each in source.findings if each.undecoded)
+    unread = tuple(
+        f"{finding.file}: {finding.text}" for finding in source.findings if finding.undecoded
+    )
     if not told:
         known = config.static_voters
         return AtRest(
@@ -126,14 +128,14 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
         )
     own = next(
         (
-            each
-            for each in told
-            if each.id == identity.node_id and each.directory_id in (None, identity.directory_id)
+            voter
+            for voter in told
+            if voter.id == identity.node_id and voter.directory_id in (None, identity.directory_id)
         ),
         None,
     )
     return AtRest(
-        voters=tuple(str(each.id) for each in told),
+        voters=tuple(str(voter.id) for voter in told),
         is_voter=own is not None,
         recorded=addresses(own) if own is not None else {},
         log=log,

@@ -79,9 +79,9 @@ class RaftMetrics:
         self._steps += 1
         self._busy_s += took_s
         fetched = isinstance(event, ResponseReceived) and isinstance(event.response, FetchResponse)
-        for each in effects:
-            if isinstance(each, AppendBatches):
-                count = sum(batch.next_offset - batch.base_offset for batch in each.batches)
+        for effect in effects:
+            if isinstance(effect, AppendBatches):
+                count = sum(batch.next_offset - batch.base_offset for batch in effect.batches)
                 if fetched:
                     self._fetched += count
                 else:
@@ -110,8 +110,8 @@ class RaftMetrics:
         unknown = 0
         if isinstance(role, Leader):
             unknown = sum(
-                not each.endpoints.get(raft.settings.default_listener)
-                for each in raft.control.voters
+                not voter.endpoints.get(raft.settings.default_listener)
+                for voter in raft.control.voters
             )
         gauges: tuple[tuple[str, str, float], ...] = (
             ("current_leader", "The leader's id; -1 if unknown", _id(role.leader_id)),
@@ -147,10 +147,10 @@ class RaftMetrics:
         states = sorted(
             {now, "observer", "unattached-voted", "prospective-voted", *_STATES.values()}
         )
-        for each in states:
+        for state in states:
             yield MetricSample(
                 f"{_PREFIX}current_state", "gauge", "1 for the state that the node is in",
-                float(each == now), f'{{state="{each}"}}',
+                float(state == now), f'{{state="{state}"}}',
             )  # fmt: skip
         counters = (
             ("append_records_total", "Records appended as the leader", self._appended),
@@ -192,10 +192,10 @@ def exposition(samples: Iterator[MetricSample]) -> bytes:
     """Samples in Prometheus' text format."""
     lines: list[str] = []
     before = ""
-    for each in samples:
-        if each.name != before:
-            lines.append(f"# HELP {each.name} {each.help}")
-            lines.append(f"# TYPE {each.name} {each.kind}")
-            before = each.name
-        lines.append(f"{each.name}{each.labels} {each.value:.10g}")
+    for sample in samples:
+        if sample.name != before:
+            lines.append(f"# HELP {sample.name} {sample.help}")
+            lines.append(f"# TYPE {sample.name} {sample.kind}")
+            before = sample.name
+        lines.append(f"{sample.name}{sample.labels} {sample.value:.10g}")
     return ("\n".join(lines) + "\n").encode()

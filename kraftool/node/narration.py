@@ -58,7 +58,7 @@ def _successor(raft: Raft) -> int | None:
     role = raft.role
     if not isinstance(role, Resigned) or raft.handed_over_ms != raft.now_ms:
         return None
-    return next((each.id for each in role.successors), None)
+    return next((successor.id for successor in role.successors), None)
 
 
 class Narration:
@@ -131,7 +131,7 @@ class Narration:
             say(
                 "voters",
                 limit=_OFTEN,
-                voters=[str(each.key) for each in raft.control.voters],
+                voters=[str(voter.key) for voter in raft.control.voters],
                 offset=raft.control.voters_offset,
                 isVoter=raft.is_voter,
             )
@@ -140,8 +140,8 @@ class Narration:
                 say("snapshot written", offset=snapshot.offset, epoch=snapshot.epoch)
             case LogCleaned(start_offset=start):
                 say("log cleaned", start=start)
-        for each in effects:
-            match each:
+        for effect in effects:
+            match effect:
                 case Truncate(offset=offset):
                     say("log truncated", logging.WARNING, limit=_OFTEN, to=offset)
                 case StartSnapshotDownload(snapshot_id=snapshot):

@@ -159,12 +159,12 @@ async def _run(
     server = Server(
         [
             Listener(
-                name=each.name,
-                host=each.host,
-                port=each.port,
-                security=security.servers[each.name],
+                name=listener.name,
+                host=listener.host,
+                port=listener.port,
+                security=security.servers[listener.name],
             )
-            for each in config.bound
+            for listener in config.bound
         ],
         handle,
         SERVED,
@@ -248,7 +248,7 @@ async def _run(
 
 
 def _shown(endpoints: Endpoints) -> dict[str, str]:
-    return {name: str(each) for name, each in endpoints.items()}
+    return {name: str(endpoint) for name, endpoint in endpoints.items()}
 
 
 def _say_where_recorded(settings: NodeSettings, control: ControlHistory) -> None:
@@ -309,7 +309,7 @@ def _limits(config: NodeConfig) -> Limits:
 def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
     """The levels of features that this software reads and writes."""
     found = {
-        name: VersionRange(0, max(each.level for each in rules))
+        name: VersionRange(0, max(rule.level for rule in rules))
         for name, rules in FEATURES.items()
         if name != KRAFT_VERSION
     }
@@ -328,17 +328,17 @@ class _Signals:
 
     def __init__(self, runner: Runner) -> None:
         self._runner = runner
-        self._handled = [each for each in _ENDING if signal.getsignal(each) != signal.SIG_IGN]
+        self._handled = [number for number in _ENDING if signal.getsignal(number) != signal.SIG_IGN]
         self.came = asyncio.Event()
 
     def __enter__(self) -> Self:
-        for each in self._handled:
-            asyncio.get_running_loop().add_signal_handler(each, self._end, each)
+        for number in self._handled:
+            asyncio.get_running_loop().add_signal_handler(number, self._end, number)
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self._handled:
-            asyncio.get_running_loop().remove_signal_handler(each)
+        for number in self._handled:
+            asyncio.get_running_loop().remove_signal_handler(number)
 
     def _end(self, number: int) -> None:
         if self.came.is_set():

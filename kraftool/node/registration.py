@@ -97,11 +97,11 @@ class Registrar:
             "listeners": [
                 {
                     "name": name,
-                    "host": each.host,
-                    "port": each.port,
+                    "host": listener.host,
+                    "port": listener.port,
                     "securityProtocol": protocols[name].id,
                 }
-                for name, each in settings.listeners.items()
+                for name, listener in settings.listeners.items()
             ],
             "features": [
                 {

@@ -288,7 +288,7 @@ class Runner:
             assert isinstance(posted.event, RequestReceived | ResponseReceived), "only messages are"
             effects = self._refused(posted.event, error)
         if posted.answer is not None and not posted.answer.done():
-            told = (each for each in effects if isinstance(each, Appended | Refused))
+            told = (effect for effect in effects if isinstance(effect, Appended | Refused))
             posted.answer.set_result(next(told, None))
         if self.watcher is not None:
             self.watcher.stepped(self.raft, posted.event, effects, time.perf_counter() - began)
@@ -378,11 +378,11 @@ class Runner:
         """Do it, and let the core hear of it before anything else."""
 
         def all_of_it() -> list[object]:
-            return [each() for each in works]
+            return [work() for work in works]
 
         told = await self.on_disk(all_of_it)
         events = [each for each in told if isinstance(each, LogFlushed | SnapshotInstalled)]
-        self._events.extendleft(_Posted(each) for each in reversed(events))
+        self._events.extendleft(_Posted(event) for event in reversed(events))
 
     async def _reply(self, effect: Reply) -> None:
         waiting = self._requests.get(effect.request_id)
@@ -415,10 +415,10 @@ class Runner:
             "logStartOffset": raft.log.start_offset,
             "logEndOffset": raft.log.end_offset,
             "flushedOffset": raft.log.flushed_offset,
-            "epochs": [list(each) for each in raft.log.epochs[-20:]],
-            "snapshots": [list(each) for each in raft.log.snapshots],
+            "epochs": [list(epoch) for epoch in raft.log.epochs[-20:]],
+            "snapshots": [list(snapshot) for snapshot in raft.log.snapshots],
             "kraftVersion": raft.control.kraft_version,
-            "voters": sorted(str(each.key) for each in raft.control.voters),
+            "voters": sorted(str(voter.key) for voter in raft.control.voters),
             "quorumState": {
                 "epoch": raft.stored.epoch,
                 "leaderId": raft.stored.leader_id,

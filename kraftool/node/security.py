@@ -30,19 +30,21 @@ class Security:
         self.image: Callable[[], MetadataImage | None] = lambda: None
         """Where the metadata is, once there is any."""
         self.servers: dict[str, ServerSecurity] = {
-            each.name: listener_security(
-                config.security, each.name, each.protocol, scram_lookup=self._credential
+            listener.name: listener_security(
+                config.security, listener.name, listener.protocol, scram_lookup=self._credential
             )
-            for each in config.bound
+            for listener in config.bound
         }
         reached = {config.default_listener: config.default_protocol}
         # The node presents a certificate on its own listeners, and to the other controllers.
-        named = reached | {each.name: each.protocol for each in config.bound}
+        named = reached | {listener.name: listener.protocol for listener in config.bound}
         found = {
             name: own_validity(config.security, name, protocol) for name, protocol in named.items()
         }
         self.validities: dict[str, CertificateValidity] = {
-            name: each for name, each in found.items() if each is not None
+            name: certificate_validity
+            for name, certificate_validity in found.items()
+            if certificate_validity is not None
         }
         """Of the certificates that the node presents, by listener."""
         self.client: ClientSecurity = peer_security(
@@ -53,24 +55,24 @@ class Security:
         """Warn of certificates that are not valid, or end within 30 days."""
         now = now or datetime.now(UTC)
         by_store: dict[CertificateValidity, list[str]] = {}
-        for listener, each in self.validities.items():
-            by_store.setdefault(each, []).append(listener)
-        for each, listeners in by_store.items():
+        for listener, validity in self.validities.items():
+            by_store.setdefault(validity, []).append(listener)
+        for certificate_validity, listeners in by_store.items():
             text = ""
-            if each.ends <= now:
+            if certificate_validity.ends <= now:
                 text = "own certificate has expired"
-            elif each.begins > now:
+            elif certificate_validity.begins > now:
                 text = "own certificate is not valid yet"
-            elif each.ends <= now + _SOON:
+            elif certificate_validity.ends <= now + _SOON:
                 text = "own certificate expires soon"
             if text:
                 say(
                     text,
                     logging.WARNING,
-                    store=each.store,
-                    subject=each.subject,
-                    validFrom=_shown(each.begins),
-                    validUntil=_shown(each.ends),
+                    store=certificate_validity.store,
+                    subject=certificate_validity.subject,
+                    validFrom=_shown(certificate_validity.begins),
+                    validUntil=_shown(certificate_validity.ends),
                     listeners=listeners,
                 )
 

@@ -84,8 +84,8 @@ class Connections:
         """Return the destinations that pause after a failure."""
         found = [
             destination
-            for destination, each in self._busy.items()
-            if each.state is _BACKING_OFF and now_ms < each.ends_ms
+            for destination, connection in self._busy.items()
+            if connection.state is _BACKING_OFF and now_ms < connection.ends_ms
         ]
         return frozenset(found) if found else _NOBODY
 
@@ -103,7 +103,7 @@ class Connections:
 
     def has_request_in_flight(self, now_ms: int) -> bool:
         self._free(now_ms)
-        return any(each.state is _AWAITING for each in self._busy.values())
+        return any(connection.state is _AWAITING for connection in self._busy.values())
 
     def ready_bootstrap(self, servers: Sequence[int], now_ms: int, random: Random) -> int | None:
         """A bootstrap server that may be asked, from a random one on; none while any request is in
@@ -117,15 +117,17 @@ class Connections:
     def bootstrap_ready_ms(self, servers: Sequence[int], now_ms: int) -> int:
         """When to look for a bootstrap server again."""
         self._free(now_ms)
-        waiting = [each for each in self._busy.values() if each.state is _AWAITING]
+        waiting = [
+            connection for connection in self._busy.values() if connection.state is _AWAITING
+        ]
         if waiting:
-            return min(each.ends_ms for each in waiting)
-        if any(each not in self._busy for each in servers):
+            return min(connection.ends_ms for connection in waiting)
+        if any(server not in self._busy for server in servers):
             return now_ms
-        pauses = [each.ends_ms for each in self._busy.values()]
+        pauses = [connection.ends_ms for connection in self._busy.values()]
         return min([*pauses, now_ms + self.retry_backoff_ms])
 
     def _free(self, now_ms: int) -> None:
-        over = [key for key, each in self._busy.items() if now_ms >= each.ends_ms]
+        over = [key for key, connection in self._busy.items() if now_ms >= connection.ends_ms]
         for key in over:
             del self._busy[key]

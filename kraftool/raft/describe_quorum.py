@@ -34,9 +34,11 @@ def describe(raft: Raft, asked: DescribeQuorumRequest) -> DescribeQuorumResponse
         leader_id=leader.local.id,
         leader_epoch=leader.epoch,
         high_watermark=UNKNOWN if known is None else known,
-        voters=tuple(_state(raft, leader, each) for each in leader.replicas.voters.values()),
-        observers=tuple(_state(raft, leader, each) for each in leader.replicas.observers.values()),
-        nodes={each.key.id: each.endpoints for each in raft.control.voters},
+        voters=tuple(_state(raft, leader, voter) for voter in leader.replicas.voters.values()),
+        observers=tuple(
+            _state(raft, leader, observer) for observer in leader.replicas.observers.values()
+        ),
+        nodes={voter.key.id: voter.endpoints for voter in raft.control.voters},
     )
 
 

@@ -54,8 +54,8 @@ def backoff_ms(local: ReplicaKey | None, candidates: Sequence[ReplicaKey], longe
         return 0
     places = [
         place
-        for place, each in enumerate(candidates)
-        if local is not None and local.is_known_as(each)
+        for place, candidate in enumerate(candidates)
+        if local is not None and local.is_known_as(candidate)
     ]
     if not places:
         return longest_ms

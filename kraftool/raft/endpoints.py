@@ -25,7 +25,7 @@ def shown_endpoint(listener: str, endpoint: Endpoint) -> str:
 
 
 def shown_endpoints(endpoints: Endpoints) -> tuple[str, ...]:
-    return tuple(shown_endpoint(name, each) for name, each in endpoints.items())
+    return tuple(shown_endpoint(name, endpoint) for name, endpoint in endpoints.items())
 
 
 def shown_voter(voter: Voter) -> str:

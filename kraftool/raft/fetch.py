@@ -158,10 +158,10 @@ def advance_high_watermark(raft: Raft, leader: Leader) -> None:
 
 def complete_parked(raft: Raft, *, up_to_offset: int | None = None) -> None:
     """Answer those who waited for records below an offset, or all, as things are now."""
-    for each in parking.take(raft, up_to_offset=up_to_offset):
+    for fetch in parking.take(raft, up_to_offset=up_to_offset):
         raft.emit(
             Reply(
-                request_id=each.request_id,
-                response=_answer(raft, each.request, each.listener),
+                request_id=fetch.request_id,
+                response=_answer(raft, fetch.request, fetch.listener),
             )
         )

@@ -146,20 +146,21 @@ def _usable(raft: Raft, batches: tuple[Batch, ...]) -> tuple[Batch, ...]:
     """What may be appended: nothing at all of an answer that is damaged, and no batch of an epoch
     that this node has not heard of, nor what follows it. Batches that would leave a gap, or go back
     in offsets or epochs, are no log."""
-    if any(not each.is_valid for each in batches):
+    if any(not batch.is_valid for batch in batches):
         return ()
     usable: list[Batch] = []
     end, epoch = raft.log.end_offset, raft.log.last_epoch
-    for each in batches:
-        if each.epoch > raft.epoch:
+    for batch in batches:
+        if batch.epoch > raft.epoch:
             break
-        if each.base_offset != end or each.last_offset < end or each.epoch < epoch:
+        if batch.base_offset != end or batch.last_offset < end or batch.epoch < epoch:
             raise ProtocolError(
-                f"a batch of offsets {each.base_offset} to {each.last_offset}, epoch {each.epoch},"
+                f"a batch of offsets {batch.base_offset} to {batch.last_offset},"
+                f" epoch {batch.epoch},"
                 f" cannot follow offset {end - 1}, epoch {epoch}"
             )
-        usable.append(each)
-        end, epoch = each.next_offset, each.epoch
+        usable.append(batch)
+        end, epoch = batch.next_offset, batch.epoch
     return tuple(usable)
 
 

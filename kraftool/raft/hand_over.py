@@ -38,7 +38,7 @@ def is_due(raft: Raft, leader: Leader) -> bool:
     """True if a voter with a controller has the whole log. A change of the voters ends first."""
     if not leader.hands_over or leader.change is not None or leader.upgrading_to is not None:
         return False
-    if not any(_is_ready(raft, leader, each) for each in leader.replicas.voters.values()):
+    if not any(_is_ready(raft, leader, voter) for voter in leader.replicas.voters.values()):
         return False
     if raft.now_ms < leader.hand_over_deadline_ms:
         raft.wake_at(leader.hand_over_deadline_ms)
@@ -50,7 +50,7 @@ def is_due(raft: Raft, leader: Leader) -> bool:
 def successors(raft: Raft, leader: Leader) -> tuple[ReplicaKey, ...]:
     """The other voters in the order in which they should try: ready ones, then those with a
     controller, then the others; each group by log, as Kafka has it."""
-    ready = {id_ for id_, each in leader.replicas.voters.items() if _is_ready(raft, leader, each)}
+    ready = {id_ for id_, voter in leader.replicas.voters.items() if _is_ready(raft, leader, voter)}
     return tuple(
         sorted(
             leader.replicas.successors(),

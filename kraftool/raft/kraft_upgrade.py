@@ -52,12 +52,12 @@ def _refused(raft: Raft, leader: Leader, wanted: int, level: int) -> Refused | N
 
 
 def _unfit(voters: VoterSet, wanted: int) -> Refused | None:
-    lacking = sorted(each.key.id for each in voters if not each.kraft_version.holds(wanted))
+    lacking = sorted(voter.key.id for voter in voters if not voter.kraft_version.holds(wanted))
     if lacking:
         named = ", ".join(map(str, lacking))
         reason = f"no kraft.version {wanted} is known of: voters {named}"
         return Refused(error=Error.INVALID_UPDATE_VERSION, reason=reason)
-    nameless = sorted(each.key.id for each in voters if each.key.directory_id is None)
+    nameless = sorted(voter.key.id for voter in voters if voter.key.directory_id is None)
     if nameless:
         named = ", ".join(map(str, nameless))
         return Refused(error=None, reason=f"no directory id is known of: voters {named}")

@@ -66,9 +66,9 @@ class LogView:
         """The epoch of the last record; of the snapshot that an empty log begins after, else 0."""
         if self.epochs:
             return self.epochs[-1].epoch
-        for each in reversed(self.snapshots):
-            if each.offset == self.start_offset:
-                return each.epoch
+        for snapshot in reversed(self.snapshots):
+            if snapshot.offset == self.start_offset:
+                return snapshot.epoch
         return 0
 
     @property
@@ -146,8 +146,10 @@ class LogView:
     def clean(self, start_offset: int) -> None:
         """Move the start up to a snapshot; what lies below is gone."""
         self.start_offset = start_offset
-        self.snapshots = [each for each in self.snapshots if each.offset >= start_offset]
-        kept = [each for each in self.epochs if each.start_offset > start_offset]
+        self.snapshots = [
+            snapshot for snapshot in self.snapshots if snapshot.offset >= start_offset
+        ]
+        kept = [epoch for epoch in self.epochs if epoch.start_offset > start_offset]
         dropped = self.epochs[: len(self.epochs) - len(kept)]
         begins_inside = not kept or kept[0].start_offset > start_offset
         if dropped and begins_inside and start_offset < self.end_offset:

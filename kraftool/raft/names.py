@@ -176,7 +176,7 @@ class VoterSet:
 
     @classmethod
     def of(cls, *voters: Voter) -> VoterSet:
-        return cls({each.key.id: each for each in voters})
+        return cls({voter.key.id: voter for voter in voters})
 
     def __len__(self) -> int:
         return len(self.voters)
@@ -190,7 +190,7 @@ class VoterSet:
 
     @property
     def keys(self) -> frozenset[ReplicaKey]:
-        return frozenset(each.key for each in self)
+        return frozenset(voter.key for voter in self)
 
     @property
     def majority(self) -> int:
@@ -256,4 +256,4 @@ class ElectionState:
 
 def upper(endpoints: Mapping[str, Endpoint]) -> dict[str, Endpoint]:
     """Endpoints under the names by which they are compared."""
-    return {name.upper(): each for name, each in endpoints.items()}
+    return {name.upper(): endpoint for name, endpoint in endpoints.items()}

@@ -23,7 +23,7 @@ def park(raft: Raft, parked: ParkedFetch) -> None:
 
 def take(raft: Raft, *, up_to_offset: int | None = None) -> list[ParkedFetch]:
     """Those whose wait is over: all, or with `up_to_offset` those for whom there are records."""
-    return _take(raft, lambda each: up_to_offset is None or each.fetch_offset < up_to_offset)
+    return _take(raft, lambda fetch: up_to_offset is None or fetch.fetch_offset < up_to_offset)
 
 
 def _take(raft: Raft, is_over: Callable[[ParkedFetch], bool]) -> list[ParkedFetch]:
@@ -33,25 +33,25 @@ def _take(raft: Raft, is_over: Callable[[ParkedFetch], bool]) -> list[ParkedFetc
     """
     taken: list[ParkedFetch] = []
     kept: list[ParkedFetch] = []
-    for each in raft.parked:
-        (taken if is_over(each) else kept).append(each)
+    for fetch in raft.parked:
+        (taken if is_over(fetch) else kept).append(fetch)
     raft.parked = kept
-    raft.next_parked_deadline_ms = min((each.deadline_ms for each in kept), default=NEVER)
+    raft.next_parked_deadline_ms = min((fetch.deadline_ms for fetch in kept), default=NEVER)
     return taken
 
 
 def refuse(raft: Raft) -> None:
     """Send everyone to the leader that there now is, if there is one."""
     leader_id, epoch = leadership.who_leads(raft)
-    for each in take(raft):
+    for fetch in take(raft):
         raft.emit(
             Reply(
-                request_id=each.request_id,
+                request_id=fetch.request_id,
                 response=FetchResponse(
                     error=Error.NOT_LEADER_OR_FOLLOWER,
                     leader_id=leader_id,
                     leader_epoch=epoch,
-                    endpoints=leadership.endpoints_for(raft, each.listener),
+                    endpoints=leadership.endpoints_for(raft, fetch.listener),
                     log_start_offset=raft.log.start_offset,
                 ),
             )
@@ -64,6 +64,6 @@ def expire(raft: Raft) -> None:
     Every step ends here, so it looks at the fetches only when the time of one of them is up.
     """
     if raft.now_ms >= raft.next_parked_deadline_ms:
-        for each in _take(raft, lambda each: raft.now_ms >= each.deadline_ms):
-            raft.emit(Reply(request_id=each.request_id, response=each.answer))
+        for fetch in _take(raft, lambda fetch: raft.now_ms >= fetch.deadline_ms):
+            raft.emit(Reply(request_id=fetch.request_id, response=fetch.answer))
     raft.wake_at(raft.next_parked_deadline_ms)

@@ -85,8 +85,8 @@ class Replicas:
     def committed(self, epoch_start_offset: int) -> int | None:
         """What a majority of voters has, if that is beyond the start of the leader's epoch."""
         offsets = sorted(
-            (UNKNOWN if each.end_offset is None else each.end_offset)
-            for each in self.voters.values()
+            (UNKNOWN if voter.end_offset is None else voter.end_offset)
+            for voter in self.voters.values()
         )[::-1]
         if not offsets:
             return None
@@ -106,16 +106,18 @@ class Replicas:
     def expire(self, now_ms: int) -> None:
         """Forget observers that have not fetched for long."""
         self.observers = {
-            key: each
-            for key, each in self.observers.items()
-            if key == self.local or now_ms - each.last_fetch_ms < OBSERVER_EXPIRY_MS
+            key: observer
+            for key, observer in self.observers.items()
+            if key == self.local or now_ms - observer.last_fetch_ms < OBSERVER_EXPIRY_MS
         }
 
     def successors(self) -> tuple[ReplicaKey, ...]:
         """The other voters, those with the longest log first; whom a resigning leader proposes."""
-        others = (each for each in self.voters.values() if each.key.id != self.local.id)
-        ranked = sorted(
-            others, key=lambda each: (-(UNKNOWN if each.end_offset is None else each.end_offset),
-                                      each.key.id),
-        )  # fmt: skip
-        return tuple(each.key for each in ranked)
+        others = (voter for voter in self.voters.values() if voter.key.id != self.local.id)
+
+        def rank(replica: Replica) -> tuple[int, int]:
+            end = UNKNOWN if replica.end_offset is None else replica.end_offset
+            return -end, replica.key.id
+
+        ranked = sorted(others, key=rank)
+        return tuple(replica.key for replica in ranked)

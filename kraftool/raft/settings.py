@@ -131,9 +131,13 @@ class NodeSettings:
     def bootstrap_nodes(self) -> dict[int, Endpoint]:
         """Whom to ask for the leader. Servers without an id have numbers from -2 downwards."""
         if self.bootstrap_servers:
-            return {-2 - number: each for number, each in enumerate(self.bootstrap_servers)}
+            return {
+                -2 - number: bootstrap_server
+                for number, bootstrap_server in enumerate(self.bootstrap_servers)
+            }
         return {
-            each.key.id: each.endpoints[self.default_listener]
-            for each in self.static_voters
-            if each.key.id != self.node_id and self.default_listener in each.endpoints
+            static_voter.key.id: static_voter.endpoints[self.default_listener]
+            for static_voter in self.static_voters
+            if static_voter.key.id != self.node_id
+            and self.default_listener in static_voter.endpoints
         }

@@ -31,6 +31,8 @@ def _problem(edit: Edit, survey: Survey) -> str:
     if file is None:
         return "is missing"
     if edit.snapshot is not None:
-        intact = any(each.name == edit.target.name and each.intact for each in survey.snapshots)
+        intact = any(
+            snapshot.name == edit.target.name and snapshot.intact for snapshot in survey.snapshots
+        )
         return "" if intact else "is damaged"
     return "" if file.fingerprint == edit.after else "is not as the plan makes it"

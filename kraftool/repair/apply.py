@@ -198,29 +198,29 @@ class Apply(Repair):
     # --- before anything changes ---------------------------------------------------------------
 
     def _check_other_plans(self) -> None:
-        for each in backups(self.directory):
-            if each.path == self.backup.path:
+        for backup in backups(self.directory):
+            if backup.path == self.backup.path:
                 continue
-            other = record_of(each.entries(), each.path)
+            other = record_of(backup.entries(), backup.path)
             name = other.plan_id[:12]
             if other.begin is None or any(other.moved(self.directory)):
                 continue  # a node has run since: nothing of it can be finished or undone any more
             if other.stage in (Stage.CHANGING, Stage.UNDOING):
                 raise RepairRefused(
                     f"plan {name} is {other.stage.value} in {self.directory.name}",
-                    hint=how_to_finish(each.path, other.stage, self.directory.path),
+                    hint=how_to_finish(backup.path, other.stage, self.directory.path),
                 )
 
     def _check_room(self) -> None:
         directory = self.directory
-        at_root = any(directory.folder(each.target) == directory.path for each in self.host.edits)
+        at_root = any(directory.folder(edit.target) == directory.path for edit in self.host.edits)
         if at_root and not directory.is_one_file_system():
             raise RepairRefused(
                 f"{directory.partition} is another file system than {directory.path}: a file made"
                 " in one cannot get a name in the other"
             )
-        kept = sum(each.before.size for each in self.host.edits if each.before is not None)
-        made = sum(expected_size(each, self.directory, self.sources) for each in self.host.edits)
+        kept = sum(edit.before.size for edit in self.host.edits if edit.before is not None)
+        made = sum(expected_size(edit, self.directory, self.sources) for edit in self.host.edits)
         free = self.directory.free_bytes()
         if free < kept + made + _ROOM:
             raise RepairRefused(

@@ -72,10 +72,10 @@ class Backup:
     def discard(self, *, had_partition: bool) -> None:
         """Remove it all again, of an apply that has changed nothing."""
         if os.path.isdir(self.path):
-            for each in self._parts.values():
-                if os.path.isdir(each):
-                    self._empty(each)
-                    self._files.remove_folder(each)
+            for part in self._parts.values():
+                if os.path.isdir(part):
+                    self._empty(part)
+                    self._files.remove_folder(part)
             self._empty(self.path)
             self._files.remove_folder(self.path)
         if os.path.isdir(self._above) and not os.listdir(self._above):
@@ -153,8 +153,8 @@ class Backup:
 
     def settle(self) -> None:
         """Make the names in it durable."""
-        for each in self._parts.values():
-            self._files.sync_folder(each)
+        for part in self._parts.values():
+            self._files.sync_folder(part)
 
     def switch(self, part: str, target: PlanFile) -> None:
         """Give a file of a part the target's name, durably; what had the name is gone."""
@@ -177,9 +177,9 @@ class Backup:
         file = self._files.create(path, _FILE_MODE)
         try:
             size = 0
-            for each in chunks:
-                file.write_at(size, each)
-                size += len(each)
+            for chunk in chunks:
+                file.write_at(size, chunk)
+                size += len(chunk)
             if owner is not None:
                 file.give(owner.uid, owner.gid, owner.mode)
             file.sync()

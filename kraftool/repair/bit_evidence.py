@@ -65,7 +65,10 @@ def _has(other: SurveyedLog, own: SurveyedLog, bit: FlippedBit) -> bool | None:
                 return None  # another leader's, of which one was cut or will be
             same = (bit.base_offset, bit.last_offset, bit.epoch, bit.crc)
             return (batch.base_offset, batch.last_offset, batch.epoch, batch.crc) == same
-    blocks = {(each.first_offset, each.end_offset): each for each in other.blocks}
+    blocks = {
+        (intact_batches.first_offset, intact_batches.end_offset): intact_batches
+        for intact_batches in other.blocks
+    }
     for block in own.blocks:
         if block.first_offset <= bit.base_offset < block.end_offset:
             there = blocks.get((block.first_offset, block.end_offset))

@@ -33,7 +33,7 @@ def flipped_files(
     bits: dict[str, tuple[FlippedBit, ...]] = {}
     if survey.log is not None and survey.log.broken is not None:
         bits |= _of_log(survey.log, segments, survey.quorum_state.leader_epoch)
-    by_name = {each.basename: each for each in entries if each.place is EntryPlace.PARTITION}
+    by_name = {entry.basename: entry for entry in entries if entry.place is EntryPlace.PARTITION}
     for snapshot in survey.live_snapshots:
         if not snapshot.intact:
             bits[snapshot.name] = _of_snapshot(by_name[snapshot.name])
@@ -62,14 +62,14 @@ class _Segments:
         return replace(file, open=patched(file.open, self.bits.get(base, ())))
 
     def all(self) -> list[SegmentFile]:
-        return [self.file(each) for each in self.files]
+        return [self.file(file) for file in self.files]
 
 
 def _of_log(
     log: SurveyedLog, segments: Sequence[SegmentFile], known_epoch: int
 ) -> dict[str, tuple[FlippedBit, ...]]:
     """The bits of a log by segment; empty if something else is damaged, too."""
-    state = _Segments({each.base_offset: each for each in segments}, {})
+    state = _Segments({segment.base_offset: segment for segment in segments}, {})
     for _ in range(MOST_BITS):
         broken = log.broken
         if broken is None:

@@ -110,10 +110,10 @@ def choose(standing: QuorumAssessment) -> Choice:
     epoch = _epoch(standing)
     voter = _voter(standing, seed)
     lost = [
-        beyond(each, source.survey, state.end_offset, state.last_epoch)
-        for each in (source, *standing.hosts)
+        beyond(host, source.survey, state.end_offset, state.last_epoch)
+        for host in (source, *standing.hosts)
     ]
-    found = {each.host: each for each in lost if each is not None}
+    found = {lost_records.host: lost_records for lost_records in lost if lost_records is not None}
     return Choice(
         standing=standing,
         method=method,
@@ -201,7 +201,7 @@ def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfi
     log, wanted = source.survey.log, standing.request.poison
     known = log.misfits if log is not None else ()
     if wanted is not None and not any(
-        each.base_offset <= wanted <= each.last_offset for each in known
+        misfit.base_offset <= wanted <= misfit.last_offset for misfit in known
     ):
         raise KraftoolError(
             f"--set poison={wanted}: {source.name}, whose state it is, has no record at offset"
@@ -209,13 +209,13 @@ def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfi
             hint="leave it out, or go back behind it: --set rollback=OFFSET keeps what is below"
             " that offset; kraftool verify-log names records that do not fit",
         )
-    return tuple(each for each in known if each.offset < end)
+    return tuple(misfit for misfit in known if misfit.offset < end)
 
 
 def _nobody_ahead(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
     end = seed.survey.end
     return source is seed and not any(
-        is_ahead(each.survey, end) for each in standing.hosts if each is not seed
+        is_ahead(host.survey, end) for host in standing.hosts if host is not seed
     )
 
 
@@ -234,7 +234,7 @@ def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
 
 def _all_known(standing: QuorumAssessment, state: SurveyedState) -> bool:
     """Whether every registered node was looked at, but for voters that are lost."""
-    known = {each.node_id for each in standing.hosts if each.has_metadata}
+    known = {host.node_id for host in standing.hosts if host.has_metadata}
     registered = {*state.brokers, *state.controllers} - standing.lost.ids
     return registered <= known
 
@@ -292,7 +292,7 @@ def _offset(standing: QuorumAssessment) -> int:
     """Above every offset that is known; one that leaves no room above it is false."""
     reach, wanted = standing.reach, standing.request.offset
     has_room = reach < _LARGEST_OFFSET - OFFSET_MARGIN
-    least = reach if has_room else max(each.survey.end.offset for each in standing.hosts)
+    least = reach if has_room else max(host.survey.end.offset for host in standing.hosts)
     if wanted is not None:
         if not least < wanted < _LARGEST_OFFSET:
             raise KraftoolError(
@@ -340,7 +340,9 @@ def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
 
 
 def _reachable(endpoints: Endpoints) -> Endpoints:
-    return {name: each for name, each in endpoints.items() if each.host and each.port}
+    return {
+        name: endpoint for name, endpoint in endpoints.items() if endpoint.host and endpoint.port
+    }
 
 
 def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:

@@ -155,10 +155,10 @@ class DataDirectory:
         try:
             with os.scandir(self.partition) as entries:
                 return sorted(
-                    each.name
-                    for each in entries
-                    if not each.is_dir(follow_symlinks=False)
-                    or each.name.endswith(CHECKPOINT_SUFFIX)
+                    entry.name
+                    for entry in entries
+                    if not entry.is_dir(follow_symlinks=False)
+                    or entry.name.endswith(CHECKPOINT_SUFFIX)
                 )
         except FileNotFoundError:
             return []
@@ -172,12 +172,14 @@ class DataDirectory:
     def check_writable(self) -> None:
         """Raise KraftoolError where no file can be made: a dry run shall not promise it."""
         folders = [each for each in (self.path, self.partition) if os.path.isdir(each)]
-        for each in folders:
-            if os.statvfs(each).f_flag & os.ST_RDONLY:
-                raise refused_by_system(OSError(errno.EROFS, os.strerror(errno.EROFS), each), each)
-            if not os.access(each, os.W_OK | os.X_OK, effective_ids=True):
-                denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), each)
-                raise refused_by_system(denied, each)
+        for folder in folders:
+            if os.statvfs(folder).f_flag & os.ST_RDONLY:
+                raise refused_by_system(
+                    OSError(errno.EROFS, os.strerror(errno.EROFS), folder), folder
+                )
+            if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+                denied = PermissionError(errno.EACCES, os.strerror(errno.EACCES), folder)
+                raise refused_by_system(denied, folder)
 
     def is_one_file_system(self) -> bool:
         """Whether a file can be renamed from the metadata partition's folder to the directory."""
@@ -214,10 +216,10 @@ def _denying(path: str) -> str:
     folders = [path]
     while os.path.dirname(folders[-1]) not in (folders[-1], ""):
         folders.append(os.path.dirname(folders[-1]))
-    for each in reversed(folders):
-        is_denied = not os.access(each, os.R_OK | os.X_OK, effective_ids=True)
-        if is_denied and os.path.isdir(each):
-            return each
+    for folder in reversed(folders):
+        is_denied = not os.access(folder, os.R_OK | os.X_OK, effective_ids=True)
+        if is_denied and os.path.isdir(folder):
+            return folder
     return path
 
 

@@ -62,9 +62,9 @@ _VOTER = {
 def to_document(value: Any) -> Any:
     """The value in plain members."""
     if isinstance(value, VoterSet):
-        return [_written(_VOTER, _voter_members(each)) for each in value]
+        return [_written(_VOTER, _voter_members(voter)) for voter in value]
     if is_dataclass(value) and not isinstance(value, type):
-        members = {camel(each.name): getattr(value, each.name) for each in fields(value)}
+        members = {camel(field.name): getattr(value, field.name) for field in fields(value)}
         return _written(_members(type(value)), members)
     if isinstance(value, Enum):
         return value.value
@@ -120,13 +120,14 @@ def from_document(kind: type[T], document: Any, where: str = "the file") -> T:
 def _members(kind: Any) -> dict[str, DocumentMember]:
     hints = get_type_hints(kind)
     return {
-        camel(each.name): DocumentMember(hints[each.name], each.default) for each in fields(kind)
+        camel(field.name): DocumentMember(hints[field.name], field.default)
+        for field in fields(kind)
     }
 
 
 def _read(kind: Any, told: Any, where: str) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
-        (inner,) = (each for each in get_args(kind) if each is not type(None))
+        (inner,) = (arg for arg in get_args(kind) if arg is not type(None))
         return None if told is None else _read(inner, told, where)
     if get_origin(kind) is tuple:
         return _tuple(get_args(kind), told, where)
@@ -164,7 +165,7 @@ def _tuple(kinds: tuple[Any, ...], document: Any, where: str) -> tuple[Any, ...]
 def _dataclass(kind: Any, told: Any, where: str) -> Any:
     values = _values(_members(kind), told, where)
     try:
-        return kind(**{each.name: values[camel(each.name)] for each in fields(kind)})
+        return kind(**{field.name: values[camel(field.name)] for field in fields(kind)})
     except DocumentError as error:
         raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
 
@@ -219,7 +220,7 @@ def _word(kind: type[Enum], told: Any, where: str) -> Enum:
     try:
         return kind(told)
     except ValueError:
-        known = ", ".join(str(each.value) for each in kind)
+        known = ", ".join(str(enum.value) for enum in kind)
         raise DocumentError(f"{where} is {str(told)[:60]!r}, and none of {known}") from None
 
 

@@ -83,7 +83,7 @@ def sources_needed(host: HostPlan) -> set[str]:
 
 def sources_of_recipe(recipe: SnapshotRecipe) -> set[str]:
     """The hosts whose runs of batches are in restored segments that a state is made of."""
-    return {name for each in recipe.restored for name in each.sources}
+    return {name for file in recipe.restored for name in file.sources}
 
 
 def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirectory]) -> None:
@@ -118,7 +118,7 @@ def check_as_planned(
 ) -> None:
     """Refuse a directory whose files are not what they were when the plan was made."""
     relied_on = [(each.target, each.fingerprint) for each in host.expected]
-    changed = [(each.target, each.before) for each in host.edits]
+    changed = [(edit.target, edit.before) for edit in host.edits]
     for target, wanted in sorted((*relied_on, *changed), key=lambda each: is_index(each[0])):
         found = directory.fingerprint(target)
         if found == wanted:
@@ -150,10 +150,10 @@ def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:
     A plan that changes or relies on a log names all of it: each checkpoint and segment, and each
     leader-epoch-checkpoint that it would leave behind a changed log.
     """
-    changes_log = any(each.target.kind in _OF_THE_LOG for each in host.edits)
+    changes_log = any(edit.target.kind in _OF_THE_LOG for edit in host.edits)
     if not changes_log and not host.expected:
         return
-    known = {each.target.path for each in host.edits} | {each.target.path for each in host.expected}
+    known = {edit.target.path for edit in host.edits} | {each.target.path for each in host.expected}
     for name in directory.names_in_partition():
         acts = is_acted_on(name) or (
             changes_log and name == checkpoint_files.LEADER_EPOCH_CHECKPOINT
@@ -224,7 +224,7 @@ def expected_size(
     if edit.snapshot is None:
         return 0
     of = sources[edit.snapshot.source] if edit.snapshot.source else directory
-    return sum(each.size for each in of.inventory().values())
+    return sum(fingerprint.size for fingerprint in of.inventory().values())
 
 
 def check_content(target: PlanFile, file: OpenFile) -> None:

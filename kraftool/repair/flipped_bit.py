@@ -91,10 +91,10 @@ class PatchedSource(ClosingSource):
 
     def read_at(self, position: int, size: int) -> bytes:
         data = self._source.read_at(position, size)
-        for each in self._bits:
-            at = each.position - position
+        for bit in self._bits:
+            at = bit.position - position
             if 0 <= at < len(data):
-                data = data[:at] + bytes([each.byte]) + data[at + 1 :]
+                data = data[:at] + bytes([bit.byte]) + data[at + 1 :]
         return data
 
     def close(self) -> None:

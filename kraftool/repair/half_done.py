@@ -18,11 +18,11 @@ def half_done(path: str) -> str:
     """How to finish a plan that is half done in a directory; empty where there is none."""
     try:
         directory = DataDirectory(Files(), path)
-        for each in backups(directory):
-            record = record_of(each.entries(), each.path)
+        for backup in backups(directory):
+            record = record_of(backup.entries(), backup.path)
             is_half = record.stage in (Stage.CHANGING, Stage.UNDOING)
             if is_half and not any(record.moved(directory)):
-                return how_to_finish(each.path, record.stage, directory.path)
+                return how_to_finish(backup.path, record.stage, directory.path)
     except (KraftoolError, OSError):
         """What cannot be read keeps nobody from surveying the rest; apply looks at it again."""
     return ""

@@ -18,7 +18,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
     if name:
         host = plan.host(name)
         if host is None:
-            known = ", ".join(each.name for each in plan.hosts)
+            known = ", ".join(host_plan.name for host_plan in plan.hosts)
             raise RepairRefused(f"the plan has no host {name}", hint=f"its hosts are {known}")
         if not _may_be(host, identity):
             raise RepairRefused(
@@ -26,7 +26,9 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
             )
         return host
     if identity == DirectoryIdentity():
-        unknown = [each for each in plan.hosts if each.identity == DirectoryIdentity()]
+        unknown = [
+            host_plan for host_plan in plan.hosts if host_plan.identity == DirectoryIdentity()
+        ]
         if len(unknown) == 1:
             return unknown[0]
         if not directory.inventory():
@@ -39,7 +41,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
             f"{directory.name} does not say whose it is: meta.properties is missing or damaged",
             hint=f"tell with --host, one of {', '.join(each.name for each in plan.hosts)}",
         )
-    fitting = [each for each in plan.hosts if _is(each, identity)]
+    fitting = [host_plan for host_plan in plan.hosts if _is(host_plan, identity)]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
@@ -56,8 +58,8 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
 
 def _places(plan: Plan) -> Iterator[str]:
     """Where the plan's directories were read."""
-    for each in plan.hosts:
-        yield f"{each.name}'s was {each.path or 'not told'}"
+    for host in plan.hosts:
+        yield f"{host.name}'s was {host.path or 'not told'}"
 
 
 def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[object, object]]:
@@ -83,7 +85,7 @@ def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
 def _may_be(host: HostPlan, identity: DirectoryIdentity) -> bool:
     """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
     told = host.identity
-    changes_meta = any(each.target.path == "meta.properties" for each in host.edits)
+    changes_meta = any(edit.target.path == "meta.properties" for edit in host.edits)
     return changes_meta or all(a == b for a, b in _pairs(told, identity))
 
 

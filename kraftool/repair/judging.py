@@ -34,7 +34,9 @@ def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int,
     A damaged log is not one: its batches behind the damage show how far it went.
     """
     forgot = {
-        each.id: each.reason for each in found.forgetful if not (each.is_doubt or each.is_damage)
+        voter.id: voter.reason
+        for voter in found.forgetful
+        if not (voter.is_doubt or voter.is_damage)
     }
     for host in standing.hosts:
         if host.node_id is not None and host.lost_log and standing.votes(host):
@@ -45,7 +47,7 @@ def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int,
             # After a crash nothing that was confirmed is in it. But something went wrong here.
             reason = "has a log with a torn tail, and it may have had more"
             forgot.setdefault(host.node_id, reason)
-    lost = {each.id for each in standing.lost}
+    lost = {voter.id for voter in standing.lost}
     return {each: forgot[each] for each in sorted(forgot) if each not in lost}
 
 
@@ -69,7 +71,7 @@ def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
     """The plan; if it loses nothing only unless a directory is an old copy, it says so."""
     if plan.loss.verdict is not LossBound.NONE:
         return plan
-    undamaged = [each.survey for each in hosts_of(surveys)]
+    undamaged = [host.survey for host in hosts_of(surveys)]
     known = CommitEvidence.of(surveyed_case(undamaged))
     if not may_have_unseen_by_doubt(known):
         known = CommitEvidence.of(surveyed_case(surveys))
@@ -81,7 +83,7 @@ def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
         if each in known.case.voters.ids
     )
     condition = plan.loss.text.partition(", ")[2] if plan.loss.text.startswith("none, ") else ""
-    given = {each.id for each in known.case.nodes if not each.assumed}
+    given = {node.id for node in known.case.nodes if not node.assumed}
     whom = (
         "each other" if known.case.voters.ids <= given else "a voter whose directory was not given"
     )
@@ -101,13 +103,13 @@ def _counts_as_lost(ids: Sequence[int]) -> str:
 
 def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
     """The quorum at rest, of the cluster that most surveys are of."""
-    home = home_of(each.identity.cluster_id for each in surveys)
+    home = home_of(survey.identity.cluster_id for survey in surveys)
     nodes: dict[int, NodeCase] = {}
-    for each in surveys:
-        if each.quorum is None or (each.identity.cluster_id or home) != home:
+    for survey in surveys:
+        if survey.quorum is None or (survey.identity.cluster_id or home) != home:
             continue
-        node = surveyed_node(each.quorum, each.path)
-        node = replace(node, log=_trusted(node.log, each))
+        node = surveyed_node(survey.quorum, survey.path)
+        node = replace(node, log=_trusted(node.log, survey))
         other = nodes.get(node.id)
         if other is None or not other.end.is_at_least(node.end):
             nodes[node.id] = node
@@ -123,9 +125,11 @@ def _trusted(log: Log, survey: Survey) -> Log:
     return replace(
         log,
         end=end,
-        epochs=tuple(each for each in log.epochs if each.start_offset < end),
-        voter_sets=tuple(each for each in log.voter_sets if each[0] < end),
-        kraft_versions=tuple(each for each in log.kraft_versions if each[0] < end),
+        epochs=tuple(epoch for epoch in log.epochs if epoch.start_offset < end),
+        voter_sets=tuple(voter_set for voter_set in log.voter_sets if voter_set[0] < end),
+        kraft_versions=tuple(
+            kraft_version for kraft_version in log.kraft_versions if kraft_version[0] < end
+        ),
         # How far the log really went is not known: its own headers cannot be trusted.
         behind=OffsetAndEpoch(end, log.epoch_at(end - 1) or 0),
         last_timestamp_ms=-1,

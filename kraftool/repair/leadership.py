@@ -45,14 +45,16 @@ def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
         return
     first = _first_to_start(plan)
     able: dict[int, EpochMemory] = {}
-    for each in voters:
-        host = standing.host_of(each.id)
-        if host is None or each.id in standing.lost.ids or (first and host.name not in first):
+    for voter in voters:
+        host = standing.host_of(voter.id)
+        if host is None or voter.id in standing.lost.ids or (first and host.name not in first):
             continue
         memory = memory_after(plan, standing, host)
         if memory.can_vote_in(epoch):
-            able[each.id] = memory
-    if len(able) < voters.majority or all(each.epoch == epoch for each in able.values()):
+            able[voter.id] = memory
+    if len(able) < voters.majority or all(
+        epoch_memory.epoch == epoch for epoch_memory in able.values()
+    ):
         return
     lowest = min(able, key=lambda each: able[each].epoch)
     raise PlanRefused(
@@ -104,12 +106,12 @@ def _epochs_of_log(survey: Survey) -> Iterator[int]:
             has_state and state.leader_epoch < log.broken.highest_epoch
         ):
             yield log.broken.highest_epoch
-    yield from (each.epoch for each in survey.whole_snapshots)
+    yield from (whole_snapshot.epoch for whole_snapshot in survey.whole_snapshots)
 
 
 def _first_to_start(plan: Plan) -> tuple[str, ...]:
     """The controllers that start first, if others start later; else nothing."""
-    starts = [each for each in plan.steps if each.action is Action.START]
+    starts = [step for step in plan.steps if step.action is Action.START]
     return starts[0].hosts if len(starts) > 1 else ()
 
 
@@ -127,7 +129,7 @@ def _quorum_state_after(planned: HostPlan | None, survey: Survey) -> tuple[int, 
     for edit in planned.edits if planned is not None else ():
         if edit.target.kind is not PlanFileKind.QUORUM_STATE:
             continue
-        data = b"".join(each.data for each in edit.pieces)
+        data = b"".join(piece.data for piece in edit.pieces)
         state = quorum_state.decode(data)[0].state if data else None
         if state is None:
             return -1, False
@@ -141,9 +143,9 @@ def _quorum_state_after(planned: HostPlan | None, survey: Survey) -> tuple[int, 
 def _log_epoch_after(planned: HostPlan | None, standing: QuorumAssessment, host: Host) -> int:
     """The epoch of the last record or snapshot, or less."""
     changed = {each.target for each in planned.edits} if planned is not None else set()
-    kept = [each for each in host.survey.files if each.target.kind in _OF_THE_LOG]
+    kept = [file for file in host.survey.files if file.target.kind in _OF_THE_LOG]
     epochs = [-1]
-    if any(each.target not in changed for each in kept):
+    if any(surveyed_file.target not in changed for surveyed_file in kept):
         epochs.append(host.survey.end.epoch)
     ends = {each.name: each.survey.end.epoch for each in standing.hosts}
     for edit in planned.edits if planned is not None else ():
@@ -151,5 +153,5 @@ def _log_epoch_after(planned: HostPlan | None, standing: QuorumAssessment, host:
             continue
         if edit.snapshot is not None:
             epochs.append(edit.snapshot.epoch)
-        epochs += [ends.get(each.source or host.name, -1) for each in edit.pieces if each.file]
+        epochs += [ends.get(piece.source or host.name, -1) for piece in edit.pieces if piece.file]
     return max(epochs)

@@ -62,7 +62,7 @@ def good_batches(segments: Iterable[SegmentFile]) -> list[PlacedBatch]:
                     doubtful |= {len(found) - 1, len(found)}
                 found.append(placed)
                 is_adjacent = True
-    return [each for number, each in enumerate(found) if number not in doubtful]
+    return [batch for number, batch in enumerate(found) if number not in doubtful]
 
 
 def _placed(segment: int, batch: RecordBatch) -> PlacedBatch:
@@ -89,12 +89,12 @@ class LogCopies:
         one_of: dict[tuple[int, int], BatchKey] = {}
         refuted: set[BatchKey] = set()
         for node, placed in self.nodes.items():
-            for each in placed:
-                key = each.key
+            for batch in placed:
+                key = batch.key
                 other = one_of.setdefault((key.base_offset, key.epoch), key)
                 if other != key:
                     refuted |= {other, key}
-                self._places.setdefault(key, {})[node] = each
+                self._places.setdefault(key, {})[node] = batch
         for key in self._places.keys() - refuted:
             self._by_end.setdefault(key.end_offset, set()).add(key)
             self._by_base.setdefault(key.base_offset, set()).add(key)
@@ -139,18 +139,20 @@ class LogCopies:
         """Those of the batches that are in one log with a batch at its side."""
         nodes = self._places[key].keys()
         return {
-            each for each in others if each.epoch == key.epoch or nodes & self._places[each].keys()
+            other
+            for other in others
+            if other.epoch == key.epoch or nodes & self._places[other].keys()
         }
 
 
 def runs_of(placed: Sequence[PlacedBatch]) -> Iterator[list[PlacedBatch]]:
     """Good batches of one log that follow each other, with nothing else between them."""
     run: list[PlacedBatch] = []
-    for each in placed:
-        if run and not _is_next(run[-1], each):
+    for batch in placed:
+        if run and not _is_next(run[-1], batch):
             yield run
             run = []
-        run.append(each)
+        run.append(batch)
     if run:
         yield run
 

@@ -74,7 +74,7 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
         risks=risks,
         steps=words.steps(choice),
         quarantine=tuple(_quarantine(choice)),
-        hosts=tuple(_host_plan(choice, each) for each in standing.hosts),
+        hosts=tuple(_host_plan(choice, host) for host in standing.hosts),
     )
 
 
@@ -82,13 +82,13 @@ def _followers(choice: Choice) -> Iterable[str]:
     """What is wrong with those that come back as they are: Kafka may not start on it."""
     standing = choice.standing
     hosts = [
-        each for each in standing.hosts if each is not choice.seed and not standing.votes(each)
+        host for host in standing.hosts if host is not choice.seed and not standing.votes(host)
     ]
     yield from (
         mend.text
-        for each in standing.hosts
-        for mend in identity.other_nodes_disk(standing, each)
-        if standing.votes(each)
+        for host in standing.hosts
+        for mend in identity.other_nodes_disk(standing, host)
+        if standing.votes(host)
     )
     yield from beside(standing, hosts, "is about who leads")
 
@@ -103,12 +103,12 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
             word=Acceptance.INCOMPLETE.value,
             text=f"the state of {choice.source.name} lacks what came before its log",
         )
-    for each in choice.lost_records:
-        if each.host != choice.source.name or standing.request.rollback is None:
-            told = many(each.end_offset - each.first_offset, "record")
+    for lost in choice.lost_records:
+        if lost.host != choice.source.name or standing.request.rollback is None:
+            told = many(lost.end_offset - lost.first_offset, "record")
             yield Risk(
                 word=Acceptance.AHEAD.value,
-                text=f"{each.host} has {told} from offset {each.first_offset} on that will be gone",
+                text=f"{lost.host} has {told} from offset {lost.first_offset} on that will be gone",
             )
     if standing.request.rollback is not None:
         yield Risk(
@@ -132,12 +132,12 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
     standing = choice.standing
     records = choice.lost_records
     with_log = {
-        each.node_id for each in standing.hosts if standing.votes(each) and not each.lost_log
+        host.node_id for host in standing.hosts if standing.votes(host) and not host.lost_log
     }
     with_log -= forgetful_voters(standing, judged).keys()
-    gone = [each for each in standing.voters if each.id not in with_log]
+    gone = [voter for voter in standing.voters if voter.id not in with_log]
     if len(standing.voters) - len(gone) < standing.enough:
-        ids = listed(each.id for each in gone)
+        ids = listed(voter.id for voter in gone)
         are = f"voters {ids} are" if len(gone) > 1 else f"voter {ids} is"
         why = (
             f"{are} a majority by themselves"
@@ -165,14 +165,14 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
 
 
 def _quarantine(choice: Choice) -> Iterable[Quarantined]:
-    for each in choice.standing.voters:
-        if each.id == choice.voter.id and each.directory_id in (None, choice.voter.directory_id):
+    for voter in choice.standing.voters:
+        if voter.id == choice.voter.id and voter.directory_id in (None, choice.voter.directory_id):
             continue
         yield Quarantined(
-            node_id=each.id,
-            directory_id=each.directory_id or "",
+            node_id=voter.id,
+            directory_id=voter.directory_id or "",
             why=words.why_quarantined(choice),
-            returns=words.how_it_returns(choice, each.id),
+            returns=words.how_it_returns(choice, voter.id),
         )
 
 
@@ -216,8 +216,8 @@ def _must_be_wiped(choice: Choice, host: Host) -> bool:
 
 def _seed_edits(choice: Choice) -> Iterable[Edit]:
     edits = list(_leading(choice))
-    targets = {each.target for each in edits}
-    return [*edits, *(each for each in _startable(choice) if each.target not in targets)]
+    targets = {edit.target for edit in edits}
+    return [*edits, *(edit for edit in _startable(choice) if edit.target not in targets)]
 
 
 def _startable(choice: Choice) -> Iterable[Edit]:

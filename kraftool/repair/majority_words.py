@@ -65,7 +65,7 @@ def summary(choice: Choice) -> tuple[str, ...]:
 
 
 def _what_happened(standing: QuorumAssessment) -> str:
-    ids = listed(each.id for each in standing.voters)
+    ids = listed(voter.id for voter in standing.voters)
     lost, gone = standing.lost, standing.without_log
     if standing.is_lost:
         are = f"{listed(each.id for each in lost)} {'are' if len(lost) > 1 else 'is'}"
@@ -88,13 +88,13 @@ def why_seed(choice: Choice) -> str:
     end = choice.seed.survey.end
     if choice.standing.request.seed is not None:
         return f"it was asked for; it {_end(choice.seed)}"
-    others = [each for each in choice.standing.present if each is not choice.seed]
+    others = [host for host in choice.standing.present if host is not choice.seed]
     if not others:
         return (
             "it is the only voter whose directory is left; it can be trusted up to offset"
             f" {end.offset} of epoch {end.epoch}"
         )
-    rest = ", ".join(f"{each.name} {_end(each)}" for each in others)
+    rest = ", ".join(f"{other.name} {_end(other)}" for other in others)
     return (
         f"of the voters that are left it has the last valid epoch {end.epoch}, and in it the"
         f" longest intact log, up to offset {end.offset}; {rest}"
@@ -162,13 +162,13 @@ def steps(choice: Choice) -> tuple[PlanStep, ...]:
 
 
 def _steps(choice: Choice) -> Iterator[PlanStep]:
-    names = tuple(each.name for each in choice.standing.hosts)
-    lost_ids = [each.id for each in choice.standing.lost]
-    lost = tuple(f"node-{each}" for each in lost_ids)
+    names = tuple(host.name for host in choice.standing.hosts)
+    lost_ids = [voter.id for voter in choice.standing.lost]
+    lost = tuple(f"node-{lost_id}" for lost_id in lost_ids)
     left = tuple(
-        each.name
-        for each in choice.standing.hosts
-        if choice.standing.votes(each) and each.node_id not in {choice.voter.id, *lost_ids}
+        host.name
+        for host in choice.standing.hosts
+        if choice.standing.votes(host) and host.node_id not in {choice.voter.id, *lost_ids}
     )
     yield PlanStep(
         action=Action.STOP,
@@ -238,7 +238,7 @@ def _edited(choice: Choice) -> Iterator[Host]:
     """The seed first."""
     yield choice.seed
     if choice.is_fenced:
-        yield from (each for each in choice.standing.hosts if each is not choice.seed)
+        yield from (host for host in choice.standing.hosts if host is not choice.seed)
 
 
 def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
@@ -269,7 +269,7 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
 def _bootstrap(choice: Choice) -> PlanStep:
     return PlanStep(
         action=Action.CONFIGURE,
-        hosts=tuple(each.name for each in choice.standing.hosts),
+        hosts=tuple(host.name for host in choice.standing.hosts),
         text="name the controllers that there are now in controller.quorum.bootstrap.servers of"
         " every server.properties: brokers find a new leader only through this setting",
     )
@@ -281,7 +281,7 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
         return
     yield PlanStep(
         action=Action.RESTART,
-        hosts=tuple(f"node-{each}" for each in choice.state.brokers),
+        hosts=tuple(f"node-{broker}" for broker in choice.state.brokers),
         text=f"start broker {brokers} last; one that still runs is restarted, or its epoch is"
         " refused for ever. Partitions of topics that the state does not have (it has"
         f" {choice.state.topics}) are renamed to -stray folders: keep those",

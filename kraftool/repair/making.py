@@ -99,17 +99,17 @@ def removals(
 ) -> tuple[Edit, ...]:
     """Everything of these kinds in the metadata partition's folder goes."""
     return tuple(
-        Edit(target=each.target, before=each.fingerprint, why=why)
-        for each in survey.files
-        if each.target.kind in kinds and each.target.name not in but
+        Edit(target=file.target, before=file.fingerprint, why=why)
+        for file in survey.files
+        if file.target.kind in kinds and file.target.name not in but
     )
 
 
 def removed(survey: Survey, name: str, why: str) -> Edit | None:
     """One file goes; None where it is not there."""
-    for each in survey.files:
-        if each.target.name == name:
-            return Edit(target=each.target, before=each.fingerprint, why=why)
+    for file in survey.files:
+        if file.target.name == name:
+            return Edit(target=file.target, before=file.fingerprint, why=why)
     return None
 
 
@@ -162,7 +162,7 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
         broken = survey.log.broken
         last = survey.log.segments[-1:] if broken is None else (broken.segment,)
         edits += indexes_removed(survey, last)
-    kept = {each.target: each for each in edits if each.target != target}
+    kept = {edit.target: edit for edit in edits if edit.target != target}
     return (*kept.values(), written(survey, target, data, why))
 
 
@@ -172,7 +172,9 @@ def cut_at_break(survey: Survey, log: SurveyedLog, why: str) -> tuple[Edit, ...]
     if broken is None or broken.prefix is None:
         return ()
     edits = list(segment_cut(survey, broken.segment, broken.position, broken.prefix, why))
-    edits += segments_removed(survey, [each for each in log.segments if each > broken.segment], why)
+    edits += segments_removed(
+        survey, [segment for segment in log.segments if segment > broken.segment], why
+    )
     return tuple(edits)
 
 
@@ -198,29 +200,29 @@ def segments_removed(survey: Survey, segments: Iterable[int], why: str) -> tuple
     """Whole segments go, with what belongs to them."""
     wanted = set(segments)
     found = [removed(survey, write_segment_name(each, ".log"), why) for each in sorted(wanted)]
-    return (*(each for each in found if each is not None), *indexes_removed(survey, wanted))
+    return (*(edit for edit in found if edit is not None), *indexes_removed(survey, wanted))
 
 
 def indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
     """The indexes of changed segments go: Kafka makes them of the log."""
     found = [
-        removed(survey, write_segment_name(each, suffix), "Kafka makes it anew of the log")
-        for each in segments
+        removed(survey, write_segment_name(segment, suffix), "Kafka makes it anew of the log")
+        for segment in segments
         for suffix in (".index", ".timeindex", ".txnindex")
     ]
-    return tuple(each for each in found if each is not None)
+    return tuple(edit for edit in found if edit is not None)
 
 
 def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:
     """The files that a state is made of, or that Kafka acts on, and that no edit names."""
-    edited = {each.target for each in edits}
+    edited = {edit.target for edit in edits}
     kinds = (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.META_PROPERTIES)
     return tuple(
-        Expected(target=each.target, fingerprint=each.fingerprint)
-        for each in survey.files
-        if each.target not in edited
+        Expected(target=file.target, fingerprint=file.fingerprint)
+        for file in survey.files
+        if file.target not in edited
         and (
-            each.target.kind in kinds
-            or (each.target.kind is PlanFileKind.OTHER and is_acted_on(each.target.name))
+            file.target.kind in kinds
+            or (file.target.kind is PlanFileKind.OTHER and is_acted_on(file.target.name))
         )
     )

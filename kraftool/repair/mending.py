@@ -94,12 +94,12 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     """The plan; with the method none where there is nothing to mend."""
     request = standing.request
     refuse_ignored(request, one_leads=False)
-    asked = [each for case in ASKED_FOR for each in case(standing)]
+    asked = [mend for case in ASKED_FOR for mend in case(standing)]
     mends = asked or list(_found(standing, standing.hosts))
     order = start_order(standing, mends)
     if not asked:
         mends, order = _with_best_log(standing, mends, order)
-    real = [each for each in mends if not each.is_note]
+    real = [mend for mend in mends if not mend.is_note]
     if not real:
         refuse_missing(standing)
         _refuse_broken(standing)
@@ -120,25 +120,25 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     if forgetting is not None and all(each.word != forgetting.word for each in risks):
         risks.append(forgetting)
         fallen.append(((forgetting,), None))
-    rebuilds = any(each.case == "rebuilt" for each in real)
+    rebuilds = any(mend.case == "rebuilt" for mend in real)
     after = endpoints.new_voters(standing) if request.endpoints else standing.voters
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=request.now_ms,
         tool=__version__,
         method=Method.REBUILD if rebuilds else Method.MEND,
-        cases=tuple(dict.fromkeys(each.case for each in mends)),
-        summary=(*(each.text for each in mends), *_ordered(order), *told, *_replaced(standing)),
+        cases=tuple(dict.fromkeys(mend.case for mend in mends)),
+        summary=(*(mend.text for mend in mends), *_ordered(order), *told, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
         ranking=ranked(standing.hosts, standing.voters),
-        loss=_loss([*((each.risks, each.lost) for each in real), *fallen], order),
+        loss=_loss([*((mend.risks, mend.lost) for mend in real), *fallen], order),
         voters_before=standing.voters,
         voters_after=after,
         risks=accepted(request, risks),
         steps=tuple(_steps(standing, real, order)),
-        hosts=tuple(_host_plan(standing, each, real) for each in standing.hosts),
+        hosts=tuple(_host_plan(standing, host, real) for host in standing.hosts),
     )
 
 
@@ -220,9 +220,9 @@ def _refuse_broken(standing: QuorumAssessment) -> None:
 def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrder | None) -> Plan:
     present = len(standing.present)
     if standing.voters and present < standing.majority:
-        ids = ", ".join(str(each.id) for each in standing.voters)
+        ids = ", ".join(str(voter.id) for voter in standing.voters)
         there = {each.node_id for each in standing.present}
-        absent = [each.id for each in standing.voters if each.id not in there]
+        absent = [voter.id for voter in standing.voters if voter.id not in there]
         raise PlanRefused(
             f"of the voters {ids} only {present} have a directory with metadata that is theirs",
             hint="kraftool diff-voters and doctor tell about the others; where they are lost, say"
@@ -232,13 +232,13 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         if not standing.voters and host.had_records and host.lost_log:
             raise unknown_voters(f"{host.name}: its log {host.lost_log}, maybe a voter's")
     odd = [
-        f"{host.name} has a record at offset {each.offset} that does not fit the state"
-        f" ({each.text}). If controllers die at it: --set poison={each.offset}"
+        f"{host.name} has a record at offset {misfit.offset} that does not fit the state"
+        f" ({misfit.text}). If controllers die at it: --set poison={misfit.offset}"
         for host in standing.hosts
-        for each in (host.survey.log.misfits if host.survey.log is not None else ())
+        for misfit in (host.survey.log.misfits if host.survey.log is not None else ())
     ]
     about = (Acceptance.OTHER_CLUSTER.value, Acceptance.DIVERGED.value)
-    risks = [each for each in common_risks(standing) if each.word in about]
+    risks = [common_risk for common_risk in common_risks(standing) if common_risk.word in about]
     fallen = list(_given_up(standing, order))
     risks += [risk for own, _ in fallen for risk in own]
     unsafe = "" if order is not None else _unsafe(standing, judge(standing.request.surveys))
@@ -259,8 +259,8 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         created_ms=standing.request.now_ms,
         tool=__version__,
         method=Method.NONE,
-        cases=tuple(dict.fromkeys(each.case for each in notes)),
-        summary=(told, *(each.text for each in notes), *odd, *_replaced(standing)),
+        cases=tuple(dict.fromkeys(note.case for note in notes)),
+        summary=(told, *(note.text for note in notes), *odd, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
@@ -288,7 +288,7 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
     """A lost voter counts until it is none any more."""
     if not standing.lost:
         return
-    ids = listed(each.id for each in standing.lost)
+    ids = listed(voter.id for voter in standing.lost)
     told = f"Voter {ids} is lost, and counts as a voter until it is replaced: "
     if len(standing.lost) > 1:
         told = f"Voters {ids} are lost, and count as voters until they are replaced, one by one: "
@@ -314,9 +314,9 @@ def _given_up(
     standing: QuorumAssessment, order: StartOrder | None, mends: Sequence[Mend] = ()
 ) -> Iterator[Shortfall]:
     """What the quorum would go on without, in the best order of starts."""
-    replaced = {each.host.name for each in mends if each.replaces_log}
+    replaced = {mend.host.name for mend in mends if mend.replaces_log}
     if order is None:
-        sources = {each.source.name for each in mends if each.source is not None}
+        sources = {mend.source.name for mend in mends if mend.source is not None}
         yield from shortfall(standing, replaced, sources)
         return
     proofs = list(unconfirmed(standing, replaced))
@@ -330,7 +330,7 @@ def _given_up(
     host = standing.host_of(order.holder)
     assert host is not None, "a node of the judgement is a host"
     lost = LostRecords(host=host.name, first_offset=first, end_offset=end)
-    known = [each.lost for each in mends if each.lost is not None]
+    known = [mend.lost for mend in mends if mend.lost is not None]
     if not any(one.first_offset <= first and end <= one.end_offset for one in known):
         yield (Risk(word=Acceptance.AHEAD.value, text=danger(order)),), lost
 
@@ -345,17 +345,17 @@ def _with_best_log(
         return mends, order
     others = [each for each in standing.hosts if not standing.votes(each)]
     source = max(
-        (each for each in others if rebuild.can_be_source(each)),
+        (other for other in others if rebuild.can_be_source(other)),
         key=lambda each: each.rank,
         default=None,
     )
     voters = [each for each in standing.hosts if standing.votes(each)]
-    if source is None or not voters or source.rank <= max(each.rank for each in voters):
+    if source is None or not voters or source.rank <= max(voter.rank for voter in voters):
         return mends, order
     host = max(voters, key=lambda each: each.rank)
     why = f"no voter has as many records as {source.name}"
     made = list(rebuild.rebuilt(standing, host, why, source))
-    rest = [each for each in mends if each.host is not host]
+    rest = [mend for mend in mends if mend.host is not host]
     found = [*rest, *made, *_found(standing, [host], made)]
     better = start_order(standing, found)
     if better is None or not is_better(better, order):
@@ -369,8 +369,8 @@ def _loss(
     *,
     is_unchanged: bool = False,
 ) -> PlannedLoss:
-    lost = tuple(each for _, each in found if each is not None)
-    told = [each.text for risks, lost in found for each in risks if _is_unknown(each, lost)]
+    lost = tuple(lost_records for _, lost_records in found if lost_records is not None)
+    told = [risk.text for risks, lost in found for risk in risks if _is_unknown(risk, lost)]
     if told:
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
@@ -429,8 +429,8 @@ def _steps(
 ) -> Iterator[PlanStep]:
     first = order.first if order is not None else ()
     mended = list(dict.fromkeys(each.host.name for each in mends))
-    by_name = {each.name: each for each in standing.hosts}
-    runs = any(each.survey.running for each in standing.hosts if each.name not in mended)
+    by_name = {host.name: host for host in standing.hosts}
+    runs = any(host.survey.running for host in standing.hosts if host.name not in mended)
     stops_all = bool(first) or any(each.stops_all for each in mends)
     if stops_all:
         yield PlanStep(

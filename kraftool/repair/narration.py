@@ -25,8 +25,8 @@ def survey_lines(survey: Survey) -> Iterator[str]:
         )
     if survey.running:
         yield "  a process runs on it: stop it and collect again, or the plan will not fit"
-    for each in complaints(survey):
-        yield f"  {each}"
+    for complaint in complaints(survey):
+        yield f"  {complaint}"
     if log is not None and log.open_transaction is not None:
         yield f"  a metadata transaction is open since offset {log.open_transaction}"
     then = survey.earlier
@@ -46,7 +46,7 @@ def complaints(survey: Survey) -> Iterator[str]:
         yield f"quorum-state: {survey.quorum_state.complaint}"
     if survey.quorum_state.missing and log is not None:
         yield "quorum-state is missing"
-    if log is None and any(each.offset > 0 for each in survey.snapshots):
+    if log is None and any(surveyed_snapshot.offset > 0 for surveyed_snapshot in survey.snapshots):
         yield "there is no segment of a log beside the snapshots"
     if log is not None and log.broken is not None:
         broken = log.broken

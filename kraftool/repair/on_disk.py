@@ -54,9 +54,11 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
                 if (host.name, file.target.path) in used
             )
         restored = host.survey.restored_files
-        if not used & {(host.name, each.target.path) for each in restored}:
+        if not used & {(host.name, restored_file.target.path) for restored_file in restored}:
             continue
-        about = restored_runs if any(each.runs for each in restored) else whole_rest
+        about = (
+            restored_runs if any(restored_file.runs for restored_file in restored) else whole_rest
+        )
         if about.described(host) not in plan.summary:
             texts.setdefault(about.CASE, []).append(about.described(host))
     return replace(
@@ -89,7 +91,7 @@ class _Disks:
 
     def host(self, host: HostPlan) -> HostPlan:
         """A file that the plan relies on where it changes others is made whole itself."""
-        edits = [each if each.flipped else self._edit(each, host.name) for each in host.edits]
+        edits = [edit if edit.flipped else self._edit(edit, host.name) for edit in host.edits]
         expected: list[Expected] = []
         for each in host.expected:
             restored = self.restored.get(host.name, {}).get(each.target.path)
@@ -107,13 +109,13 @@ class _Disks:
         if edit.snapshot is not None:
             source = edit.snapshot.source or host
             restored = tuple(
-                replace(each, pieces=joined(self._put_back(each.pieces, source)))
-                for each in self.restored.get(source, {}).values()
+                replace(file, pieces=joined(self._put_back(file.pieces, source)))
+                for file in self.restored.get(source, {}).values()
             )
             flipped = tuple(self.flipped.get(source, {}).values())
             recipe = replace(edit.snapshot, flipped=flipped, restored=restored)
             return replace(edit, snapshot=recipe)
-        pieces = [one for each in edit.pieces for one in self._restored(each, host)]
+        pieces = [one for piece in edit.pieces for one in self._restored(piece, host)]
         return replace(edit, pieces=joined(self._put_back(pieces, host)))
 
     def _restored(self, piece: Piece, host: str) -> Iterator[Piece]:
@@ -128,25 +130,27 @@ class _Disks:
             yield replace(each, source="" if source == host else source)
 
     def _put_back(self, pieces: Iterable[Piece], host: str) -> Iterator[Piece]:
-        for each in pieces:
-            of = self.flipped.get(each.source or host, {})
-            file = of.get(each.file.path) if each.file is not None else None
+        for piece in pieces:
+            of = self.flipped.get(piece.source or host, {})
+            file = of.get(piece.file.path) if piece.file is not None else None
             if file is None:
-                yield each
+                yield piece
             else:
-                yield from flipped_bits.split(each, file)
+                yield from flipped_bits.split(piece, file)
 
 
 def _lending(plan: Plan, disks: _Disks, hosts: Mapping[str, Host]) -> Iterator[HostPlan]:
     """The hosts; those that lend batches have to be as they were when the plan was made."""
-    lenders = {name for each in plan.hosts for name in sources_needed(each)}
-    for each in plan.hosts:
-        host = hosts.get(each.name)
-        if each.name not in lenders or each.expected or host is None:
-            yield each
+    lenders = {name for host_plan in plan.hosts for name in sources_needed(host_plan)}
+    for host_plan in plan.hosts:
+        host = hosts.get(host_plan.name)
+        if host_plan.name not in lenders or host_plan.expected or host is None:
+            yield host_plan
             continue
-        expected = relied_on(host.survey, each.edits)
-        yield replace(each, expected=tuple(disks.expected(each.name, one) for one in expected))
+        expected = relied_on(host.survey, host_plan.edits)
+        yield replace(
+            host_plan, expected=tuple(disks.expected(host_plan.name, one) for one in expected)
+        )
 
 
 def _steps(plan: Plan, hosts: Mapping[str, Host]) -> Iterator[PlanStep]:
@@ -166,10 +170,10 @@ def _steps(plan: Plan, hosts: Mapping[str, Host]) -> Iterator[PlanStep]:
         if step.action is Action.APPLY and is_first:
             is_first = False
             for name, sources in missing.items():
-                yield from (copy_step(each, hosts[name]) for each in sources)
+                yield from (copy_step(source, hosts[name]) for source in sources)
         more = "".join(source_option(one) for each in step.hosts for one in missing.get(each, ()))
         if step.action is Action.APPLY and more:
-            step = replace(step, commands=tuple(f"{each}{more}" for each in step.commands))
+            step = replace(step, commands=tuple(f"{command}{more}" for command in step.commands))
         yield step
 
 
@@ -184,6 +188,6 @@ def _used(plan: Plan) -> set[tuple[str, str]]:
                     used.add((piece.source or host.name, piece.file.path))
             if edit.snapshot is not None:
                 source = edit.snapshot.source or host.name
-                used |= {(source, each.target.path) for each in edit.snapshot.flipped}
-                used |= {(source, each.target.path) for each in edit.snapshot.restored}
+                used |= {(source, file.target.path) for file in edit.snapshot.flipped}
+                used |= {(source, file.target.path) for file in edit.snapshot.restored}
     return used

@@ -24,8 +24,8 @@ class DirectoryBeforePlan(DataDirectory):
         record = record_of(self._kept.entries(), self._kept.path)
         is_changed = record.stage in (Stage.CHANGING, Stage.APPLIED, Stage.UNDOING)
         self._changes = {
-            each.target: each.before
-            for each in record.changes
+            change.target: change.before
+            for change in record.changes
             if is_changed and record.plan_id == plan.id
         }
 

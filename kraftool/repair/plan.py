@@ -161,7 +161,7 @@ class RestoredFile:
     @property
     def sources(self) -> frozenset[str]:
         """The other hosts."""
-        return frozenset(each.source for each in self.pieces if each.source)
+        return frozenset(piece.source for piece in self.pieces if piece.source)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,7 +237,7 @@ class Edit:
             return
         if self.target.kind is PlanFileKind.OTHER:
             raise DocumentError(f"{name}: such files are removed or read from, never written")
-        if not self.pieces or sum(each.size for each in self.pieces) != self.after.size:
+        if not self.pieces or sum(piece.size for piece in self.pieces) != self.after.size:
             raise DocumentError(f"{name}: its pieces do not add up to its size")
 
     @property
@@ -284,7 +284,7 @@ class HostPlan:
 
     def __post_init__(self) -> None:
         _check_host(self.name)
-        targets = [each.target.path for each in self.edits]
+        targets = [edit.target.path for edit in self.edits]
         if len(targets) != len(set(targets)):
             raise DocumentError(f"{self.name}: two edits of one file")
 
@@ -390,7 +390,7 @@ class Plan:
                 f"version {self.schema_version} of plans is not known here",
                 hint="use the kraftool that made it",
             )
-        names = [each.name for each in self.hosts]
+        names = [host.name for host in self.hosts]
         if len(names) != len(set(names)):
             raise DocumentError("two hosts of one name")
 
@@ -402,10 +402,10 @@ class Plan:
     @property
     def changes(self) -> bool:
         """Whether any host has something to be done to its files or settings."""
-        return any(each.edits or each.settings for each in self.hosts)
+        return any(host.edits or host.settings for host in self.hosts)
 
     def host(self, name: str) -> HostPlan | None:
-        return next((each for each in self.hosts if each.name == name), None)
+        return next((host for host in self.hosts if host.name == name), None)
 
 
 def canonical(plan: Plan) -> bytes:

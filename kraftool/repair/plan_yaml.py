@@ -52,8 +52,8 @@ class _Dumper(yaml.SafeDumper):
 
 def _is_short(parts: list[yaml.Node]) -> bool:
     """Whether a collection reads well on one line."""
-    return all(isinstance(each, yaml.ScalarNode) for each in parts) and (
-        sum(len(each.value) for each in parts) < _SHORT
+    return all(isinstance(part, yaml.ScalarNode) for part in parts) and (
+        sum(len(part.value) for part in parts) < _SHORT
     )
 
 

@@ -37,15 +37,17 @@ def read_surveys(
     """The surveys of PATHs and collect files."""
     found: list[Survey] = []
     read: dict[int, ReadDirectory] = {}
-    for each in paths:
-        if collect_file.is_collect_file(each):
-            found += collect_file.read(each)
+    for path in paths:
+        if collect_file.is_collect_file(path):
+            found += collect_file.read(path)
             continue
-        for directory in read_directories(each, now_ms=now_ms, at=at, progress=progress):
+        for directory in read_directories(path, now_ms=now_ms, at=at, progress=progress):
             read[len(found)] = directory
             found.append(directory.survey)
     names = host_names(found)
-    restored = with_runs_restored({names[number]: each for number, each in read.items()})
+    restored = with_runs_restored(
+        {names[number]: read_directory for number, read_directory in read.items()}
+    )
     return tuple(restored.get(name, survey) for name, survey in zip(names, found, strict=True))
 
 

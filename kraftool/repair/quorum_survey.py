@@ -50,7 +50,7 @@ class SurveyedQuorum:
 
     def __post_init__(self) -> None:
         for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
-            keys = [each[0] for each in pairs]
+            keys = [pair[0] for pair in pairs]
             if keys != sorted(set(keys)):
                 raise DocumentError("pairs that do not rise")
 

@@ -48,7 +48,9 @@ class Host:
             return "is gone"
         if survey.has_no_record:
             return "has not one record left" if self.had_records else ""
-        newest = max((each.offset for each in survey.whole_snapshots), default=0)
+        newest = max(
+            (whole_snapshot.offset for whole_snapshot in survey.whole_snapshots), default=0
+        )
         if survey.intact and log.intact_end < newest:
             return f"ends at offset {log.intact_end}, before its own snapshot at {newest}"
         return ""
@@ -76,13 +78,13 @@ def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
         Host(name=name, survey=survey, had_records=_had_records(survey, surveys))
         for name, survey in zip(host_names(surveys), surveys, strict=True)
     ]
-    return tuple(_undamaged(each, found) for each in found)
+    return tuple(_undamaged(host, found) for host in found)
 
 
 def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
     restored = host.survey.restored
     if restored is not None:
-        sources = {name for each in restored.restored_files for name in each.sources}
+        sources = {name for file in restored.restored_files for name in file.sources}
         if sources <= {each.name for each in hosts}:
             return replace(host, survey=restored)
     put_back = host.survey.put_back
@@ -111,20 +113,20 @@ def is_voter(host: Host, voters: VoterSet) -> bool:
 def ranked(hosts: Iterable[Host], voters: VoterSet) -> tuple[Ranked, ...]:
     """All that have metadata, best first."""
     ordered = sorted(
-        (each for each in hosts if each.has_metadata),
+        (host for host in hosts if host.has_metadata),
         key=lambda each: (each.rank, is_voter(each, voters), each.survey.intact),
         reverse=True,
     )
     return tuple(
         Ranked(
-            host=each.name,
-            end_offset=each.survey.end.offset,
-            last_epoch=each.survey.end.epoch,
-            voter=is_voter(each, voters),
-            intact=each.survey.intact and _state_is_whole(each.survey),
-            note=_note(each.survey),
+            host=host.name,
+            end_offset=host.survey.end.offset,
+            last_epoch=host.survey.end.epoch,
+            voter=is_voter(host, voters),
+            intact=host.survey.intact and _state_is_whole(host.survey),
+            note=_note(host.survey),
         )
-        for each in ordered
+        for host in ordered
     )
 
 
@@ -136,9 +138,9 @@ def _note(survey: Survey) -> str:
     log, told = survey.log, []
     told += [f"flipped bits of {each.target.name} are put back" for each in survey.flipped]
     told += [
-        f"{each.target.name} is restored with {listed(run.describe() for run in each.runs)}"
-        for each in survey.restored_files
-        if each.runs
+        f"{file.target.name} is restored with {listed(run.describe() for run in file.runs)}"
+        for file in survey.restored_files
+        if file.runs
     ]
     if log is not None and log.broken is not None:
         broken = log.broken
@@ -178,11 +180,13 @@ def _epochs(survey: Survey) -> dict[int, int]:
     found: dict[int, int] = {}
     log = survey.log
     if log is not None and log.epochs:
-        begins = [each.start_offset for each in log.epochs[1:]] + [log.intact_end]
-        found = {each.epoch: end for each, end in zip(log.epochs, begins, strict=True)}
-    for each in survey.whole_snapshots:
-        if each.offset > 0:
-            found[each.epoch] = max(found.get(each.epoch, 0), each.offset)
+        begins = [epoch.start_offset for epoch in log.epochs[1:]] + [log.intact_end]
+        found = {epoch.epoch: end for epoch, end in zip(log.epochs, begins, strict=True)}
+    for whole_snapshot in survey.whole_snapshots:
+        if whole_snapshot.offset > 0:
+            found[whole_snapshot.epoch] = max(
+                found.get(whole_snapshot.epoch, 0), whole_snapshot.offset
+            )
     return found
 
 
@@ -191,12 +195,15 @@ def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
     near it. None where they agree as far as can be seen."""
     if one.log is None or other.log is None:
         return None
-    theirs = {(each.base_offset, each.epoch): each for each in other.log.batches}
-    for each in one.log.batches:
-        same = theirs.get((each.base_offset, each.epoch))
-        if same is not None and (same.crc, same.last_offset) != (each.crc, each.last_offset):
-            return each.base_offset
-    blocks = {(each.first_offset, each.end_offset): each for each in other.log.blocks}
+    theirs = {(batch.base_offset, batch.epoch): batch for batch in other.log.batches}
+    for batch in one.log.batches:
+        same = theirs.get((batch.base_offset, batch.epoch))
+        if same is not None and (same.crc, same.last_offset) != (batch.crc, batch.last_offset):
+            return batch.base_offset
+    blocks = {
+        (intact_batches.first_offset, intact_batches.end_offset): intact_batches
+        for intact_batches in other.log.blocks
+    }
     start = max(one.log.start_offset, other.log.start_offset)
     for block in one.log.blocks:
         other_block = blocks.get((block.first_offset, block.end_offset))
@@ -257,7 +264,7 @@ def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:
         for batch in broken.batches:
             _add(found, batch.types if batch.base_offset >= first else ())
         types = counted(found)
-    missing = broken.end_offset - first - sum(each.count for each in types)
+    missing = broken.end_offset - first - sum(record_count.count for record_count in types)
     if missing > 0:
         types = (*types, RecordCount(type=UNREADABLE, count=missing))
     return LostRecords(
@@ -279,8 +286,8 @@ def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, 
 
 
 def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
-    for each in types:
-        found[each.type] += each.count
+    for record_count in types:
+        found[record_count.type] += record_count.count
 
 
 def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:

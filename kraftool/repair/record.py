@@ -90,7 +90,7 @@ class JournalState:
         """
         assert self.begin is not None, "who compares has begun"
         now = directory.inventory()
-        was = {each.path: each.fingerprint for each in self.begin.inventory}
+        was = {found_file.path: found_file.fingerprint for found_file in self.begin.inventory}
         for change, after in zip(self.changes, self.after, strict=False):
             path = change.target.path
             if now.get(path) in (change.before, after):

@@ -19,9 +19,9 @@ class PlanRefused(KraftoolError):
 
 def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
     """The risks, all of which were accepted. Raises PlanRefused for those that were not."""
-    missing = [each for each in risks if each.word not in request.accepted]
+    missing = [risk for risk in risks if risk.word not in request.accepted]
     if missing:
-        texts = "; ".join(each.text for each in missing)
+        texts = "; ".join(risk.text for risk in missing)
         words = " ".join(f"--accept {each}" for each in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
             f"no plan is made: {texts}",

@@ -60,7 +60,7 @@ class RehearsalRequest:
     @property
     def paths(self) -> tuple[str, ...]:
         """Every folder that is only read."""
-        named = (each.partition("=")[2] for each in self.directories)
+        named = (directory.partition("=")[2] for directory in self.directories)
         return (*self.directories, *filter(None, named), *self.sources.values())
 
 
@@ -97,11 +97,11 @@ class Rehearsal:
 
     @property
     def refused(self) -> AppliedCopy | None:
-        return next((each for each in self.copies if each.refused), None)
+        return next((copy for copy in self.copies if copy.refused), None)
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for each in self.copies for one in _of_copy(each)]
+        found = [one for copy in self.copies for one in _of_copy(copy)]
         if self.elections is not None:
             nodes = self.nodes
             led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
@@ -113,7 +113,7 @@ class Rehearsal:
     @property
     def is_well(self) -> bool:
         return self.refused is None and all(
-            each.severity is Severity.INFO for each in self.findings
+            finding.severity is Severity.INFO for finding in self.findings
         )
 
 
@@ -140,7 +140,7 @@ def rehearse(
         folder=folder,
         copies=copies,
         assessment=assessment,
-        not_given=tuple(each.name for each in plan.hosts if each.name not in given),
+        not_given=tuple(host.name for host in plan.hosts if host.name not in given),
     )
     if found.refused is not None:
         return found
@@ -153,7 +153,7 @@ def rehearse(
 
 def without_changes(plan: Plan, directories: Sequence[str]) -> Rehearsal:
     """The rehearsal of a plan that changes nothing: the judgement alone."""
-    paths = [named_directory(each)[1] for each in directories]
+    paths = [named_directory(directory)[1] for directory in directories]
     return Rehearsal(plan=plan, folder="", copies=(), assessment=assessed(paths))
 
 
@@ -234,12 +234,12 @@ def _of_copy(each: AppliedCopy) -> Iterator[Finding]:
 def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -> NodesRehearsal:
     plan, elections = found.plan, found.elections
     assert elections is not None, "nothing is started of what apply refuses"
-    after = tuple(each.id for each in plan.voters_after)
-    copies = {each.of.node_id: each.of for each in found.copies if each.of.node_id is not None}
+    after = tuple(voter.id for voter in plan.voters_after)
+    copies = {copy.of.node_id: copy.of for copy in found.copies if copy.of.node_id is not None}
     voters = {
-        node_id: each.copy
-        for node_id, each in copies.items()
-        if node_id in after and not each.is_quarantined
+        node_id: copy.copy
+        for node_id, copy in copies.items()
+        if node_id in after and not copy.is_quarantined
     }
     if not after or len(voters) < majority_of(len(after)):
         absent = listed(sorted(set(after) - voters.keys()))
@@ -247,9 +247,9 @@ def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -
         return NodesRehearsal(software=software.name, skipped=words)
     cast = Cast(
         voters=voters,
-        back={node_id: each.copy for node_id, each in copies.items() if each.is_quarantined},
+        back={node_id: copy.copy for node_id, copy in copies.items() if copy.is_quarantined},
         voters_after=after,
-        voters_before=tuple(each.id for each in plan.voters_before),
+        voters_before=tuple(voter.id for voter in plan.voters_before),
         is_static=plan.kraft_version == 0,
         is_fenced=is_fenced(plan),
         is_promised=is_promised(plan, Way.AFTERWARDS, is_ahead=bool(elections.ahead)),

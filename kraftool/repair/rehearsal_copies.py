@@ -87,8 +87,8 @@ def _rehearsed(plan: Plan, path: str, name: str) -> Rehearsed:
         identity = directory.identity()
         running = lock_holder(directory.path).state is LockState.HELD
         old = any(
-            each.node_id == identity.node_id and each.directory_id in ("", identity.directory_id)
-            for each in plan.quarantine
+            node.node_id == identity.node_id and node.directory_id in ("", identity.directory_id)
+            for node in plan.quarantine
         )
         try:
             host = host_for(plan, directory, name)
@@ -126,9 +126,9 @@ def workplace(keep: str, originals: Sequence[str]) -> Iterator[str]:
             shutil.rmtree(folder, ignore_errors=True)
         return
     place = os.path.realpath(keep)
-    for each in originals:
-        if os.path.commonpath([place, os.path.realpath(each)]) == os.path.realpath(each):
-            raise RepairRefused(f"{keep} is in {each}, in which nothing is written")
+    for original in originals:
+        if os.path.commonpath([place, os.path.realpath(original)]) == os.path.realpath(original):
+            raise RepairRefused(f"{keep} is in {original}, in which nothing is written")
     try:
         os.makedirs(place, mode=0o700, exist_ok=True)
         if os.listdir(place):

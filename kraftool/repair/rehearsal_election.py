@@ -89,16 +89,16 @@ def rehearse_elections(
     """Simulate on what the plan made of the copies, with so many seeds."""
     nodes = list(_nodes(plan, rehearsed))
     off = {each.node_id for each in rehearsed if each.is_quarantined}
-    started = tuple(sorted(each.id for each in nodes if each.id not in off))
-    voters = {each.id for each in plan.voters_after} or {
-        id_ for each in nodes if each.id not in off for id_ in each.voters.ids
+    started = tuple(sorted(node.id for node in nodes if node.id not in off))
+    voters = {voter.id for voter in plan.voters_after} or {
+        id_ for node in nodes if node.id not in off for id_ in node.voters.ids
     }
     absent = tuple(sorted(voters - set(started)))
-    missing = [each for each in plan.quarantine if each.node_id not in {one.id for one in nodes}]
-    assumed = tuple(sorted({each.node_id for each in missing}))
+    missing = [node for node in plan.quarantine if node.node_id not in {one.id for one in nodes}]
+    assumed = tuple(sorted({node.node_id for node in missing}))
     told = ElectionRehearsal(
         started=started,
-        back=tuple(sorted(each.id for each in nodes if each.id in off)),
+        back=tuple(sorted(node.id for node in nodes if node.id in off)),
         assumed=assumed,
         absent=absent,
         ahead=tuple(_ahead(plan, rehearsed, nodes)),
@@ -159,18 +159,18 @@ def _ahead(
     plan: Plan, rehearsed: Sequence[Rehearsed], nodes: Sequence[NodeCase]
 ) -> Iterator[tuple[int, OffsetAndEpoch]]:
     """Nodes of the quarantine that are further than everything that the plan was made of."""
-    known = max(((each.last_epoch, each.end_offset) for each in plan.ranking), default=(0, 0))
+    known = max(((ranked.last_epoch, ranked.end_offset) for ranked in plan.ranking), default=(0, 0))
     new = {each.node_id for each in rehearsed if each.host is None}
-    for each in nodes:
-        if each.id in new and each.end.rank > known:
-            yield each.id, each.end
+    for node in nodes:
+        if node.id in new and node.end.rank > known:
+            yield node.id, node.end
 
 
 def _with_settings(node: NodeCase, ids: frozenset[int]) -> NodeCase:
     if not ids:
         return node
     known = node.settings.static_voters
-    static = VoterSet.of(*(each for each in known if each.key.id in ids))
+    static = VoterSet.of(*(voter for voter in known if voter.key.id in ids))
     return replace(node, settings=replace(node.settings, static_voters=static))
 
 
@@ -179,7 +179,7 @@ def _case(
 ) -> ElectionCase:
     """All nodes, with those that are assumed: with the best log there was before the plan, or some
     more of it."""
-    found = {each.id: each for each in nodes}
+    found = {node_case.id: node_case for node_case in nodes}
     for each in assumed:
         node = assumed_up(before, each, EQUAL).by_id[each]
         found[each] = node if random is None else _further(node, random)
@@ -207,7 +207,7 @@ def is_fenced(plan: Plan) -> bool:
     """Whether the plan gives the kept nodes a new cluster id."""
     seed = plan.host(plan.seed) if plan.seed else None
     return seed is not None and any(
-        each.target.kind is PlanFileKind.META_PROPERTIES for each in seed.edits
+        edit.target.kind is PlanFileKind.META_PROPERTIES for edit in seed.edits
     )
 
 
@@ -222,8 +222,8 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
             return False
         case Method.SNAPSHOT_JUMP:
             # Old voters ask each other, and so never hear of a node that is new among them.
-            return not {each.id for each in plan.voters_after}.isdisjoint(
-                each.id for each in plan.voters_before
+            return not {voter.id for voter in plan.voters_after}.isdisjoint(
+                voter.id for voter in plan.voters_before
             )
         case Method.APPEND:
             return way is Way.AFTERWARDS and not is_ahead

@@ -86,7 +86,7 @@ def listener_of(directories: Iterable[str]) -> str:
         for name in sorted(os.listdir(folder), reverse=True):
             if kind_of(name) in _WITH_VOTERS:
                 for voters in _voter_sets(os.path.join(folder, name)):
-                    names = [each for voter in voters for each in voter.endpoints]
+                    names = [endpoint for voter in voters for endpoint in voter.endpoints]
                     if names and _LISTENER.match(names[0]):
                         return names[0]
     return DEFAULT_LISTENER
@@ -114,7 +114,7 @@ def _pairs(batch: RecordBatch) -> list[_Pair]:
     if not batch.is_control:
         return []
     try:
-        return [(each.key, each.value) for each in batch.records()]
+        return [(record.key, record.value) for record in batch.records()]
     except KraftoolError:
         return []
 
@@ -186,20 +186,20 @@ def write_settings(
     if static:
         named = ",".join(f"{each}@{HOST}:{static[each]}" for each in sorted(static))
         quorum = f"controller.quorum.voters={named}"
-    for each in nodes:
+    for node in nodes:
         lines = (
             "# Made for a rehearsal on copies: nothing of it is any real node's.",
             "process.roles=controller",
-            f"node.id={each.id}",
+            f"node.id={node.id}",
             f"controller.listener.names={listener}",
-            f"listeners={listener}://{HOST}:{each.port}",
+            f"listeners={listener}://{HOST}:{node.port}",
             f"listener.security.protocol.map={listener}:PLAINTEXT",
-            f"log.dirs={_escaped(each.directory)}",
+            f"log.dirs={_escaped(node.directory)}",
             quorum,
             # Without one a Kafka complains of every delegation token in the metadata.
             "delegation.token.secret.key=made-for-a-rehearsal",
         )
-        with open(each.config, "x", encoding="ascii", newline="\n") as file:
+        with open(node.config, "x", encoding="ascii", newline="\n") as file:
             file.write("\n".join(lines) + "\n")
 
 
@@ -211,4 +211,4 @@ def _escaped(path: str) -> str:
         )
     data = path.replace("\\", "\\\\").encode("utf-16-be", "surrogatepass")
     units = struct.unpack(f">{len(data) // 2}H", data)
-    return "".join(chr(each) if 0x20 <= each < 0x7F else f"\\u{each:04x}" for each in units)
+    return "".join(chr(unit) if 0x20 <= unit < 0x7F else f"\\u{unit:04x}" for unit in units)

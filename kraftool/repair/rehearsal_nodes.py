@@ -129,7 +129,7 @@ def _prepared(
             id=node_id, directory=directory, folder=place, port=ports[node_id]
         )
     rewritten = sum(localize(each, listener, ports, nowhere) for each in directories.values())
-    servers = [each.endpoint for each in nodes.values()]
+    servers = [node.endpoint for node in nodes.values()]
     groups = []
     for some, ids in (cast.voters, cast.voters_after), (cast.back, cast.voters_before):
         group = [nodes[each] for each in some]
@@ -148,14 +148,14 @@ def _led(
     began = time.monotonic()
     while True:
         view = asyncio.run(_view(processes))
-        ended = [each for each in processes if each.has_ended]
+        ended = [process for process in processes if process.has_ended]
         if ended:
             return replace(found, findings=tuple(_start_failed(each) for each in ended))
         if _commits(view):
             break
         if time.monotonic() - began > timeout_s:
             told = "; ".join(
-                f"node {each.node.id} says last: {each.last_words()}" for each in processes
+                f"node {process.node.id} says last: {process.last_words()}" for process in processes
             )
             text = f"no leader that commits within {timeout_s:g} s; {told}"
             return replace(found, findings=(kinds.START.at("", text),))
@@ -163,7 +163,7 @@ def _led(
     quorum, leader = view.quorum, view.leader
     assert leader is not None, "somebody leads"
     assert quorum is not None, "a leader describes its quorum"
-    live = tuple(sorted(each.replica.id for each in quorum.voters))
+    live = tuple(sorted(voter.replica.id for voter in quorum.voters))
     found = replace(
         found,
         leader=leader.node_id,
@@ -182,7 +182,7 @@ def _led(
         return replace(found, findings=tuple(wrong))
     expected = None if leader.node_id is None else cast.expected.get(leader.node_id)
     if expected is not None:
-        wrong += [kinds.STATE.at("", each) for each in _differences(expected, image)]
+        wrong += [kinds.STATE.at("", difference) for difference in _differences(expected, image)]
     return replace(
         found,
         topics=len(image.topics.by_id),
@@ -197,7 +197,7 @@ async def _view(processes: Sequence[Running]) -> QuorumView:
     """What these nodes say; nobody else is asked, whomever they name."""
     access = Access(timeout_s=_ASK_S)
     answers = await asyncio.gather(
-        *(question(each.node.endpoint, access, node_id=each.node.id) for each in processes)
+        *(question(process.node.endpoint, access, node_id=process.node.id) for process in processes)
     )
     return QuorumView(nodes=tuple(answers))
 
@@ -213,7 +213,7 @@ def _image(view: QuorumView, timeout_s: float) -> MetadataImage | str:
         observation = asyncio.run(observe(view, Access(timeout_s=timeout_s)))
     except UnobservableError as error:
         return f"the leader's metadata cannot be read: {error.message}"
-    wrong = [each for each in observation.findings if each.severity is not Severity.INFO]
+    wrong = [finding for finding in observation.findings if finding.severity is not Severity.INFO]
     return f"{wrong[0].code} {wrong[0].sentence()}" if wrong else observation.image
 
 
@@ -225,7 +225,7 @@ def _start_failed(each: Running) -> Finding:
 def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
     """What is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
-    found = (each for each in changes(expected, image, options) if each.kind != "controller")
+    found = (change for change in changes(expected, image, options) if change.kind != "controller")
     told = list(islice(found, _MOST_TOLD + 1))
     words = {
         ChangeType.ADDED: "is new",
@@ -272,8 +272,8 @@ def _returned(
         returned=returned,
         findings=(
             *found.findings,
-            *(replace(each, severity=severity)
-              for each in _harm(found, first, ours, returned, cast, timeout_s)),
+            *(replace(finding, severity=severity)
+              for finding in _harm(found, first, ours, returned, cast, timeout_s)),
         ),
     )  # fmt: skip
 

@@ -123,7 +123,7 @@ class Running:
         with open(self.log, "rb") as file:
             file.seek(max(os.path.getsize(self.log) - _MOST_LOG, 0))
             lines = file.read().decode("utf-8", "replace").splitlines()
-        told = [each for each in lines if each.strip() and not each.startswith(("\t", "Caused"))]
+        told = [line for line in lines if line.strip() and not line.startswith(("\t", "Caused"))]
         bad = [each for each in told if "ERROR" in each or "FATAL" in each or "Exception" in each]
         return (bad or told or ["it said nothing"])[-1][:300]
 
@@ -134,12 +134,12 @@ def running(software: Software, nodes: Sequence[LocalNode]) -> Iterator[tuple[Ru
     found: list[Running] = []
     preparing = ends_with_parent(signal.SIGKILL)
     try:
-        for each in nodes:
-            log = os.path.join(each.folder, "node.log")
+        for node in nodes:
+            log = os.path.join(node.folder, "node.log")
             with open(log, "xb") as sink:
                 process = subprocess.Popen(
-                    [*software.command, each.config],
-                    cwd=each.folder,
+                    [*software.command, node.config],
+                    cwd=node.folder,
                     env=_environment(software),
                     stdin=subprocess.DEVNULL,
                     stdout=sink,
@@ -147,7 +147,7 @@ def running(software: Software, nodes: Sequence[LocalNode]) -> Iterator[tuple[Ru
                     start_new_session=True,  # a Ctrl-C is the rehearsal's, which ends them
                     preexec_fn=preparing,
                 )
-            found.append(Running(node=each, process=process, log=log))
+            found.append(Running(node=node, process=process, log=log))
         yield tuple(found)
     finally:
         for one in found:

@@ -76,7 +76,7 @@ def _number(text: str) -> int:
 
 
 def _ids(text: str) -> frozenset[int]:
-    return frozenset(_number(each.strip()) for each in text.split(","))
+    return frozenset(_number(part.strip()) for part in text.split(","))
 
 
 def _uuid(text: str) -> str:
@@ -106,8 +106,8 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
     """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
     endpoints: list[tuple[int, Endpoints]] = []
     told: set[str] = set()
-    for each in settings:
-        key, mark, value = each.partition("=")
+    for setting in settings:
+        key, mark, value = setting.partition("=")
         if key in told:
             raise KraftoolError(
                 f"--set {key} is given twice", hint="each key once, as in lost=2,3 for two ids"
@@ -115,7 +115,7 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
         told.add(key)
         try:
             if not mark or not value:
-                raise ValueError(each)
+                raise ValueError(setting)
             if key.startswith(_ENDPOINT):
                 node_id = _number(key.removeprefix(_ENDPOINT))
                 endpoints.append((node_id, _endpoints(value)))
@@ -124,11 +124,11 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
             request = replace(request, **{name: read(value)})
         except KeyError:
             raise KraftoolError(
-                f"--set {each}: there is no {key}", hint=f"known are {', '.join(KNOWN)}"
+                f"--set {setting}: there is no {key}", hint=f"known are {', '.join(KNOWN)}"
             ) from None
         except ValueError:
             raise KraftoolError(
-                f"--set {each}: that is not what {key} can be", hint=_FORMS
+                f"--set {setting}: that is not what {key} can be", hint=_FORMS
             ) from None
     return replace(request, endpoints=tuple(endpoints))
 
@@ -142,8 +142,8 @@ _FORMS = (
 
 def _endpoints(text: str) -> Endpoints:
     found: dict[str, Endpoint] = {}
-    for each in text.split(","):
-        name, endpoint = read_endpoint(each.strip())
+    for part in text.split(","):
+        name, endpoint = read_endpoint(part.strip())
         listener = name.upper()
         if not listener or not endpoint.host or not endpoint.port or listener in found:
             raise ValueError(text)

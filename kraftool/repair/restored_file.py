@@ -35,7 +35,7 @@ class PiecedSource(ClosingSource):
         return self._name
 
     def size(self) -> int | None:
-        return sum(each.size for each in self._pieces)
+        return sum(piece.size for piece in self._pieces)
 
     def read_at(self, position: int, size: int) -> bytes:
         return b"".join(map(self._read, slice_of(self._pieces, position, position + size)))
@@ -61,28 +61,28 @@ def pieced_opener(file: RestoredFile, open_piece: PieceOpener) -> Callable[[], B
 def slice_of(pieces: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
     """The pieces of a stretch of the content."""
     at = 0
-    for each in pieces:
-        first, last = max(start - at, 0), min(end - at, each.size)
-        at += each.size
+    for piece in pieces:
+        first, last = max(start - at, 0), min(end - at, piece.size)
+        at += piece.size
         if first >= last:
             continue
-        if each.file is None:
-            yield replace(each, data=each.data[first:last])
+        if piece.file is None:
+            yield replace(piece, data=piece.data[first:last])
         else:
-            yield replace(each, start=each.start + first, end=each.start + last)
+            yield replace(piece, start=piece.start + first, end=piece.start + last)
 
 
 def joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """The pieces, those that follow each other in one file as one."""
     found: list[Piece] = []
-    for each in pieces:
+    for piece in pieces:
         last = found[-1] if found else None
         if (
             last is not None
-            and each.file is not None
-            and (last.file, last.source, last.end) == (each.file, each.source, each.start)
+            and piece.file is not None
+            and (last.file, last.source, last.end) == (piece.file, piece.source, piece.start)
         ):
-            found[-1] = replace(last, end=each.end)
+            found[-1] = replace(last, end=piece.end)
         else:
-            found.append(each)
+            found.append(piece)
     return tuple(found)

@@ -43,19 +43,19 @@ def is_restorable(survey: Survey) -> bool:
 
 def with_runs_restored(directories: Mapping[str, ReadDirectory]) -> dict[str, Survey]:
     """Return the surveys by host, each damaged one with what the other logs of its cluster give."""
-    surveys = {name: each.survey for name, each in directories.items()}
-    damaged = [name for name, each in surveys.items() if is_restorable(each)]
+    surveys = {name: directory.survey for name, directory in directories.items()}
+    damaged = [name for name, survey in surveys.items() if is_restorable(survey)]
     batches: dict[str, Sequence[PlacedBatch]] = {}
     for name in damaged:
         cluster = surveys[name].identity.cluster_id
-        kin = [each for each in surveys if surveys[each].identity.cluster_id == cluster]
+        kin = [survey for survey in surveys if surveys[survey].identity.cluster_id == cluster]
         for each in kin if len(kin) > 1 else ():
             if each not in batches:
                 batches[each] = good_batches(directories[each].segments)
         copies = LogCopies({each: batches[each] for each in kin if each in batches})
         found = _Restoring(name, directories, copies).survey()
         whole = [surveys[each] for each in kin if each != name]
-        if found is not None and not any(_has_all_of(each, found) for each in whole):
+        if found is not None and not any(_has_all_of(survey, found) for survey in whole):
             surveys[name] = replace(surveys[name], restored=found)
     return surveys
 
@@ -98,7 +98,7 @@ class _Restoring:
         if not files:
             return None
         directory = self.directories[self.name]
-        openers = {each.target.name: pieced_opener(each, self._open) for each in files}
+        openers = {file.target.name: pieced_opener(file, self._open) for file in files}
         found = directory.again(openers)
         if found is None or not _is_better(found, directory.survey):
             return None
@@ -134,16 +134,16 @@ class _Restoring:
 
     def _own(self, begin: tuple[int, int], end: tuple[int, int]) -> Iterator[_Part]:
         """The node's own bytes between two places, in each segment."""
-        for each in self.directories[self.name].segments:
-            start = begin[1] if each.base_offset == begin[0] else 0
-            stop = end[1] if each.base_offset == end[0] else self._size(each)
-            if begin[0] <= each.base_offset <= end[0] and start < stop:
-                target = target_of(write_segment_name(each.base_offset, ".log"))
-                yield _Part(each.base_offset, Piece(file=target, start=start, end=stop))
+        for segment in self.directories[self.name].segments:
+            start = begin[1] if segment.base_offset == begin[0] else 0
+            stop = end[1] if segment.base_offset == end[0] else self._size(segment)
+            if begin[0] <= segment.base_offset <= end[0] and start < stop:
+                target = target_of(write_segment_name(segment.base_offset, ".log"))
+                yield _Part(segment.base_offset, Piece(file=target, start=start, end=stop))
 
     def _filled(self, filling: Sequence[BatchKey]) -> Iterator[_Part]:
         """Batches of other nodes, from as few nodes as can be."""
-        bases = [each.base_offset for each in self.directories[self.name].segments]
+        bases = [segment.base_offset for segment in self.directories[self.name].segments]
         source = ""
         for key in filling:
             places = self.copies.places(key)
@@ -152,7 +152,7 @@ class _Restoring:
             place = places[source]
             target = target_of(write_segment_name(place.segment, ".log"))
             yield _Part(
-                max(each for each in bases if each <= key.base_offset),
+                max(base for base in bases if base <= key.base_offset),
                 Piece(file=target, source=source, start=place.position, end=place.end),
                 RestoredRun(source=source, first_offset=key.base_offset, end_offset=key.end_offset),
             )
@@ -160,14 +160,20 @@ class _Restoring:
     def _run_length(self, node: str, key: BatchKey, filling: Sequence[BatchKey]) -> int:
         rest = filling[filling.index(key) :]
         return next(
-            (number for number, each in enumerate(rest) if node not in self.copies.places(each)),
+            (
+                number
+                for number, batch_key in enumerate(rest)
+                if node not in self.copies.places(batch_key)
+            ),
             len(rest),
         )
 
     def _looks_like(self, filling: Sequence[BatchKey], last: SegmentFile, position: int) -> bool:
         """True if the damaged bytes at the end are almost those of other nodes' batches."""
-        pieces = tuple(each.piece for each in self._filled(filling))
-        wanted = PiecedSource("", pieces, self._open).read_at(0, sum(each.size for each in pieces))
+        pieces = tuple(part.piece for part in self._filled(filling))
+        wanted = PiecedSource("", pieces, self._open).read_at(
+            0, sum(piece.size for piece in pieces)
+        )
         with last.open() as source:
             there = source.read_at(position, len(wanted))
         equal = sum(one == other for one, other in zip(wanted, there, strict=False))
@@ -175,26 +181,26 @@ class _Restoring:
 
     def _files(self, parts: Sequence[_Part]) -> Iterator[RestoredFile]:
         survey = self.directories[self.name].survey
-        for segment in sorted({each.segment for each in parts if each.run is not None}):
-            own = [each for each in parts if each.segment == segment]
+        for segment in sorted({part.segment for part in parts if part.run is not None}):
+            own = [part for part in parts if part.segment == segment]
             target = target_of(write_segment_name(segment, ".log"))
             file = survey.file(target)
             assert file is not None, "a segment that was read is a file"
-            pieces = joined(each.piece for each in own)
+            pieces = joined(part.piece for part in own)
             after = whole_fingerprint(PiecedSource(target.name, pieces, self._open))
             yield RestoredFile(
                 target=target,
                 before=file.fingerprint,
                 after=after,
                 pieces=pieces,
-                runs=tuple(_joined_runs(each.run for each in own if each.run is not None)),
+                runs=tuple(_joined_runs(part.run for part in own if part.run is not None)),
             )
 
     def _open(self, piece: Piece) -> ByteSource:
         assert piece.file is not None, "each piece is of a file"
-        for each in self.directories[piece.source or self.name].segments:
-            if write_segment_name(each.base_offset, ".log") == piece.file.name:
-                return each.open()
+        for segment in self.directories[piece.source or self.name].segments:
+            if write_segment_name(segment.base_offset, ".log") == piece.file.name:
+                return segment.open()
         raise AssertionError(f"{piece.file.name} is a segment")
 
     def _last_segment(self) -> SegmentFile:
@@ -208,13 +214,13 @@ class _Restoring:
 
 def _joined_runs(runs: Iterator[RestoredRun]) -> Iterator[RestoredRun]:
     last: RestoredRun | None = None
-    for each in runs:
-        if last is not None and (last.source, last.end_offset) == (each.source, each.first_offset):
-            last = replace(last, end_offset=each.end_offset)
+    for run in runs:
+        if last is not None and (last.source, last.end_offset) == (run.source, run.first_offset):
+            last = replace(last, end_offset=run.end_offset)
             continue
         if last is not None:
             yield last
-        last = each
+        last = run
     if last is not None:
         yield last
 

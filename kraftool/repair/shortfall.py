@@ -24,7 +24,7 @@ def shortfall(
 ) -> Iterator[Shortfall]:
     """What the quorum would go on without, with hosts whose log is made anew, and those that it is
     made from."""
-    if not standing.voters or any(each.survey.running for each in standing.hosts):
+    if not standing.voters or any(host.survey.running for host in standing.hosts):
         return
     yield from unconfirmed(standing, replaced)
     if not standing.lost and not standing.missing:
@@ -37,10 +37,10 @@ def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> I
         return
     end = standing.leader.survey.end
     known = [
-        (each.offset, host.name)
+        (whole_snapshot.offset, host.name)
         for host in standing.hosts
-        for each in host.survey.whole_snapshots
-        if each.offset <= end.offset and each.epoch <= end.epoch
+        for whole_snapshot in host.survey.whole_snapshots
+        if whole_snapshot.offset <= end.offset and whole_snapshot.epoch <= end.epoch
     ]
     committed, name = max(known, default=(0, ""))
     short = [
@@ -60,11 +60,11 @@ def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> I
     best = max(standing.present, key=lambda each: each.rank, default=None)
     if best is None:
         return
-    others = [each for each in standing.hosts if not standing.votes(each)]
-    for each in others:
-        found = _more(each, best)
-        if found is not None and each.name not in sources:
-            text = f"{each.name} has records from offset {found.first_offset} to"
+    others = [host for host in standing.hosts if not standing.votes(host)]
+    for other in others:
+        found = _more(other, best)
+        if found is not None and other.name not in sources:
+            text = f"{other.name} has records from offset {found.first_offset} to"
             text += f" {found.end_offset - 1} that no voter has: they were on a leader before. To"
             text += " go on with them, let one voter lead alone: --set seed=ID"
             yield (Risk(word=Acceptance.AHEAD.value, text=text),), found

@@ -35,7 +35,7 @@ def complaint_of(entry: Entry, epoch: int) -> str:
 
 def error_of(replay: Replay) -> str:
     """The first error of replaying a checkpoint; empty if there was none."""
-    told = [each for each in replay.findings if each.severity is Severity.ERROR]
+    told = [finding for finding in replay.findings if finding.severity is Severity.ERROR]
     return told[0].sentence() if told else ""
 
 
@@ -85,4 +85,4 @@ class CheckpointForm:
 def _control_types(batch: RecordBatch) -> list[ControlRecordType | None]:
     if not batch.is_control:
         return []
-    return [BY_ID.get(read_key(each.key)) for each in batch.records()]
+    return [BY_ID.get(read_key(record.key)) for record in batch.records()]

@@ -78,9 +78,9 @@ class QuorumAssessment:
         """Directories with metadata that may be voters', but for meta.properties; best first."""
         ids = {None, *self.voters.ids}
         found = [
-            each
-            for each in self.hosts
-            if each.survey.meta_complaint and each.has_metadata and each.node_id in ids
+            host
+            for host in self.hosts
+            if host.survey.meta_complaint and host.has_metadata and host.node_id in ids
         ]
         return tuple(sorted(found, key=lambda each: each.rank, reverse=True))
 
@@ -88,16 +88,16 @@ class QuorumAssessment:
     def without_log(self) -> tuple[Voter, ...]:
         """Voters whose log is gone, with all that they confirmed: lost ones, and those of whose
         directory nothing or a snapshot is left. Of one that was not given nothing is known."""
-        gone = {each.node_id for each in self.hosts if self.votes(each) and each.lost_log}
-        return tuple(each for each in self.voters if each.id in self.lost.ids | gone)
+        gone = {host.node_id for host in self.hosts if self.votes(host) and host.lost_log}
+        return tuple(voter for voter in self.voters if voter.id in self.lost.ids | gone)
 
     @property
     def reach(self) -> int:
-        return max(each.survey.reach for each in self.hosts)
+        return max(host.survey.reach for host in self.hosts)
 
     @property
     def highest_epoch(self) -> int:
-        return max(each.survey.highest_epoch for each in self.hosts)
+        return max(host.survey.highest_epoch for host in self.hosts)
 
     def votes(self, host: Host) -> bool:
         """Whether it is a voter's directory, or one again once its lost meta.properties is back."""
@@ -108,8 +108,8 @@ class QuorumAssessment:
 
     def host_of(self, node_id: int) -> Host | None:
         """A node's directory: the one with metadata, if there is one."""
-        own = [each for each in self.hosts if each.node_id == node_id]
-        with_metadata = [each for each in own if each.has_metadata]
+        own = [host for host in self.hosts if host.node_id == node_id]
+        with_metadata = [host for host in own if host.has_metadata]
         return next(iter(with_metadata or own), None)
 
 
@@ -117,14 +117,14 @@ def with_surveys(standing: QuorumAssessment, made: Mapping[str, Survey]) -> Quor
     """The quorum with other surveys of some hosts, by their names."""
 
     hosts = {
-        each.name: replace(each, survey=made[each.name]) if each.name in made else each
-        for each in standing.hosts
+        host.name: replace(host, survey=made[host.name]) if host.name in made else host
+        for host in standing.hosts
     }
     return replace(
         standing,
         hosts=tuple(hosts.values()),
-        present=tuple(hosts[each.name] for each in standing.present),
-        renamed=tuple(hosts[each.name] for each in standing.renamed),
+        present=tuple(hosts[host.name] for host in standing.present),
+        renamed=tuple(hosts[host.name] for host in standing.renamed),
         leader=hosts.get(standing.leader.name, standing.leader),
     )
 
@@ -135,9 +135,9 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     _refuse_twice(hosts)
     _refuse_half_done(hosts)
     cluster_id = _cluster_id(hosts)
-    own = tuple(each for each in hosts if _cluster(each) in ("", cluster_id))
-    foreign = tuple(each for each in hosts if each not in own)
-    with_metadata = [each for each in own if each.has_metadata]
+    own = tuple(host for host in hosts if _cluster(host) in ("", cluster_id))
+    foreign = tuple(host for host in hosts if host not in own)
+    with_metadata = [host for host in own if host.has_metadata]
     if not with_metadata:
         raise KraftoolError(
             "no directory has any metadata: there is nothing to go on from",
@@ -149,18 +149,18 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     voters = VoterSet.of(*sorted(told, key=lambda each: each.id))
     level = knowing.survey.kraft_version
     if level is None:
-        level = max((each.survey.kraft_version or 0 for each in with_metadata), default=0)
+        level = max((host.survey.kraft_version or 0 for host in with_metadata), default=0)
     present = tuple(
-        each
-        for each in with_metadata
-        if is_voter(each, voters) and not (each.lost_log and each.node_id in request.lost)
+        host
+        for host in with_metadata
+        if is_voter(host, voters) and not (host.lost_log and host.node_id in request.lost)
     )
     _refuse_one_voter_twice(present)
-    ids = {each.node_id for each in present}
-    renamed = tuple(each for each in own if each.node_id not in ids and each.node_id in voters.ids)
-    absent = [each for each in voters if each.id not in ids]
+    ids = {host.node_id for host in present}
+    renamed = tuple(host for host in own if host.node_id not in ids and host.node_id in voters.ids)
+    absent = [voter for voter in voters if voter.id not in ids]
     _refuse_not_lost(request, voters, ids)
-    known = {each.node_id for each in renamed}
+    known = {host.node_id for host in renamed}
     return QuorumAssessment(
         request=request,
         hosts=own,
@@ -171,8 +171,8 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
         leader=leader,
         present=present,
         renamed=renamed,
-        lost=VoterSet.of(*(each for each in absent if each.id in request.lost)),
-        missing=VoterSet.of(*(each for each in absent if each.id not in request.lost | known)),
+        lost=VoterSet.of(*(voter for voter in absent if voter.id in request.lost)),
+        missing=VoterSet.of(*(voter for voter in absent if voter.id not in request.lost | known)),
     )
 
 
@@ -200,7 +200,7 @@ def _knowing(leader: Host, hosts: list[Host]) -> Host:
     survey = leader.survey
     if survey.voters_offset is not None or (survey.state is not None and survey.state.whole):
         return leader
-    recorded = [each for each in hosts if each.survey.voters_offset is not None]
+    recorded = [host for host in hosts if host.survey.voters_offset is not None]
     return max(recorded, key=lambda each: each.rank, default=leader)
 
 
@@ -213,38 +213,38 @@ def _told_voters(hosts: list[Host]) -> VoterSet:
 
 def _refuse_twice(hosts: tuple[Host, ...]) -> None:
     seen: dict[tuple[int | None, str, str], Host] = {}
-    for each in hosts:
-        identity = each.survey.identity
-        if each.node_id is None or not identity.directory_id:
+    for host in hosts:
+        identity = host.survey.identity
+        if host.node_id is None or not identity.directory_id:
             continue
-        key = (each.node_id, identity.directory_id, identity.cluster_id)
+        key = (host.node_id, identity.directory_id, identity.cluster_id)
         if key in seen:
             raise KraftoolError(
-                f"{seen[key].survey.path} and {each.survey.path} are the same directory, of node"
-                f" {each.node_id}",
+                f"{seen[key].survey.path} and {host.survey.path} are the same directory, of node"
+                f" {host.node_id}",
                 hint="name each directory once, in its newest state",
             )
-        seen[key] = each
+        seen[key] = host
 
 
 def _refuse_half_done(hosts: tuple[Host, ...]) -> None:
     """A directory between two states is neither; what it was is in the plan that is half done."""
-    for each in hosts:
-        if each.survey.half_done:
+    for host in hosts:
+        if host.survey.half_done:
             raise PlanRefused(
-                f"{each.name} ({each.survey.path}): another recovery plan is half done there",
-                hint=each.survey.half_done,
+                f"{host.name} ({host.survey.path}): another recovery plan is half done there",
+                hint=host.survey.half_done,
             )
 
 
 def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
     """Where no directory ids tell, an old copy would be counted as one more voter."""
     seen: dict[int | None, Host] = {}
-    for each in present:
-        other = seen.setdefault(each.node_id, each)
-        if other is not each:
+    for host in present:
+        other = seen.setdefault(host.node_id, host)
+        if other is not host:
             raise KraftoolError(
-                f"{other.survey.path} and {each.survey.path} are both of voter {each.node_id}",
+                f"{other.survey.path} and {host.survey.path} are both of voter {host.node_id}",
                 hint="give the one that the node starts on, in its newest state",
             )
 
@@ -282,9 +282,9 @@ def refuse_missing(standing: QuorumAssessment) -> None:
     whom nothing was said."""
     if not standing.missing:
         return
-    for each in standing.nameless:
-        refuse_nameless(each)
-    ids = listed(each.id for each in standing.missing)
+    for host in standing.nameless:
+        refuse_nameless(host)
+    ids = listed(voter.id for voter in standing.missing)
     several = len(standing.missing) > 1
     lost = ",".join(
         sorted({*map(str, standing.request.lost), *(str(one.id) for one in standing.missing)})
@@ -314,7 +314,7 @@ def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
             text=f"{each.name} ({each.survey.path}) is of cluster {_cluster(each)}, the others are"
             f" of {standing.cluster_id}; it is left out of the plan",
         )
-    running = [each.name for each in standing.hosts if each.survey.running]
+    running = [host.name for host in standing.hosts if host.survey.running]
     if running:
         yield Risk(
             word=Acceptance.RUNNING.value,
@@ -349,7 +349,7 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
             " and before 3.9.1 Kafka dies of voters that were changed by force",
             hint="say the oldest release on any controller or broker: --kafka-version 3.9.1",
         )
-    numbers = tuple(int(each) for each in told.split(".") if each.isascii() and each.isdigit())
+    numbers = tuple(int(part) for part in told.split(".") if part.isascii() and part.isdigit())
     if len(numbers) < 2:
         raise KraftoolError(f"--kafka-version {told} is no release", hint="as in 4.1.1")
     if (*numbers, 0)[:3] >= _SAFE:
@@ -364,9 +364,9 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
 def bootstrap_option(standing: QuorumAssessment) -> str:
     """The option that names a controller, where one is known: a directory tells of no leader."""
     told = [
-        standing.request.endpoints_of(each.id) or each.endpoints
-        for each in standing.voters
-        if each.id not in standing.lost.ids
+        standing.request.endpoints_of(voter.id) or voter.endpoints
+        for voter in standing.voters
+        if voter.id not in standing.lost.ids
     ]
     first = [endpoint for each in told for endpoint in islice(each.values(), 1)]
     addresses = ",".join(str(each) for each in first if each.host and each.port)

@@ -42,10 +42,10 @@ def records_of(image: MetadataImage) -> Iterator[bytes]:
 
 def digest_of(records: Iterable[bytes]) -> RecordsDigest:
     count, found = 0, hashlib.sha256()
-    for each in records:
+    for record in records:
         count += 1
-        found.update(len(each).to_bytes(4, "big"))
-        found.update(each)
+        found.update(len(record).to_bytes(4, "big"))
+        found.update(record)
     return RecordsDigest(count=count, sha256=found.hexdigest())
 
 
@@ -77,13 +77,13 @@ def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener)
 
 def _undamaged(files: StateFiles, recipe: SnapshotRecipe, open_piece: PieceOpener) -> StateFiles:
     """The files with the bits put back and the segments restored that the plan names."""
-    bits = {each.target.name: each.bits for each in recipe.flipped}
-    openers = {each.target.name: pieced_opener(each, open_piece) for each in recipe.restored}
+    bits = {file.target.name: file.bits for file in recipe.flipped}
+    openers = {file.target.name: pieced_opener(file, open_piece) for file in recipe.restored}
 
     def changed(found: tuple[LogFile, ...]) -> tuple[LogFile, ...]:
         return tuple(
-            replace(each, entry=with_content(with_bits(each.entry, bits), openers))
-            for each in found
+            replace(file, entry=with_content(with_bits(file.entry, bits), openers))
+            for file in found
         )
 
     if not bits and not openers:

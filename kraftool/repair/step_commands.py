@@ -27,8 +27,8 @@ def naming_its_file(plan: Plan, file: str) -> Plan:
     """The plan with the name of its own file in its commands; it is carried to other hosts."""
     name = os.path.basename(file)
     steps = tuple(
-        replace(each, commands=tuple(with_plan_file(one, name) for one in each.commands))
-        for each in plan.steps
+        replace(step, commands=tuple(with_plan_file(one, name) for one in step.commands))
+        for step in plan.steps
     )
     return replace(plan, steps=steps)
 

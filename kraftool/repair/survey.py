@@ -269,15 +269,18 @@ class Survey:
                 f"version {self.schema_version} of collect files is not known here",
                 hint="use one kraftool for all hosts",
             )
-        names = {each.target.name for each in self.files}
-        for each in self.snapshots:
-            if each.name not in names:
-                raise DocumentError(f"{each.name} is not among the files")
+        names = {file.target.name for file in self.files}
+        for snapshot in self.snapshots:
+            if snapshot.name not in names:
+                raise DocumentError(f"{snapshot.name} is not among the files")
 
     @property
     def end(self) -> OffsetAndEpoch:
         """Up to where the directory can be trusted: its log, or a whole snapshot beyond."""
-        ends = [OffsetAndEpoch(each.offset, each.epoch) for each in self.whole_snapshots]
+        ends = [
+            OffsetAndEpoch(whole_snapshot.offset, whole_snapshot.epoch)
+            for whole_snapshot in self.whole_snapshots
+        ]
         if self.log is not None:
             ends.append(OffsetAndEpoch(self.log.intact_end, self.log.last_epoch))
         return max(ends, key=lambda each: (each.epoch, each.offset), default=OffsetAndEpoch(0, -1))
@@ -285,7 +288,7 @@ class Survey:
     @property
     def reach(self) -> int:
         """Beyond every offset that the directory speaks of, trusted or not."""
-        ends = [each.offset for each in self.snapshots]
+        ends = [snapshot.offset for snapshot in self.snapshots]
         if self.log is not None:
             ends.append(self.log.end_offset)
             ends.append(self.log.broken.end_offset if self.log.broken is not None else 0)
@@ -294,21 +297,21 @@ class Survey:
     @property
     def highest_epoch(self) -> int:
         """Of everything in it."""
-        epochs = [each.epoch for each in self.snapshots]
+        epochs = [snapshot.epoch for snapshot in self.snapshots]
         epochs.append(self.quorum_state.leader_epoch)
         if self.log is not None:
             epochs.append(self.log.last_epoch)
-            epochs += [each.epoch for each in self.log.epochs]
+            epochs += [epoch.epoch for epoch in self.log.epochs]
             epochs.append(self.log.broken.highest_epoch if self.log.broken is not None else -1)
         return max(epochs)
 
     @property
     def live_snapshots(self) -> tuple[SurveyedSnapshot, ...]:
-        return tuple(each for each in self.snapshots if not each.deleted)
+        return tuple(snapshot for snapshot in self.snapshots if not snapshot.deleted)
 
     @property
     def whole_snapshots(self) -> tuple[SurveyedSnapshot, ...]:
-        return tuple(each for each in self.live_snapshots if each.intact)
+        return tuple(live_snapshot for live_snapshot in self.live_snapshots if live_snapshot.intact)
 
     @property
     def has_no_record(self) -> bool:
@@ -320,7 +323,9 @@ class Survey:
             return False
         if log.broken is not None and log.broken.lost_batches:
             return False
-        begins = any(each.offset == log.start_offset > 0 for each in self.whole_snapshots)
+        begins = any(
+            whole_snapshot.offset == log.start_offset > 0 for whole_snapshot in self.whole_snapshots
+        )
         is_torn = log.broken is not None and log.broken.torn
         return not begins or (self.has_epochs and not is_torn)
 
@@ -353,4 +358,4 @@ class Survey:
         return "DATA_DIRECTORY" if self.archived else shlex.quote(self.path)
 
     def file(self, target: PlanFile) -> SurveyedFile | None:
-        return next((each for each in self.files if each.target == target), None)
+        return next((file for file in self.files if file.target == target), None)

@@ -54,9 +54,9 @@ class SurveyPass:
         newest = sorted(self._names.items(), key=lambda each: _id(each[1]))[-_MOST_REPLAYED:]
         self._replayed = {name for name, id in newest if id.offset > 0}
         self._files = {
-            each.name: LogFile(each, kind, location)
-            for each in entries
-            if (kind := kind_of(each, location)) is not None
+            entry.name: LogFile(entry, kind, location)
+            for entry in entries
+            if (kind := kind_of(entry, location)) is not None
         }
         """What a state can be made of; a snapshot that has a complaint goes."""
         self._tried: list[ReplayStart] = []
@@ -176,9 +176,9 @@ class SurveyPass:
 def segments_of(entries: Sequence[Entry]) -> list[SegmentFile]:
     """The live segments of the metadata partition."""
     return [
-        SegmentFile(base_offset=base, open=each.open)
-        for each in entries
-        if is_segment(each) and (base := segment_offset(each.basename)) is not None
+        SegmentFile(base_offset=base, open=entry.open)
+        for entry in entries
+        if is_segment(entry) and (base := segment_offset(entry.basename)) is not None
     ]
 
 

@@ -28,21 +28,21 @@ def hashed_files(
     """Every file that a plan may name, hashed; logs and snapshots were, when they passed. Raises
     KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
     found, unread = [], []
-    for each in entries:
+    for entry in entries:
         target: PlanFile | None = None
-        if each.place is EntryPlace.PARTITION:
+        if entry.place is EntryPlace.PARTITION:
             try:
-                target = target_of(each.basename)
+                target = target_of(entry.basename)
             except DocumentError as error:
                 unread.append(error.message)
-        elif each.basename == META_PROPERTIES:
+        elif entry.basename == META_PROPERTIES:
             target = PlanFile(kind=PlanFileKind.META_PROPERTIES, name=META_PROPERTIES)
-        elif each.basename == BOOTSTRAP_CHECKPOINT:
+        elif entry.basename == BOOTSTRAP_CHECKPOINT:
             target = PlanFile(kind=PlanFileKind.BOOTSTRAP, name=BOOTSTRAP_CHECKPOINT)
         if target is None:
             continue
         try:
-            fingerprint = passed.get(each.name) or _hash(each)
+            fingerprint = passed.get(entry.name) or _hash(entry)
         except KraftoolError as error:
             if _is_kafkas(target):
                 raise

@@ -42,7 +42,7 @@ def why_no_end(loaded: LoadedState, offset: int) -> str:
 
 def epoch_before(log: SurveyedLog, offset: int) -> int:
     """The epoch of the last record below an offset."""
-    return max((each.epoch for each in log.epochs if each.start_offset < offset), default=-1)
+    return max((epoch.epoch for epoch in log.epochs if epoch.start_offset < offset), default=-1)
 
 
 def with_replay(
@@ -51,13 +51,13 @@ def with_replay(
     """What the replay found out about the log."""
     opened = loaded.open_transaction
     told = [
-        each
-        for each in loaded.findings
-        if each.code == log_kinds.REPLAY.code and each.offset is not None
+        finding
+        for finding in loaded.findings
+        if finding.code == log_kinds.REPLAY.code and finding.offset is not None
     ]
     misfits: list[Misfit] = []
-    for each in told[:_MOST_MISFITS] if loaded.has_its_beginning else ():
-        found = read.misfit(each.offset or 0, each.text)
+    for finding in told[:_MOST_MISFITS] if loaded.has_its_beginning else ():
+        found = read.misfit(finding.offset or 0, finding.text)
         if found is not None and all(one.base_offset != found.base_offset for one in misfits):
             misfits.append(found)
     rest: tuple[Slice, ...] = ()

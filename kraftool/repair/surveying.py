@@ -79,7 +79,7 @@ def survey_path(
     With `at` the state at that offset is looked at, too.
     """
     read = read_directories(path, now_ms=now_ms, at=at, progress=progress)
-    return tuple(each.survey for each in read)
+    return tuple(directory.survey for directory in read)
 
 
 def read_directories(
@@ -115,11 +115,11 @@ def read_directories(
         raise KraftoolError(
             f"{path}: there is no data directory in it", hint="name a directory of log.dirs"
         )
-    seen = {os.path.realpath(each.survey.path) for each in found}
-    for each in location.log_dirs:
+    seen = {os.path.realpath(read_directory.survey.path) for read_directory in found}
+    for log_dir in location.log_dirs:
         # Every directory of a node has its cluster id, which a plan may change.
-        if os.path.realpath(each) not in seen and os.path.isdir(each):
-            found += read_directories(each, now_ms=now_ms, progress=progress)
+        if os.path.realpath(log_dir) not in seen and os.path.isdir(log_dir):
+            found += read_directories(log_dir, now_ms=now_ms, progress=progress)
     return tuple(found)
 
 
@@ -129,8 +129,8 @@ def _read(
     """The report of a location, and of each directory what passed for its survey."""
     files = [each for each in entries if isinstance(each, Entry)]
     own: dict[str, list[Entry]] = {}
-    for each in files:
-        own.setdefault(each.directory, []).append(each)
+    for file in files:
+        own.setdefault(file.directory, []).append(file)
     passes = {path: SurveyPass(path, found, location) for path, found in own.items()}
     report = read_location(
         location,
@@ -170,19 +170,19 @@ def _whole(path: str) -> str:
 def _kept(location: Location) -> Iterator[Entry | EntryProblem]:
     """The files; those of a stream in memory, since they are read more than once."""
     left = MOST_STREAMED
-    for each in location.entries():
-        if isinstance(each, EntryProblem) or not location.is_stream:
-            yield each
+    for entry in location.entries():
+        if isinstance(entry, EntryProblem) or not location.is_stream:
+            yield entry
             continue
-        left -= each.size
+        left -= entry.size
         if left < 0:
             raise KraftoolError(
                 f"{location.path}: more than {MOST_STREAMED >> 30} GiB of metadata in a stream",
                 hint="unpack the archive and name the directory",
             )
-        with each.open() as source:
+        with entry.open() as source:
             data = b"".join(iter(_Reader(source.read_at), b""))
-        yield replace(each, opener=_opener(each.name, data), size=len(data))
+        yield replace(entry, opener=_opener(entry.name, data), size=len(data))
 
 
 @dataclass(slots=True)
@@ -217,12 +217,12 @@ class _Surveying:
         survey = self.survey(now_ms)
         own = self._entries()
         flipped = flipped_files(survey, segments_of(own), own)
-        bits = {each.target.name: each.bits for each in flipped}
+        bits = {file.target.name: file.bits for file in flipped}
 
         def again(openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
             entries = [
-                with_content(with_bits(each, bits), openers) if each in own else each
-                for each in self.all_entries
+                with_content(with_bits(entry, bits), openers) if entry in own else entry
+                for entry in self.all_entries
             ]
             found = self._again(entries, settings, now_ms)
             return None if found is None else replace(found, flipped=flipped)
@@ -230,8 +230,8 @@ class _Surveying:
         return ReadDirectory(
             survey=replace(survey, put_back=again({}) if flipped else None),
             segments=sorted(
-                segments_of([with_bits(each, bits) for each in own]),
-                key=lambda each: each.base_offset,
+                segments_of([with_bits(entry, bits) for entry in own]),
+                key=lambda segment_file: segment_file.base_offset,
             ),
             again=again,
         )
@@ -256,9 +256,9 @@ class _Surveying:
 
     def _entries(self) -> list[Entry]:
         return [
-            each
-            for each in self.all_entries
-            if isinstance(each, Entry) and each.directory == self.report.path
+            entry
+            for entry in self.all_entries
+            if isinstance(entry, Entry) and entry.directory == self.report.path
         ]
 
     def survey(self, now_ms: int) -> Survey:
@@ -306,9 +306,9 @@ class _Surveying:
     def _content(self, kind: FileKind, form: type) -> FileReport | None:
         return next(
             (
-                each
-                for each in self.report.files
-                if each.kind is kind and each.is_live and isinstance(each.content, form)
+                file
+                for file in self.report.files
+                if file.kind is kind and file.is_live and isinstance(file.content, form)
             ),
             None,
         )
@@ -318,12 +318,18 @@ class _Surveying:
             return "it is missing"
         if file.content.accepted and file.content.cluster_id and file.content.node_id is not None:
             return ""
-        told = [each.sentence() for each in file.findings if each.severity is Severity.ERROR]
+        told = [
+            finding.sentence() for finding in file.findings if finding.severity is Severity.ERROR
+        ]
         return told[0] if told else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
         file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
-        told = [each for each in file.findings if each.severity is Severity.ERROR] if file else []
+        told = (
+            [finding for finding in file.findings if finding.severity is Severity.ERROR]
+            if file
+            else []
+        )
         return told[0].sentence() if told else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
@@ -332,7 +338,7 @@ class _Surveying:
             return QuorumStateSurvey(missing=True)
         state = file.content.state
         if state is None:
-            told = [each.sentence() for each in file.findings]
+            told = [finding.sentence() for finding in file.findings]
             return QuorumStateSurvey(complaint=told[0] if told else "it cannot be read")
         return QuorumStateSurvey(
             data_version=state.data_version,
@@ -345,15 +351,15 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        told = [each for each in self.report.findings if each.code in codes]
+        told = [finding for finding in self.report.findings if finding.code in codes]
         return told[0].sentence() if told else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:
-        for each in entries:
-            if each.place is EntryPlace.PARTITION:
-                found = misnamed(each.name)
+        for entry in entries:
+            if entry.place is EntryPlace.PARTITION:
+                found = misnamed(entry.name)
                 if found is not None and "refuses to start" in found.text:
-                    yield each.basename
+                    yield entry.basename
 
     # Snapshots, voters, state
 
@@ -361,10 +367,10 @@ class _Surveying:
         """The newest voters and kraft.version that can be trusted."""
         end = survey.end.offset
         history = [
-            each for each in self.source.history if each.offset < end and not each.contradicted
+            entry for entry in self.source.history if entry.offset < end and not entry.contradicted
         ]
-        sets = [each for each in history if each.voters is not None]
-        levels = [each.level for each in history if each.level is not None]
+        sets = [entry for entry in history if entry.voters is not None]
+        levels = [entry.level for entry in history if entry.level is not None]
         level = levels[-1] if levels else self.source.kraft_version
         found = replace(survey, kraft_version=level)
         if sets and sets[-1].voters is not None:
@@ -413,7 +419,7 @@ class _Surveying:
         except KraftoolError:
             return None
         is_odd = loaded.open_transaction is not None or any(
-            each.code == log_kinds.REPLAY.code for each in loaded.findings
+            finding.code == log_kinds.REPLAY.code for finding in loaded.findings
         )
         end = OffsetAndEpoch(log.broken.end_offset, max(survey.end.epoch, log.broken.highest_epoch))
         if is_odd or loaded.end_offset != end.offset:
@@ -442,10 +448,10 @@ def _without_reserved(voters: VoterSet) -> VoterSet:
     """The voters as a plan has them: a directory id that no directory can have is not known."""
     return VoterSet.of(
         *(
-            replace(each, key=ReplicaKey(each.id))
-            if each.directory_id is not None and is_reserved_directory(each.directory_id)
-            else each
-            for each in voters
+            replace(voter, key=ReplicaKey(voter.id))
+            if voter.directory_id is not None and is_reserved_directory(voter.directory_id)
+            else voter
+            for voter in voters
         )
     )
 

@@ -78,15 +78,15 @@ class Undo(Repair):
         """Refuse while a later plan is applied: it was made for the files as this one left them."""
         assert self.record.begin is not None, "it was applied"
         began_ms = self.record.begin.time_ms
-        for each in backups(self.directory):
-            other = record_of(each.entries(), each.path)
+        for backup in backups(self.directory):
+            other = record_of(backup.entries(), backup.path)
             if other.begin is None or other.begin.time_ms <= began_ms:
                 continue
             is_applied = other.stage in (Stage.CHANGING, Stage.APPLIED, Stage.UNDOING)
             if is_applied and not any(other.moved(self.directory)):
                 raise RepairRefused(
                     f"plan {other.plan_id[:12]} was applied to {self.directory.name} later",
-                    hint=f"undo that one first: {each.path}/plan.yaml",
+                    hint=f"undo that one first: {backup.path}/plan.yaml",
                 )
 
     def _check_unmoved(self) -> None:
@@ -111,7 +111,9 @@ class Undo(Repair):
                 )
 
     def _check_room(self) -> None:
-        needed = sum(each.before.size for each in self.record.changes if each.before is not None)
+        needed = sum(
+            change.before.size for change in self.record.changes if change.before is not None
+        )
         free = self.directory.free_bytes()
         if free < needed:
             raise RepairRefused(

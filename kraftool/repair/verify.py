@@ -78,14 +78,14 @@ class PlanVerification:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for each in self.directories for one in each.findings]
+        found = [one for directory in self.directories for one in directory.findings]
         if self.quorum is not None:
             found += [*self.quorum.findings, *self.quorum.unwell]
         return in_order(found)
 
     @property
     def is_fine(self) -> bool:
-        return all(each.severity is Severity.INFO for each in self.findings)
+        return all(finding.severity is Severity.INFO for finding in self.findings)
 
 
 # --- what a plan began -----------------------------------------------------------------------
@@ -114,7 +114,7 @@ def begun_offset(plan: Plan) -> int | None:
     ]
     if jumps:
         return max(jumps)
-    return next((each.end_offset for each in plan.ranking if each.host == plan.seed), None)
+    return next((ranked.end_offset for ranked in plan.ranking if ranked.host == plan.seed), None)
 
 
 def _in_order(keys: Iterable[ReplicaKey]) -> tuple[ReplicaKey, ...]:
@@ -202,32 +202,32 @@ def _as_applied(directory: DataDirectory, record: JournalState) -> Iterator[Find
         for change, after in zip(record.changes, record.after, strict=True)
         if directory.fingerprint(change.target) != after
     ]
-    if any(is_index(each) for each in others):
+    if any(is_index(other) for other in others):
         yield kinds.MOVED_ON.at(
             directory.name,
             "a node has run on it since the plan was applied, and wrote only its index files again",
             advice="recover undo still works, as long as no log and no quorum-state has changed",
         )
-    for each in others:
-        if not is_index(each):
-            yield kinds.NOT_AS_PLANNED.at(directory.at(each), "it is not what the plan made it")
+    for other in others:
+        if not is_index(other):
+            yield kinds.NOT_AS_PLANNED.at(directory.at(other), "it is not what the plan made it")
 
 
 def _other_plans(repair: Repair) -> Iterator[Finding]:
-    for each in backups(repair.directory):
-        if each.path != repair.backup.path:
-            other = record_of(each.entries(), each.path)
+    for backup in backups(repair.directory):
+        if backup.path != repair.backup.path:
+            other = record_of(backup.entries(), backup.path)
             if other.stage in (Stage.CHANGING, Stage.UNDOING):
                 text = f"plan {other.plan_id[:12]} is {other.stage.value}"
-                yield kinds.ANOTHER_PLAN.at(each.path, text)
+                yield kinds.ANOTHER_PLAN.at(backup.path, text)
 
 
 def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
     """What Kafka would stumble over, as a start reads it, but for what the plan wants to be so."""
     told = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
-    for each in verify_logs([open_path(path)]).all_findings:
-        if each.severity is not Severity.INFO and each.code not in told:
-            yield each
+    for finding in verify_logs([open_path(path)]).all_findings:
+        if finding.severity is not Severity.INFO and finding.code not in told:
+            yield finding
 
 
 def _voters(path: str) -> tuple[ReplicaKey, ...]:
@@ -244,19 +244,19 @@ def settings_missing(host: HostPlan, config: str) -> Iterator[Finding]:
     if data is None:
         raise KraftoolError(f"{config} is not there")
     there = properties.decode(data)[0].as_dict()
-    for each in host.settings:
-        found = there.get(each.key)
-        shown = config_value(BROKER, each.key, found) or ""
-        if each.value and (found is None or _plain(found) != _plain(each.value)):
+    for setting in host.settings:
+        found = there.get(setting.key)
+        shown = config_value(BROKER, setting.key, found) or ""
+        if setting.value and (found is None or _plain(found) != _plain(setting.value)):
             yield kinds.SETTING.at(
-                config, each.key, expected=each.value, found=shown or "no such line"
+                config, setting.key, expected=setting.value, found=shown or "no such line"
             )
-        elif not each.value and found is not None:
-            yield kinds.SETTING.at(config, each.key, expected="no such line", found=shown)
+        elif not setting.value and found is not None:
+            yield kinds.SETTING.at(config, setting.key, expected="no such line", found=shown)
 
 
 def _plain(value: str) -> str:
-    return ",".join(each.strip() for each in value.split(","))
+    return ",".join(part.strip() for part in value.split(","))
 
 
 def _told(voters: Sequence[ReplicaKey]) -> str:
@@ -280,16 +280,16 @@ class Stray:
 async def ask_quarantined(plan: Plan, target: Target) -> tuple[Stray, ...]:
     """Ask each node of the quarantine, at every endpoint that is known of it."""
     asked: list[tuple[Quarantined, Endpoint]] = []
-    for each in plan.quarantine:
-        where = set(plan.voters_before.endpoints_of(each.node_id).values())
-        if each.node_id in target.resolved:
-            where = {target.resolved[each.node_id]}
-        asked += [(each, endpoint) for endpoint in sorted(where)]
+    for node in plan.quarantine:
+        where = set(plan.voters_before.endpoints_of(node.node_id).values())
+        if node.node_id in target.resolved:
+            where = {target.resolved[node.node_id]}
+        asked += [(node, endpoint) for endpoint in sorted(where)]
     answers = await asyncio.gather(
-        *(question(at, target.access, node_id=each.node_id) for each, at in asked)
+        *(question(at, target.access, node_id=node.node_id) for node, at in asked)
     )
     return tuple(
-        Stray(planned=each, answer=answer) for (each, _), answer in zip(asked, answers, strict=True)
+        Stray(planned=node, answer=answer) for (node, _), answer in zip(asked, answers, strict=True)
     )
 
 
@@ -301,28 +301,30 @@ def check_quorum(
 ) -> QuorumCheck:
     """Compare a live quorum with the plan."""
     view, strays = health.view, tuple(strays)
-    findings = list(_old_quorums(plan, [*view.nodes, *(each.answer for each in strays)]))
+    findings = list(_old_quorums(plan, [*view.nodes, *(stray.answer for stray in strays)]))
     leader = None if view.leader is None or _is_old(plan, view.leader) else view.leader
-    findings += [one for each in strays for one in _stray(each, leader)]
+    findings += [one for stray in strays for one in _stray(stray, leader)]
     if leader is not None:
-        live = _in_order(each.replica for each in view.voters)
+        live = _in_order(voter.replica for voter in view.voters)
         findings += [*_live_voters(plan, live), *_apart(live, directories)]
         findings += _stale_brokers(plan, health)
     kept_off = _kept_off(plan, view)
     unwell = tuple(
-        _explained(plan, each) for each in health.findings if (each.code, each.file) not in kept_off
+        _explained(plan, finding)
+        for finding in health.findings
+        if (finding.code, finding.file) not in kept_off
     )
     return QuorumCheck(health=health, findings=in_order(findings), unwell=unwell)
 
 
 def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
     """Findings, by code and place, that say of quarantined nodes what is wanted of them."""
-    voters = {each.replica.id for each in view.voters}
-    off = {each.node_id for each in plan.quarantine} - voters
+    voters = {voter.replica.id for voter in view.voters}
+    off = {node.node_id for node in plan.quarantine} - voters
     found = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
-    for each in view.nodes:
-        if each.node_id in off and not each.is_reached:
-            found.add((live_kinds.UNREACHED.code, each.name))
+    for node in view.nodes:
+        if node.node_id in off and not node.is_reached:
+            found.add((live_kinds.UNREACHED.code, node.name))
     return found
 
 
@@ -340,18 +342,18 @@ def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
     epoch, offset = begun_epoch(plan), begun_offset(plan)
     if epoch is None or leader.quorum is None:
         return False
-    ends = [each.log_end_offset for each in leader.quorum.voters
-            if each.replica.id == leader.quorum.leader_id]  # fmt: skip
+    ends = [voter.log_end_offset for voter in leader.quorum.voters
+            if voter.replica.id == leader.quorum.leader_id]  # fmt: skip
     is_behind = offset is not None and max(ends, default=offset) < offset
     return is_behind or (leader.epoch or 0) < epoch
 
 
 def _old_quorums(plan: Plan, answers: Iterable[NodeAnswer]) -> Iterator[Finding]:
     told = set()
-    for each in answers:
-        if each.quorum is not None and _is_old(plan, each) and each.endpoint not in told:
-            told.add(each.endpoint)
-            text = f"{each.name} leads epoch {each.epoch}; the plan began {begun_epoch(plan)}"
+    for answer in answers:
+        if answer.quorum is not None and _is_old(plan, answer) and answer.endpoint not in told:
+            told.add(answer.endpoint)
+            text = f"{answer.name} leads epoch {answer.epoch}; the plan began {begun_epoch(plan)}"
             yield kinds.OLD_QUORUM.at("", text)
 
 
@@ -373,7 +375,7 @@ def _stray(stray: Stray, leader: NodeAnswer | None) -> Iterator[Finding]:
 def _live_voters(plan: Plan, live: Sequence[ReplicaKey]) -> Iterator[Finding]:
     wanted: Sequence[ReplicaKey] = _in_order(plan.voters_after.keys)
     if plan.kraft_version == 0:
-        live, wanted = ([ReplicaKey(each.id) for each in keys] for keys in (live, wanted))
+        live, wanted = ([ReplicaKey(key.id) for key in keys] for keys in (live, wanted))
     if not wanted or set(wanted) == set(live):
         return
     if set(wanted) & set(live):
@@ -386,10 +388,10 @@ def _live_voters(plan: Plan, live: Sequence[ReplicaKey]) -> Iterator[Finding]:
 
 def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) -> Iterator[Finding]:
     """Running nodes whose own log names other voters than the leader does."""
-    for each in directories:
-        if each.is_running and each.voters and set(each.voters) != set(live):
-            text = f"its log names {_told(each.voters)}; the leader {_told(live)}"
-            yield kinds.DISAGREE.at(each.path, text)
+    for directory in directories:
+        if directory.is_running and directory.voters and set(directory.voters) != set(live):
+            text = f"its log names {_told(directory.voters)}; the leader {_told(live)}"
+            yield kinds.DISAGREE.at(directory.path, text)
 
 
 def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:

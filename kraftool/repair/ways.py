@@ -59,15 +59,16 @@ class StartOrder:
 def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> StartOrder | None:
     """The order of starts that loses least. None if no order can be judged: too few voters were
     given, or too many there are."""
-    before = _case_of(repaired(standing, [each for each in mends if each.case == _WHOLE_REST]))
+    before = _case_of(repaired(standing, [mend for mend in mends if mend.case == _WHOLE_REST]))
     after = _case_of(repaired(standing, mends))
     voters = after.voters
-    given = [each for each in standing.hosts if standing.votes(each)]
+    given = [host for host in standing.hosts if standing.votes(host)]
     if not voters or len(voters) > MOST_VOTERS or len(given) < standing.majority:
         return None
     known = _Known(evidence=CommitEvidence.of(before), ends=_ends_of_damage(standing))
     weights: dict[int, StartOrder] = {
-        each.id: known.lost_by(each) for each in possible_leaders(after, voters.ids)
+        possible_leader.id: known.lost_by(possible_leader)
+        for possible_leader in possible_leaders(after, voters.ids)
     }
     if not weights:
         return None
@@ -84,14 +85,14 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
     reasons = tuple(
         (each, known.evidence.forgotten[each].reason) for each in sorted(known.evidence.forgotten)
     )
-    forgetful = tuple(each for each in reasons if each[0] in voters.ids)
+    forgetful = tuple(reason for reason in reasons if reason[0] in voters.ids)
     if best is None or (best.loss is not LossBound.NONE and _gravity(best) == _gravity(worst)):
         return replace(worst, forgetful=forgetful)
     return replace(best, other=worst.lost_range, forgetful=forgetful)
 
 
 def _case_of(standing: QuorumAssessment) -> ElectionCase:
-    return surveyed_case([each.survey for each in standing.hosts])
+    return surveyed_case([host.survey for host in standing.hosts])
 
 
 def _gravity(order: StartOrder) -> tuple[bool, tuple[int, int]]:
@@ -110,8 +111,10 @@ def is_better(one: StartOrder, other: StartOrder) -> bool:
 
 def _groups(standing: QuorumAssessment, case: ElectionCase) -> Iterator[tuple[int, ...]]:
     """Sets of given voters that may start first, the largest first."""
-    there = {each.node_id for each in standing.hosts if standing.votes(each)}
-    given = sorted(each for each in case.voters.ids if each in there and each in case.by_id)
+    there = {host.node_id for host in standing.hosts if standing.votes(host)}
+    given = sorted(
+        voter_id for voter_id in case.voters.ids if voter_id in there and voter_id in case.by_id
+    )
     for size in range(len(given), case.voters.majority - 1, -1):
         yield from combinations(given, size)
 
@@ -122,9 +125,9 @@ def _led_first(known: _Known, case: ElectionCase, group: tuple[int, ...]) -> Sta
     leaders = list(possible_leaders(case, group))
     if not leaders:
         return None
-    worst = max((known.lost_by(each) for each in leaders), key=_gravity)
-    for each in leaders:
-        later = led_by(case, each, set(group) - {each.id})
+    worst = max((known.lost_by(leader) for leader in leaders), key=_gravity)
+    for leader in leaders:
+        later = led_by(case, leader, set(group) - {leader.id})
         for second in possible_leaders(later, later.voters.ids):
             if _gravity(known.lost_by(second)) > _gravity(worst):
                 return None
@@ -151,9 +154,9 @@ class _Known:
     def lost_by(self, leader: NodeCase) -> StartOrder:
         """What a leader lacks of all that may be committed."""
         found = [
-            (each.first, each.end, each.node)
-            for each in self._losses(leader)
-            if each.standing.weighs
+            (loss.first, loss.end, loss.node)
+            for loss in self._losses(leader)
+            if loss.standing.weighs
         ]
         end = leader.end.offset
         if may_have_unseen(self._without_known_ends(), leader):
@@ -206,19 +209,19 @@ _WHOLE_REST = "rest-kept"
 def repaired(standing: QuorumAssessment, mends: Sequence[Mend]) -> QuorumAssessment:
     """The quorum with the logs that the mends make."""
     made: dict[str, Survey] = {}
-    for each in mends:
-        if each.replaces_log and each.source is not None:
-            made[each.host.name] = _with_log_of(each.host.survey, each.source.survey)
-        elif each.case == _WHOLE_REST:
-            made[each.host.name] = _after_its_snapshot(each.host.survey)
-        elif each.replaces_log and each.case == "emptied":
-            made[each.host.name] = _emptied(each.host.survey)
+    for mend in mends:
+        if mend.replaces_log and mend.source is not None:
+            made[mend.host.name] = _with_log_of(mend.host.survey, mend.source.survey)
+        elif mend.case == _WHOLE_REST:
+            made[mend.host.name] = _after_its_snapshot(mend.host.survey)
+        elif mend.replaces_log and mend.case == "emptied":
+            made[mend.host.name] = _emptied(mend.host.survey)
     return with_surveys(standing, made)
 
 
 def _with_log_of(survey: Survey, source: Survey) -> Survey:
     """A directory with the log and the snapshots of another."""
-    files = [each for each in survey.files if each.target.name not in _names(source)]
+    files = [file for file in survey.files if file.target.name not in _names(source)]
     quorum = survey.quorum
     if quorum is not None and source.quorum is not None:
         quorum = replace(
@@ -281,7 +284,7 @@ def _after_its_snapshot(survey: Survey) -> Survey:
 
 
 def _names(survey: Survey) -> frozenset[str]:
-    return frozenset(each.target.name for each in survey.files)
+    return frozenset(file.target.name for file in survey.files)
 
 
 # --- words --------------------------------------------------------------------------------------
@@ -305,9 +308,9 @@ def start_steps(
     standing: QuorumAssessment, first: Sequence[int], *, is_stopped: bool = False
 ) -> Iterator[PlanStep]:
     """An order of starts after which no voter can cut what may be committed."""
-    names = {each.node_id: each.name for each in standing.hosts if standing.votes(each)}
+    names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
     begin = tuple(names[each] for each in first)
-    rest = tuple(each for each in names.values() if each not in begin)
+    rest = tuple(name for name in names.values() if name not in begin)
     if not is_stopped:
         yield PlanStep(
             action=Action.STOP,
@@ -324,6 +327,6 @@ def start_steps(
     )
     text = "start the other controllers, and then the brokers"
     if standing.lost:
-        ids = listed(each.id for each in standing.lost)
+        ids = listed(voter.id for voter in standing.lost)
         text = f"now start the other controllers, also the one that replaces voter {ids}"
     yield PlanStep(action=Action.START, hosts=rest, text=text)

@@ -52,10 +52,12 @@ def _segments(survey: Survey, log: SurveyedLog, first: int) -> Iterator[Restored
 
 def files_from_snapshot_on(files: StateFiles, survey: Survey, log: SurveyedLog) -> StateFiles:
     """The files of a directory, of which the log begins at its newest snapshot."""
-    entries = {each.entry.basename: each.entry for each in files.segments}
+    entries = {segment.entry.basename: segment.entry for segment in files.segments}
     openers = {
-        each.target.name: pieced_opener(each, lambda piece: entries[_name(piece)].open())
-        for each in from_snapshot_on(survey, log)
+        restored_file.target.name: pieced_opener(
+            restored_file, lambda piece: entries[_name(piece)].open()
+        )
+        for restored_file in from_snapshot_on(survey, log)
     }
 
     def changed(file: LogFile) -> LogFile:
@@ -75,8 +77,8 @@ def with_whole_rests(standing: QuorumAssessment) -> QuorumAssessment:
     They stay damaged: a voter leads with a checkpoint of the state, and not with such a log.
     """
     made: dict[str, Survey] = {}
-    for each in standing.hosts:
-        survey = each.survey
+    for host in standing.hosts:
+        survey = host.survey
         log, state = survey.log, survey.rest_state
         if log is None or state is None or not (state.whole and state.records_sha256):
             continue
@@ -89,7 +91,7 @@ def with_whole_rests(standing: QuorumAssessment) -> QuorumAssessment:
             last_epoch=state.last_epoch,
         )
         files = from_snapshot_on(survey, log)
-        made[each.name] = replace(survey, log=end, state=state, restored_files=files)
+        made[host.name] = replace(survey, log=end, state=state, restored_files=files)
     return with_surveys(standing, made) if made else standing
 
 

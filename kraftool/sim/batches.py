@@ -19,7 +19,7 @@ class Batches:
 
     def __init__(self, items: Iterable[Batch] = (), start: int = 0) -> None:
         self.items = list(items)
-        self.bases = [each.base_offset for each in self.items]
+        self.bases = [item.base_offset for item in self.items]
         self.start = start
         self.end = self.items[-1].last_offset + 1 if self.items else start
 

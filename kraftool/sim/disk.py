@@ -69,14 +69,16 @@ class Disk:
         if self.log.items:
             return self.log.items[-1].epoch
         start = self.log.start
-        return max((each.epoch for each in self.snapshots if each.offset == start), default=0)
+        return max(
+            (snapshot.epoch for snapshot in self.snapshots if snapshot.offset == start), default=0
+        )
 
     def append(self, batches: tuple[Batch, ...]) -> None:
-        for each in batches:
-            self.log.append(each)
+        for batch in batches:
+            self.log.append(batch)
 
     def truncate(self, offset: int) -> None:
-        dropped = [each for each in self.log.truncate(offset) if each.last_offset < self.durable]
+        dropped = [batch for batch in self.log.truncate(offset) if batch.last_offset < self.durable]
         if dropped:
             self._undone = dropped
         self.durable = min(self.durable, self.log.end)
@@ -102,7 +104,7 @@ class Disk:
     def clean(self, start_offset: int) -> None:
         self.log.clean(start_offset)
         self.snapshots = {
-            key: each for key, each in self.snapshots.items() if key.offset >= start_offset
+            key: snapshot for key, snapshot in self.snapshots.items() if key.offset >= start_offset
         }
 
     def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
@@ -110,11 +112,11 @@ class Disk:
         found: list[Batch] = []
         if offset < self.log.start:
             return ()
-        for each in self.log.between(offset, self.log.end):
-            max_bytes -= each.size
+        for batch in self.log.between(offset, self.log.end):
+            max_bytes -= batch.size
             if found and max_bytes < 0:
                 break
-            found.append(each)
+            found.append(batch)
         return tuple(found)
 
     def read_snapshot(

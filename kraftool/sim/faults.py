@@ -77,12 +77,12 @@ class Faults:
     def _some(self) -> Node:
         """Any node; half the time one that leads, if there is one."""
         nodes = list(self._world.nodes.values())
-        leaders = [each for each in nodes if each.leads]
+        leaders = [node for node in nodes if node.leads]
         return self._random.choice(leaders if leaders and self._random.random() < 0.5 else nodes)
 
     def _leader(self) -> Node | None:
         leaders = [
-            each for each in self._world.nodes.values() if each.leads and not self._rests(each)
+            node for node in self._world.nodes.values() if node.leads and not self._rests(node)
         ]
         return self._random.choice(leaders) if leaders else None
 
@@ -247,7 +247,7 @@ class Faults:
                 )
             )
         elif lost or len(node.voters) > 1:
-            old = min(lost) if lost else random.choice([each.key for each in node.voters])
+            old = min(lost) if lost else random.choice([voter.key for voter in node.voters])
             if old.id == node.id and len(node.voters) == 2 and random.random() < 0.9:
                 return  # of two, the leader: nobody may be left who can be elected
             if lost or not any(key in world.lost_disks for key in self._all_keys()):

@@ -28,7 +28,7 @@ class Snapshot:
     def encoded(self) -> bytes:
         """Bytes that take several answers to be fetched."""
         named = f"{self.id.offset}-{self.id.epoch}:{self.kraft_version}:{self.total}"
-        keys = "" if self.voters is None else ",".join(str(each.key) for each in self.voters)
+        keys = "" if self.voters is None else ",".join(str(voter.key) for voter in self.voters)
         return f"{named}:{keys}".encode().ljust(CHUNK_BYTES * _CHUNKS - 7, b".")
 
 

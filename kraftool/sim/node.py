@@ -284,8 +284,8 @@ class Node:
         for effect in effects:
             match effect:
                 case AppendBatches(batches=batches):
-                    for each in batches:
-                        self.log.append(each)
+                    for batch in batches:
+                        self.log.append(batch)
                     hooks.appended(self, batches)
                 case Truncate(offset=offset):
                     hooks.truncated(self, offset, self.log.truncate(offset))

@@ -49,7 +49,7 @@ def run(
 ) -> SeedResult:
     """Play a seed to its end, or to the first invariant that does not hold."""
     options = options if options is not None else Options()
-    world = checked_world(options, Random(seed), [each() for each in checkers])
+    world = checked_world(options, Random(seed), [checker() for checker in checkers])
     invariant, text = None, ""
     try:
         Play(world).all()
@@ -140,23 +140,23 @@ class Play:
     def _settled(self) -> bool:
         """Whether everyone is in one epoch, and has more committed than when the faults ended."""
         nodes = self._world.nodes.values()
-        epochs = {each.raft.epoch for each in nodes if each.is_up}
+        epochs = {node.raft.epoch for node in nodes if node.is_up}
         return (
             len(epochs) == 1
             and all(
-                each.is_up
-                and isinstance(each.raft.role, Follower | Leader)
-                and (each.watermark or 0) > self._committed_before
-                for each in nodes
+                node.is_up
+                and isinstance(node.raft.role, Follower | Leader)
+                and (node.watermark or 0) > self._committed_before
+                for node in nodes
             )
-            and any(each.leads and self._may_stay(each) for each in nodes)
+            and any(node.leads and self._may_stay(node) for node in nodes)
         )
 
     def _may_stay(self, leader: Node) -> bool:
         """True for a leader that runs a controller, and where no voter runs one."""
         nodes = self._world.nodes.values()
         return leader.settings.runs_controller or not any(
-            each.settings.runs_controller and leader.voters.has(each.key) for each in nodes
+            node.settings.runs_controller and leader.voters.has(node.key) for node in nodes
         )
 
     def is_electable(self, *, if_observers_grant: bool = False) -> bool:
@@ -170,13 +170,13 @@ class Play:
         observes: an observer's fetch timer ends nothing, so it follows that leader for ever, and
         who has fetched from a leader grants no pre-vote until it leaves the role.
         """
-        if any(each.leads and each.watermark for each in self._world.nodes.values()):
+        if any(node.leads and node.watermark for node in self._world.nodes.values()):
             return True
         for one in self._world.nodes.values():
             if one.voters.has(one.key):
                 granting = sum(
-                    self._may_grant(one, each.key, if_observers_grant=if_observers_grant)
-                    for each in one.voters
+                    self._may_grant(one, voter.key, if_observers_grant=if_observers_grant)
+                    for voter in one.voters
                 )
                 if granting >= one.voters.majority:
                     return True
@@ -195,9 +195,9 @@ class Play:
 
     def _unsettled(self) -> str:
         told = ", ".join(
-            f"{each.name} {type(each.raft.role).__name__} e{each.raft.epoch}"
-            f" {each.watermark} of {each.log.end} {sorted(each.voters.ids)}"
-            for each in self._world.nodes.values()
+            f"{node.name} {type(node.raft.role).__name__} e{node.raft.epoch}"
+            f" {node.watermark} of {node.log.end} {sorted(node.voters.ids)}"
+            for node in self._world.nodes.values()
         )
         waited = self._world.options.settle_ms
         return f"nothing committed by all {waited} ms after the faults: {told}"

@@ -86,9 +86,9 @@ class Simulation:
         self.note(f"{name} <- {short(event)}")
 
     def note_effects(self, name: str, raft: Raft, effects: list[Effect]) -> None:
-        for each in effects:
-            if not isinstance(each, SetDeadline):
-                self.note(f"{name}    -> {short(each)}")
+        for effect in effects:
+            if not isinstance(effect, SetDeadline):
+                self.note(f"{name}    -> {short(effect)}")
         role = raft.role
         self.note(
             f"{name}    {type(role).__name__} e{role.epoch} leader={role.leader_id}"

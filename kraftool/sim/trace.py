@@ -23,7 +23,7 @@ def short(value: Any) -> str:
             kind = "control" if value.control else "data"
             return f"[{value.base_offset}..{value.last_offset} e{value.epoch} {kind}]"
         case VoterSet():
-            return "{" + " ".join(str(each.key) for each in value) + "}"
+            return "{" + " ".join(str(voter.key) for voter in value) + "}"
         case ReplicaKey():
             return str(value)
         case OffsetAndEpoch():
@@ -45,11 +45,11 @@ def short(value: Any) -> str:
 
 def _dataclass(value: Any) -> str:
     told = []
-    for each in fields(value):
-        found = getattr(value, each.name)
-        if each.name in _LEFT_OUT or (each.default is not MISSING and found == each.default):
+    for field in fields(value):
+        found = getattr(value, field.name)
+        if field.name in _LEFT_OUT or (field.default is not MISSING and found == field.default):
             continue
         if found is None or found == ():
             continue
-        told.append(f"{each.name}={short(found)}")
+        told.append(f"{field.name}={short(found)}")
     return f"{type(value).__name__}({', '.join(told)})"

@@ -154,14 +154,14 @@ _TYPED: Columns = {
 @cache
 def record_types() -> tuple[str, ...]:
     """Every record type of the catalogue that has a source of its own: data, then control."""
-    control = dict.fromkeys(each.message for each in ControlRecordType)
+    control = dict.fromkeys(record_type.message for record_type in ControlRecordType)
     return (*schema.names("metadata"), *control)
 
 
 @cache
 def types_of(name: str) -> frozenset[str]:
     """What the column `type` has for a record of the catalogue: Kafka's own words."""
-    labels = {each.label for each in ControlRecordType if each.message == name}
+    labels = {record_type.label for record_type in ControlRecordType if record_type.message == name}
     return frozenset(labels or {schema.record_type(name)})
 
 
@@ -178,7 +178,7 @@ def typed_fields(record: str) -> tuple[Field, ...]:
     fields = schema.message(record).fields
     if record in schema.names("metadata"):
         return fields
-    return tuple(each for each in fields if each.name != "version")
+    return tuple(field for field in fields if field.name != "version")
 
 
 def spark_type(field: Field) -> DataType:
@@ -198,7 +198,9 @@ def columns(source: str) -> Columns:
     if source in fixed:
         return fixed[source]
     record = source.removeprefix(f"{RECORDS}.")
-    fields = {column_of(each.name): spark_type(each) for each in typed_fields(record)}
+    fields = {
+        column_of(typed_field.name): spark_type(typed_field) for typed_field in typed_fields(record)
+    }
     return {**_TYPED, **fields}
 
 

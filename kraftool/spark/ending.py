@@ -74,10 +74,10 @@ def ended_by_signals() -> Iterator[Termination]:
     if threading.current_thread() is not threading.main_thread():
         yield ending
         return
-    kept = {each: signal.getsignal(each) for each in _ENDS}
-    for each, before in kept.items():
+    kept = {end: signal.getsignal(end) for end in _ENDS}
+    for number, before in kept.items():
         if before is not signal.SIG_IGN:
-            signal.signal(each, ending.take)
+            signal.signal(number, ending.take)
     try:
         yield ending
     except (EndingSignal, Exception) as error:
@@ -91,5 +91,5 @@ def ended_by_signals() -> Iterator[Termination]:
         if ending.number:
             raise SystemExit(128 + ending.number)
     finally:
-        for each, before in kept.items():
-            signal.signal(each, before)
+        for number, before in kept.items():
+            signal.signal(number, before)

@@ -56,9 +56,10 @@ def _keys_of(types: frozenset[str]) -> tuple[frozenset[int], bool]:
         if types & (type_words(name) | type_words(schema.record_type(name)))
     )
     control = any(
-        types & (type_words(each.label) | type_words(each.message)) for each in ControlRecordType
+        types & (type_words(record_type.label) | type_words(record_type.message))
+        for record_type in ControlRecordType
     )
-    return frozenset(each for each in keys if each is not None), control
+    return frozenset(key for key in keys if key is not None), control
 
 
 class EntryReader:
@@ -122,7 +123,7 @@ class EntryReader:
         if any(map(_error, records)):
             return None
         if not self._show_secrets and not SENSITIVE_KEYS.isdisjoint(map(_api_key, records)):
-            records = [self._masked(each) for each in records]
+            records = [self._masked(record) for record in records]
         return BatchEntry(file, batch, True, records)
 
     def _batch(self, file: str, item: Item, batch: RecordBatch) -> Iterator[Entry]:
@@ -155,8 +156,10 @@ class EntryReader:
                 return
             found: Iterator[LogRecord] = map(decode_control, batch.records())
         elif keys:
-            prefixes = frozenset(b"\x01" + bytes([each]) for each in keys if each < 0x80)
-            found = decode_data(each for each in batch.records() if _may_be(each, prefixes, keys))
+            prefixes = frozenset(b"\x01" + bytes([key]) for key in keys if key < 0x80)
+            found = decode_data(
+                record for record in batch.records() if _may_be(record, prefixes, keys)
+            )
         else:
             return
         first = True

@@ -262,9 +262,9 @@ class _Search:
                 raise
             self.problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
             return
-        names = {each.name for each in items}
-        folders = [each for each in items if each.is_folder]
-        is_data = names & _TELLING or any(each.name == METADATA_PARTITION for each in folders)
+        names = {item.name for item in items}
+        folders = [item for item in items if item.is_folder]
+        is_data = names & _TELLING or any(folder.name == METADATA_PARTITION for folder in folders)
         basename = shown.rstrip("/").rpartition("/")[2]
         # Of a topic's folder only what was named itself is taken.
         is_partition = basename == METADATA_PARTITION or (
@@ -283,8 +283,8 @@ class _Search:
         elif is_data:
             self._data_directory(root, files, path, items)
         elif depth > 0:
-            for each in self._to_descend(root, files, shown, folders):
-                self._folder(root, files, each.path, depth - 1, named=False)
+            for item in self._to_descend(root, files, shown, folders):
+                self._folder(root, files, item.path, depth - 1, named=False)
         is_kafkas = is_partition or bool(is_data)
         nothing = len(self.files) + len(self.problems) == before
         if nothing and (is_kafkas or (names <= {_LOST} and basename != _LOST)):
@@ -307,25 +307,25 @@ class _Search:
         if is_url(root):
             return folders
         here = os.path.realpath(shown)
-        links = [each for each in folders if os.path.islink(files.shown(each.path))]
+        links = [folder for folder in folders if os.path.islink(files.shown(folder.path))]
         away = [
-            each
-            for each in links
-            if not f"{here}/".startswith(f"{os.path.realpath(files.shown(each.path))}/")
+            link
+            for link in links
+            if not f"{here}/".startswith(f"{os.path.realpath(files.shown(link.path))}/")
         ]
-        return [*(each for each in folders if each not in links), *away]
+        return [*(folder for folder in folders if folder not in links), *away]
 
     def _data_directory(self, root: str, files: Files, path: str, items: list[RemoteItem]) -> None:
         directory = self._identity(files, path, files.shown(path))
-        for each in sorted(items, key=lambda item: root_order(item.name)):
-            if not each.is_folder:
-                self._take(root, files, each, directory, each.name, EntryPlace.ROOT)
-        for each in items:
-            if each.is_folder and each.name == METADATA_PARTITION:
+        for remote_item in sorted(items, key=lambda item: root_order(item.name)):
+            if not remote_item.is_folder:
+                self._take(root, files, remote_item, directory, remote_item.name, EntryPlace.ROOT)
+        for remote_item in items:
+            if remote_item.is_folder and remote_item.name == METADATA_PARTITION:
                 try:
-                    below = files.listed(each.path)
+                    below = files.listed(remote_item.path)
                 except KraftoolError as error:
-                    name = files.shown(each.path)
+                    name = files.shown(remote_item.path)
                     self.problems.append(Unread(name=name, reason=error.message, hint=error.hint))
                 else:
                     self._partition(root, files, below, directory, f"{METADATA_PARTITION}/")
@@ -338,9 +338,16 @@ class _Search:
         directory: FleetDirectory,
         prefix: str,
     ) -> None:
-        for each in sorted(items, key=lambda item: partition_order(item.name)):
-            if not each.is_folder:
-                self._take(root, files, each, directory, prefix + each.name, EntryPlace.PARTITION)
+        for remote_item in sorted(items, key=lambda item: partition_order(item.name)):
+            if not remote_item.is_folder:
+                self._take(
+                    root,
+                    files,
+                    remote_item,
+                    directory,
+                    prefix + remote_item.name,
+                    EntryPlace.PARTITION,
+                )
 
     def _take(
         self,

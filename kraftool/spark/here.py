@@ -44,7 +44,7 @@ def on_disk(files: Sequence[FleetFile]) -> Iterator[Here]:
     Where all of them were named by themselves it is these files and not the directory around them.
     """
     assert files, "a directory is known by its files"
-    alone = all(each.is_named for each in files)
+    alone = all(fleet_file.is_named for fleet_file in files)
     if not files[0].is_remote and not (alone and len(files) > 1):
         name = files[0].name if alone else files[0].directory.name
         yield Here(path=name, shown=name)
@@ -55,7 +55,9 @@ def on_disk(files: Sequence[FleetFile]) -> Iterator[Here]:
     with tempfile.TemporaryDirectory(prefix="kraftool-copy-", dir=room) as temporary:
         below = Path(temporary, _basename(shown, alone=alone))
         below.mkdir(mode=0o700)
-        problems = [each for each in (_bring(file, below, alone=alone) for file in files) if each]
+        problems = [
+            unread for unread in (_bring(file, below, alone=alone) for file in files) if unread
+        ]
         path, called = below, shown
         if alone and len(files) == 1:
             path, called = below / files[0].basename, files[0].name
@@ -77,7 +79,7 @@ def _basename(shown: str, *, alone: bool) -> str:
 def _bring(file: FleetFile, below: Path, *, alone: bool) -> Unread | None:
     """Put a file where it belongs below a folder; return why it cannot be."""
     parts = [file.basename] if alone else file.relative.split("/")
-    if any(each in ("", ".", "..") or "\0" in each or os.sep in each for each in parts):
+    if any(part in ("", ".", "..") or "\0" in part or os.sep in part for part in parts):
         return Unread(name=file.name, reason="its name is no file's name")
     path = below.joinpath(*parts)
     try:

@@ -112,10 +112,10 @@ class _Sums:
             jobs_done=len(self.over),
             stages=len(self.stages),
             stages_done=len(self.settled & self.stages.keys()),
-            tasks=sum(each.tasks for each in stages),
-            tasks_done=sum(each.done for each in stages),
-            tasks_running=sum(each.running for each in stages),
-            tasks_failed=sum(each.failed for each in stages),
+            tasks=sum(stage.tasks for stage in stages),
+            tasks_done=sum(stage.done for stage in stages),
+            tasks_running=sum(stage.running for stage in stages),
+            tasks_failed=sum(stage.failed for stage in stages),
         )
 
     def _look_at(self, job: int) -> None:

@@ -177,7 +177,9 @@ def _escaped(text: str) -> str:
     plain = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_/,")
     units = text.encode("utf-16-be", "surrogatepass")
     numbers = (int.from_bytes(units[at : at + 2]) for at in range(0, len(units), 2))
-    return "".join(chr(each) if chr(each) in plain else f"\\u{each:04x}" for each in numbers)
+    return "".join(
+        chr(number) if chr(number) in plain else f"\\u{number:04x}" for number in numbers
+    )
 
 
 def _last_words(log: Path) -> str:

@@ -101,7 +101,7 @@ def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
     understood = _UNDERSTOOD.get(source, _OF_FILES | _OF_RECORDS)
     for name in chosen:
         if name not in understood:
-            known = ", ".join(each for each in CHOICES if each in understood)
+            known = ", ".join(choice for choice in CHOICES if choice in understood)
             raise KraftoolError(
                 f"{source} has no option {name}", hint=f"its rows can be chosen by {known}"
             )
@@ -132,7 +132,7 @@ def _several(
 ) -> frozenset[_Value] | None:
     if name not in given:
         return None
-    return frozenset(read(each.strip()) for each in given[name].split(",") if each.strip())
+    return frozenset(read(part.strip()) for part in given[name].split(",") if part.strip())
 
 
 def _node(text: str) -> int:
@@ -161,10 +161,10 @@ def _kinds(given: Mapping[str, str], source: str) -> frozenset[str] | None:
         # A source of one record type has no rows of another kind.
         return None if source in (FILES, FINDINGS) else frozenset({"record"})
     kinds = _several(given, "kind", str)
-    for each in sorted(kinds or ()):
-        if each not in _KINDS[source]:
+    for kind in sorted(kinds or ()):
+        if kind not in _KINDS[source]:
             raise KraftoolError(
-                f"kind {each!r} is no kind of {source}", hint=f"use {', '.join(_KINDS[source])}"
+                f"kind {kind!r} is no kind of {source}", hint=f"use {', '.join(_KINDS[source])}"
             )
     return kinds
 

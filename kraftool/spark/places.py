@@ -43,14 +43,14 @@ class LocalFiles:
         items = []
         try:
             with os.scandir(whole) as found:
-                for each in found:
-                    below = f"{path}/{each.name}" if path else each.name
+                for dir_entry in found:
+                    below = f"{path}/{dir_entry.name}" if path else dir_entry.name
                     try:
-                        status = each.stat()
+                        status = dir_entry.stat()
                     except OSError:
                         continue  # gone meanwhile, or a link that leads nowhere
                     if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
-                        items.append(_item(below, each.name, status))
+                        items.append(_item(below, dir_entry.name, status))
         except OSError as error:
             raise cannot_open(whole, error) from error
         return sorted(items, key=lambda item: item.name)

@@ -106,13 +106,13 @@ def _variants(values: list[bytes | None], kind: ArrowType) -> Array:
     from pyspark.sql.variant_utils import VariantUtils
 
     pairs = [
-        VariantUtils.parse_json(each.decode()) if each is not None else (b"", b"")
-        for each in values
+        VariantUtils.parse_json(value.decode()) if value is not None else (b"", b"")
+        for value in values
     ]
     return pa.StructArray.from_arrays(
         [pa.array([pair[number] for pair in pairs], pa.binary()) for number in range(2)],
         fields=list(kind),
-        mask=pa.array([each is None for each in values]),
+        mask=pa.array([value is None for value in values]),
     )
 
 
@@ -190,8 +190,8 @@ def _positions(entry: BatchEntry) -> list[int]:
     batch = entry.batch
     if batch.compression == "none":
         base = batch.position
-        return [base + each.record.position for each in entry.records]
-    return [position_in_file(batch, each.record) for each in entry.records]
+        return [base + record.record.position for record in entry.records]
+    return [position_in_file(batch, record.record) for record in entry.records]
 
 
 def payload(item: LogRecord) -> bytes | None:
@@ -201,7 +201,7 @@ def payload(item: LogRecord) -> bytes | None:
 
 
 def _payloads(entry: BatchEntry) -> list[bytes | None]:
-    return [payload(each) for each in entry.records]
+    return [payload(record) for record in entry.records]
 
 
 def error_text(item: LogRecord) -> str | None:
@@ -214,8 +214,8 @@ def error_text(item: LogRecord) -> str | None:
 
 def _raws(entry: BatchEntry, *, show_secrets: bool) -> list[bytes | None]:
     return [
-        raw_value(entry, each, show_secrets=show_secrets) if each.data is None else None
-        for each in entry.records
+        raw_value(entry, record, show_secrets=show_secrets) if record.data is None else None
+        for record in entry.records
     ]
 
 
@@ -224,7 +224,7 @@ def _size(part: bytes | None) -> int:
 
 
 def _timestamp(entry: BatchEntry) -> list[int]:
-    return [each.record.timestamp for each in entry.records]
+    return [record.record.timestamp for record in entry.records]
 
 
 _OF_PLACE: dict[str, Fill] = {
@@ -258,9 +258,9 @@ def record_reader(arrow: ArrowSchema, entries: EntryReader, *, show_secrets: boo
     fills: dict[str, Fill] = {
         **_OF_PLACE,
         "kind": _each(lambda entry: "record"),
-        "control": lambda entry: [each.is_control for each in entry.records],
-        "key_size": lambda entry: [_size(each.record.key) for each in entry.records],
-        "value_size": lambda entry: [_size(each.record.value) for each in entry.records],
+        "control": lambda entry: [record.is_control for record in entry.records],
+        "key_size": lambda entry: [_size(record.record.key) for record in entry.records],
+        "value_size": lambda entry: [_size(record.record.value) for record in entry.records],
         "payload": _payloads,
         "data": _payloads,
         "raw": partial(_raws, show_secrets=show_secrets),
@@ -306,8 +306,10 @@ def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowRe
             None if each.data is None else each.data.get(name) for each in entry.records
         ]
 
-    known = {each.name for each in schema.message(record).fields}
+    known = {field.name for field in schema.message(record).fields}
     fields = {
-        column_of(each.name): of(each.name) for each in typed_fields(record) if each.name in known
+        column_of(typed_field.name): of(typed_field.name)
+        for typed_field in typed_fields(record)
+        if typed_field.name in known
     }
     return RowReader(arrow, entries, {**_OF_PLACE, **fields}, {})

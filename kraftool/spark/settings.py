@@ -74,7 +74,7 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
     return SourceOptions(
         paths=tuple(split_paths(text)),
         storage=_storage(given.get("storageoptions", "")),
-        columns=tuple(each for each in given.get("columns", "").split(",") if each.strip()),
+        columns=tuple(part for part in given.get("columns", "").split(",") if part.strip()),
         snapshots=_flag(given, "snapshots", False),
         show_secrets=_flag(given, "showSecrets", False),
         split_bytes=_number(given, "splitBytes", SPLIT_BYTES, 1),

@@ -58,8 +58,8 @@ def _package() -> bytes:
 
 
 def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
-    for each in folder.iterdir():
-        if each.name.endswith(".py"):
-            yield f"{name}/{each.name}", each
-        elif each.is_dir() and each.name.isidentifier() and each.name != "__pycache__":
-            yield from _modules(each, f"{name}/{each.name}")
+    for path in folder.iterdir():
+        if path.name.endswith(".py"):
+            yield f"{name}/{path.name}", path
+        elif path.is_dir() and path.name.isidentifier() and path.name != "__pycache__":
+            yield from _modules(path, f"{name}/{path.name}")

@@ -60,14 +60,17 @@ _PUSHDOWN_IS_ON = (
 
 def check_schema(source: str, schema: StructType) -> None:
     """Raise KraftoolError where the schema that a user gave has what the source has not."""
-    known = {each.name: each for each in spark_schema(source, variant=source == RECORDS)}
-    for each in schema:
-        if each.name not in known:
-            text = f"{source} has no column {each.name}; it has {', '.join(known)}"
+    known = {
+        struct_field.name: struct_field
+        for struct_field in spark_schema(source, variant=source == RECORDS)
+    }
+    for struct_field in schema:
+        if struct_field.name not in known:
+            text = f"{source} has no column {struct_field.name}; it has {', '.join(known)}"
             raise KraftoolError(text)
-        if known[each.name].dataType != each.dataType:
-            kind = known[each.name].dataType.simpleString()
-            raise KraftoolError(f"{source}: the column {each.name} is {kind}")
+        if known[struct_field.name].dataType != struct_field.dataType:
+            kind = known[struct_field.name].dataType.simpleString()
+            raise KraftoolError(f"{source}: the column {struct_field.name} is {kind}")
 
 
 @contextmanager
@@ -95,9 +98,9 @@ class KraftReader(DataSourceReader):
             fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
         tasks: list[InputPartition] = [ReadTask(splits) for splits in self._splits(fleet)]
         unread = [
-            each
-            for each in fleet.problems
-            if settings.narrowing.wants_owner(FleetDirectory(name=each.name))
+            problem
+            for problem in fleet.problems
+            if settings.narrowing.wants_owner(FleetDirectory(name=problem.name))
         ]
         if unread and self._source == FINDINGS:
             tasks.append(ReadTask((), unread))
@@ -109,11 +112,11 @@ class KraftReader(DataSourceReader):
             files: Iterable[FleetFile] = fleet.files
         else:
             files = with_batches(fleet, snapshots=settings.snapshots)
-        wanted = [each for each in files if settings.narrowing.wants_owner(each.directory)]
+        wanted = [file for file in files if settings.narrowing.wants_owner(file.directory)]
         if self._source in (FILES, FINDINGS):
             # A file is judged as a whole: by offsets that follow on each other, for one.
-            total = sum(each.size for each in wanted)
-            return packed((Split(file=each) for each in wanted), max(total // 16, 1 << 20))
+            total = sum(file.size for file in wanted)
+            return packed((Split(file=file) for file in wanted), max(total // 16, 1 << 20))
         return plan(wanted, fleet.files, settings.split_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
@@ -232,5 +235,5 @@ def register(spark: SparkSession) -> None:
 
 def add_sources(spark: SparkSession) -> None:
     """Make all sources known to a session, without a look at its settings."""
-    for each in SOURCES.values():
-        spark.dataSource.register(each)
+    for source in SOURCES.values():
+        spark.dataSource.register(source)

@@ -69,7 +69,7 @@ class Borders:
     def __init__(self, read_at: ReadAt, size: int, index: OffsetIndex | None = None) -> None:
         self._read_at, self._size = read_at, size
         self._headers = _Headers(read_at)
-        self._positions = [each.position for each in index.entries()] if index else []
+        self._positions = [entry.position for entry in index.entries()] if index else []
         self._index = index
         self.known = 0
         """A place at which a walk over the whole file is, too; the latest border."""
@@ -218,18 +218,18 @@ def plan(
     files: Iterable[FleetFile], everything: Iterable[FleetFile], split_bytes: int = SPLIT_BYTES
 ) -> list[list[Split]]:
     """All tasks: the ranges of large files, and small files packed together."""
-    indexes = {each.name: each for each in everything if each.basename.endswith(".index")}
+    indexes = {file.name: file for file in everything if file.basename.endswith(".index")}
     chosen = list(files)
-    total = sum(each.size for each in chosen)
+    total = sum(file.size for file in chosen)
     pack = min(max(total // _FEWEST_TASKS, _SMALLEST_TASK), split_bytes)
     tasks: list[list[Split]] = []
     for splits in (
-        splits_of(each, split_bytes, beside=indexes.get(each.name.removesuffix(".log") + ".index"))
-        for each in chosen
-        if each.size > pack
+        splits_of(file, split_bytes, beside=indexes.get(file.name.removesuffix(".log") + ".index"))
+        for file in chosen
+        if file.size > pack
     ):
         tasks += [[split] for split in splits]
-    tasks += packed((Split(file=each) for each in chosen if each.size <= pack), pack)
+    tasks += packed((Split(file=file) for file in chosen if file.size <= pack), pack)
     return tasks
 
 

@@ -34,7 +34,7 @@ def new_start(
     kept: Retained, *, retention_bytes: int, retention_ms: int, now_ms: int
 ) -> int | None:
     """Where the log may start now; None where nothing is to go."""
-    sizes = {each: kept.snapshot_size(each) for each in kept.snapshots}
+    sizes = {end: kept.snapshot_size(end) for end in kept.snapshots}
 
     def is_too_large(snapshot: OffsetAndEpoch, start_offset: int) -> bool:
         if kept.log_size_from(start_offset) + sum(sizes.values()) <= retention_bytes:
@@ -59,9 +59,9 @@ def _advanced(
     is_to_go: Callable[[OffsetAndEpoch, int], bool],
 ) -> int:
     """Drop snapshots from the oldest on, up to the first that may stay."""
-    left = [each for each in snapshots if each.offset >= start]
-    for each, following in pairwise(left):
-        if not is_to_go(each, start) or following.offset <= start:
+    left = [snapshot for snapshot in snapshots if snapshot.offset >= start]
+    for end, following in pairwise(left):
+        if not is_to_go(end, start) or following.offset <= start:
             break
         start = following.offset
     return start
@@ -75,7 +75,7 @@ class Doomed:
     waiting: list[tuple[int, str]] = field(default_factory=list)
 
     def add(self, paths: Sequence[str], now_ms: int) -> None:
-        self.waiting += [(now_ms + DELETE_DELAY_MS, each) for each in paths]
+        self.waiting += [(now_ms + DELETE_DELAY_MS, path) for path in paths]
 
     def unlink_due(self, now_ms: int | None = None) -> None:
         """Unlink what has waited long enough; without a time, all of it."""

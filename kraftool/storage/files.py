@@ -134,7 +134,7 @@ class Files:
     def names(self, folder: str) -> list[str]:
         """The regular files in a folder, in order."""
         with os.scandir(folder) as items:
-            return sorted(each.name for each in items if each.is_file())
+            return sorted(item.name for item in items if item.is_file())
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)

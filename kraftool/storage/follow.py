@@ -56,7 +56,7 @@ class SegmentFollower:
             # Sizes are asked for after the listing: Kafka no longer appends to a segment once there
             # is a next one, so whoever reads up to the next one has all of this one.
             try:
-                found = look(self._state, [_listed(each, opened) for each in paths], latest=_LATEST)
+                found = look(self._state, [_listed(path, opened) for path in paths], latest=_LATEST)
             except (OSError, KraftoolError) as error:
                 if not all(map(os.path.exists, paths)):
                     return Look(self._state)  # one went since the listing; the next look shows it
@@ -82,8 +82,8 @@ class SegmentFollower:
             return []
         except OSError as error:
             raise cannot_open(self._path, error) from error
-        segments = (each for each in names if segment_offset(each) is not None)
-        return sorted(os.path.join(self._path, each) for each in segments)
+        segments = (name for name in names if segment_offset(name) is not None)
+        return sorted(os.path.join(self._path, segment) for segment in segments)
 
 
 def _listed(path: str, opened: ExitStack) -> ListedSegment:

@@ -87,7 +87,7 @@ def check_level(name: str, level: int) -> None:
     if name == METADATA_VERSION:
         highest, lowest = LATEST_LEVEL, OLDEST_KRAFT_LEVEL
     elif name in FEATURES:
-        highest, lowest = max(each.level for each in FEATURES[name]), 0
+        highest, lowest = max(feature.level for feature in FEATURES[name]), 0
     else:
         raise FormatImpossible(
             f"{name} is no feature that is known",

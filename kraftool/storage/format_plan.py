@@ -112,7 +112,8 @@ class FormatPlan:
             if self.levels[name] > 0
         ]
         return found + [
-            encode_record("UserScramCredentialRecord", 0, each.record) for each in self.scram
+            encode_record("UserScramCredentialRecord", 0, scram_user.record)
+            for scram_user in self.scram
         ]
 
 
@@ -162,7 +163,7 @@ def _levels(request: FormatRequest) -> dict[str, int]:
 
 
 def _has_metadata(directories: Sequence[PlannedDirectory]) -> bool:
-    return any(each.role is not DirectoryRole.LOG for each in directories)
+    return any(directory.role is not DirectoryRole.LOG for directory in directories)
 
 
 def _planned(request: FormatRequest, path: str, voters: VoterSet | None) -> PlannedDirectory:
@@ -254,7 +255,10 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
     """Refuse to begin a quorum where one has begun: its log would have other voters."""
     metadata = request.metadata_directory
     if metadata in found.empty:
-        for path in (metadata, *(each for each in request.directories if each != metadata)):
+        for path in (
+            metadata,
+            *(directory for directory in request.directories if directory != metadata),
+        ):
             begun = _begun(os.path.join(path, METADATA_PARTITION))
             if begun:
                 raise FormatRefused(

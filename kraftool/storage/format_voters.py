@@ -84,7 +84,7 @@ def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
 
 def voters_of(text: str, listener: str) -> VoterSet:
     """Read ID@HOST:PORT:DIRECTORY_ID,… . Raises FormatImpossible."""
-    words = filter(None, (each.strip() for each in text.split(",")))
+    words = filter(None, (part.strip() for part in text.split(",")))
     found = [_read_voter(word, listener) for word in words]
     if not found:
         raise FormatImpossible("--initial-controllers names nobody")
@@ -142,4 +142,4 @@ def _as_java(host: str) -> str:
     if address.ipv4_mapped is not None:
         return str(address.ipv4_mapped)
     groups = address.exploded.split(":")
-    return ":".join(each.lstrip("0") or "0" for each in groups)
+    return ":".join(group.lstrip("0") or "0" for group in groups)

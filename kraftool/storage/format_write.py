@@ -31,18 +31,18 @@ from kraftool.storage.snapshots import PartFile, frame_of
 def write_format(plan: FormatPlan, files: Files, now_ms: int) -> Iterator[PlannedDirectory]:
     """Format one directory after the other; each is given before it is begun."""
     with ExitStack() as locks:
-        for each in plan.directories:
-            if files.exists(os.path.join(each.path, ".lock")):
-                locks.enter_context(DirectoryLock(each.path))
-        for each in plan.directories:
-            yield each
+        for directory in plan.directories:
+            if files.exists(os.path.join(directory.path, ".lock")):
+                locks.enter_context(DirectoryLock(directory.path))
+        for directory in plan.directories:
+            yield directory
             try:
-                _make(files, each.path)
-                _write(plan, each, files, now_ms)
+                _make(files, directory.path)
+                _write(plan, directory, files, now_ms)
             except OSError as error:
                 raise KraftoolError(
-                    f"{error.filename or each.path}: {error.strerror or error}",
-                    hint=f"{each.path} does not count as formatted; run it again with"
+                    f"{error.filename or directory.path}: {error.strerror or error}",
+                    hint=f"{directory.path} does not count as formatted; run it again with"
                     " --ignore-formatted",
                 ) from error
 

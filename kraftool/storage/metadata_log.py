@@ -131,7 +131,7 @@ class MetadataLog:
     @property
     def size(self) -> int:
         """The bytes of all segments."""
-        return sum(each.size for each in self._segments)
+        return sum(segment.size for segment in self._segments)
 
     @property
     def snapshots(self) -> tuple[OffsetAndEpoch, ...]:
@@ -146,24 +146,24 @@ class MetadataLog:
         epoch = self._log.last_epoch
         waiting: list[bytes] = []
         position = self._active.size
-        for each in batches:
-            data = encode(each)
+        for batch in batches:
+            data = encode(batch)
             if len(data) > LARGEST_BATCH:
                 raise KraftoolError(
-                    f"a batch of {len(data)} bytes at offset {each.base_offset};"
+                    f"a batch of {len(data)} bytes at offset {batch.base_offset};"
                     f" at most {LARGEST_BATCH} are taken"
                 )
-            if each.epoch < self._log.last_epoch:
+            if batch.epoch < self._log.last_epoch:
                 raise ProtocolError(
-                    f"a batch of epoch {each.epoch} at offset {each.base_offset},"
+                    f"a batch of epoch {batch.epoch} at offset {batch.base_offset},"
                     f" after epoch {self._log.last_epoch}"
                 )
-            self._log.append(each)
-            if self._wants_roll(each, len(data)):
+            self._log.append(batch)
+            if self._wants_roll(batch, len(data)):
                 self._write(position, waiting)
-                self._roll(each.base_offset)
+                self._roll(batch.base_offset)
                 position, waiting = 0, []
-            self._active.note(each.last_offset, each.timestamp_ms, len(data))
+            self._active.note(batch.last_offset, batch.timestamp_ms, len(data))
             waiting.append(data)
         self._write(position, waiting)
         if self._log.last_epoch != epoch:
@@ -189,7 +189,9 @@ class MetadataLog:
         self._log.refuse_loss(offset)
         if offset >= self._log.end_offset:
             return
-        ends_at = next(each for each in reversed(self._segments) if each.base_offset <= offset)
+        ends_at = next(
+            segment for segment in reversed(self._segments) if segment.base_offset <= offset
+        )
         place = ends_at.find(offset)
         if place is not None and place.base_offset != offset:
             raise ProtocolError(f"truncation to {offset}, inside the batch at {place.base_offset}")
@@ -280,7 +282,7 @@ class MetadataLog:
             self._files, self.folder, self._segments, snapshot_id, self.config
         )
         with self._snapshots_changing:
-            forgotten = [each for each in self._log.snapshots if each != snapshot_id]
+            forgotten = [snapshot for snapshot in self._log.snapshots if snapshot != snapshot_id]
             self._log.begin_after(snapshot_id)
         self._write_epochs()
         self._mark_deleted(forgotten, _now_ms())
@@ -340,16 +342,16 @@ class MetadataLog:
         self._doomed.unlink_due(now_ms)
         retained = Retained(
             snapshots=[
-                each
-                for each in self._log.snapshots
-                if committed is None or each.offset <= committed
+                snapshot
+                for snapshot in self._log.snapshots
+                if committed is None or snapshot.offset <= committed
             ],
             start_offset=self._log.start_offset,
-            snapshot_size=lambda each: os.path.getsize(self.snapshot_path(each)),
-            snapshot_timestamp=lambda each: snapshots.header_timestamp(
-                self._files, self.snapshot_path(each)
+            snapshot_size=lambda end: os.path.getsize(self.snapshot_path(end)),
+            snapshot_timestamp=lambda end: snapshots.header_timestamp(
+                self._files, self.snapshot_path(end)
             ),
-            log_size_from=lambda start: sum(each.size for each in self._from(start)),
+            log_size_from=lambda start: sum(segment.size for segment in self._from(start)),
         )
         start = new_start(
             retained,
@@ -360,11 +362,11 @@ class MetadataLog:
         if start is None:
             return None
         kept = self._from(start)
-        for each in self._segments[: len(self._segments) - len(kept)]:
-            self._doomed.add(each.mark_deleted(), now_ms)
+        for segment in self._segments[: len(self._segments) - len(kept)]:
+            self._doomed.add(segment.mark_deleted(), now_ms)
         self._segments = kept
         with self._snapshots_changing:
-            forgotten = [each for each in self._log.snapshots if each.offset < start]
+            forgotten = [snapshot for snapshot in self._log.snapshots if snapshot.offset < start]
             self._log.clean(start)
         self._write_epochs()
         self._mark_deleted(forgotten, now_ms)
@@ -387,8 +389,8 @@ class MetadataLog:
                 self._active.end()
                 self._doomed.unlink_due()
         finally:
-            for each in self._segments:
-                each.close()
+            for segment in self._segments:
+                segment.close()
             self._lock.release()
 
     # Its own
@@ -399,7 +401,7 @@ class MetadataLog:
 
     def _segment_of(self, offset: int) -> Segment:
         return next(
-            (each for each in reversed(self._segments) if each.base_offset <= offset),
+            (segment for segment in reversed(self._segments) if segment.base_offset <= offset),
             self._segments[0],
         )
 
@@ -449,8 +451,8 @@ class MetadataLog:
 
     def _mark_deleted(self, snapshot_ids: Sequence[OffsetAndEpoch], now_ms: int) -> None:
         """Take snapshots' names away. A loss of power may undo it, which does no harm."""
-        for each in snapshot_ids:
-            path = self.snapshot_path(each)
+        for snapshot_id in snapshot_ids:
+            path = self.snapshot_path(snapshot_id)
             self._files.rename(path, path + ".deleted")
             self._doomed.add([path + ".deleted"], now_ms)
 

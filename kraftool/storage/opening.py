@@ -77,7 +77,7 @@ def opened(
     has_metadata = _has_partition_metadata(files, folder)
     found = recovery.layout(files, folder)
     start = min(found.segments, default=0)
-    kept = sorted(each for each in found.snapshots if each.offset >= start)
+    kept = sorted(snapshot for snapshot in found.snapshots if snapshot.offset >= start)
     if start > 0 and not kept:
         raise KraftoolError(
             f"{folder}: the log starts at offset {start}, and no snapshot holds what was before",
@@ -115,8 +115,8 @@ def opened(
             path = os.path.join(folder, checkpoint_files.PARTITION_METADATA)
             replace(files, path, checkpoint_files.encode_partition_metadata(TOPIC_ID))
     except BaseException:
-        for each in segments:
-            each.close()
+        for segment in segments:
+            segment.close()
         raise
     view.flushed_offset = view.end_offset
     return OpenedPartition(
@@ -191,11 +191,11 @@ def _control(
     control = ControlHistory(static_voters=static_voters)
     if newest is not None and content is not None:
         control.begin_after(newest.offset, content.kraft_version, content.voters)
-    for each in gathered.control:
-        batch = decode(each)
+    for raw in gathered.control:
+        batch = decode(raw)
         if not batch.is_valid:
             raise KraftoolError(
-                f"{folder}: the control records at offset {each.base_offset} are unknown here"
+                f"{folder}: the control records at offset {raw.base_offset} are unknown here"
             )
         control.append(batch)
     return control
@@ -203,8 +203,8 @@ def _control(
 
 def _tidy(files: Files, folder: str, found: Layout, view: LogView, report: Recovery) -> None:
     """Remove what no log has any more."""
-    old = [each for each in found.snapshots if each not in view.snapshots]
-    names = [os.path.basename(snapshots.path_of(folder, each)) for each in old]
+    old = [snapshot for snapshot in found.snapshots if snapshot not in view.snapshots]
+    names = [os.path.basename(snapshots.path_of(folder, snapshot_id)) for snapshot_id in old]
     names += [name for end, name in found.producer_states if end > view.end_offset]
     for name in (*found.stray, *found.parts, *names):
         files.unlink(os.path.join(folder, name))
@@ -215,11 +215,11 @@ def _mend(
     files: Files, folder: str, segments: list[Segment], view: LogView, report: Recovery
 ) -> None:
     """Make indexes and epochs say what the log does, and all of it durable."""
-    for each in segments:
-        each.entries.add_time()
-        if each.write_indexes():
-            report.rebuilt.append(os.path.basename(each.path(".index")))
-        each.log.sync()
+    for segment in segments:
+        segment.entries.add_time()
+        if segment.write_indexes():
+            report.rebuilt.append(os.path.basename(segment.path(".index")))
+        segment.log.sync()
     if write_epochs(files, folder, view.epochs):
         report.rebuilt.append(checkpoint_files.LEADER_EPOCH_CHECKPOINT)
     files.sync_folder(folder)

@@ -158,12 +158,12 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
         return None
     notes = [
         EntryProblem(
-            name=path, reason=each.reason, position=each.position, severity=Severity.WARNING
+            name=path, reason=finding.reason, position=finding.position, severity=Severity.WARNING
         )
-        for each in findings
+        for finding in findings
     ]
     listed = loaded.get("log.dirs") or loaded.get("log.dir") or DEFAULT_LOG_DIR
-    log_dirs = [each.strip() for each in listed.split(",") if each.strip()] or [DEFAULT_LOG_DIR]
+    log_dirs = [part.strip() for part in listed.split(",") if part.strip()] or [DEFAULT_LOG_DIR]
     wanted = (loaded.get("metadata.log.dir") or "").strip() or log_dirs[0]
     if "${" in wanted:
         if settings_alone:
@@ -184,13 +184,13 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     notes += [
         EntryProblem(
             name=path,
-            reason=f"{each} is filled in by a config provider; not looked at",
+            reason=f"{log_dir} is filled in by a config provider; not looked at",
             severity=Severity.INFO,
         )
-        for each in log_dirs
-        if "${" in each
+        for log_dir in log_dirs
+        if "${" in log_dir
     ]
-    log_dirs = [_resolved(each, path) for each in log_dirs]
+    log_dirs = [_resolved(log_dir, path) for log_dir in log_dirs]
     notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
         if settings_alone:

@@ -249,12 +249,12 @@ class _Reading:
         self.cut = replace(
             self.cut,
             lost_batches=self.cut.lost_batches + lost,
-            lost_segments=(*self.cut.lost_segments, *(_name(each) for each in offsets)),
+            lost_segments=(*self.cut.lost_segments, *(_name(offset) for offset in offsets)),
         )
 
 
 def _sound_batches(items: Iterable[Item]) -> int:
-    return sum(not isinstance(each, Faulty) for each in items)
+    return sum(not isinstance(item, Faulty) for item in items)
 
 
 def _end_of(segment: Segment, later: tuple[int, ...]) -> Cut:
@@ -289,8 +289,8 @@ def read_segments(
     try:
         reading.run(sorted(offsets))
     except BaseException:
-        for each in reading.segments:
-            each.close()
+        for segment in reading.segments:
+            segment.close()
         raise
     return reading.segments, reading.cut
 

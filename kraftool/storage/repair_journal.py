@@ -114,7 +114,7 @@ def read(data: bytes, path: str) -> tuple[list[Entry], int]:
 
 def stage_of(entries: Iterable[Entry]) -> Stage:
     """How far a journal's plan is."""
-    told = [BEGINS[each["kind"]] for each in entries if each["kind"] in BEGINS]
+    told = [BEGINS[entry["kind"]] for entry in entries if entry["kind"] in BEGINS]
     return told[-1] if told else Stage.NONE
 
 
@@ -123,10 +123,10 @@ def folders_in(partition: str) -> list[str]:
     above = os.path.join(partition, FOLDER)
     try:
         with os.scandir(above) as items:
-            names = sorted(each.name for each in items if each.is_dir(follow_symlinks=False))
+            names = sorted(item.name for item in items if item.is_dir(follow_symlinks=False))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    return [os.path.join(above, each) for each in names]
+    return [os.path.join(above, name) for name in names]
 
 
 def entries_at(files: Files, path: str) -> list[Entry]:

@@ -117,11 +117,11 @@ def _control_records(
     path: str, batch: RecordBatch
 ) -> Iterator[tuple[ControlRecordType, codec.Value]]:
     try:
-        for each in batch.records():
-            kind = BY_ID.get(read_key(each.key))
+        for record in batch.records():
+            kind = BY_ID.get(read_key(record.key))
             if kind is None:
                 raise SnapshotDamaged(f"{path} has a control record of an unknown type")
-            yield kind, decode_value(kind, each.value)[1]
+            yield kind, decode_value(kind, record.value)[1]
     except DecodeError as error:
         raise SnapshotDamaged(f"{path}: {error.at(batch.position).describe()}") from error
 

@@ -117,7 +117,7 @@ class TailState:
             "generation": self.generation,
             "gone": self.gone,
             "damaged_to": self.damaged_to,
-            "marks": [[each.segment, each.position, each.head, each.number] for each in self.marks],
+            "marks": [[mark.segment, mark.position, mark.head, mark.number] for mark in self.marks],
         }
 
     @classmethod
@@ -251,7 +251,7 @@ def _judge(state: TailState, segments: Sequence[ListedSegment]) -> Look:
     if not state.segment:
         first = segments[0]
         return Look(replace(state, segment=first.name, offset=first.base_offset))
-    present = {each.name: each for each in segments}
+    present = {segment.name: segment for segment in segments}
     oldest = segments[0]
     missing = False
     for number in range(len(state.marks), 0, -1):
@@ -343,10 +343,10 @@ def thinned(marks: list[BatchMark], latest: int = _LATEST) -> list[BatchMark]:
     """The latest marks, and of older ones the fewer the older they are: some for each doubling."""
     last = marks[-1].number if marks else 0
     return [
-        each
-        for each in marks
-        if last - each.number < latest
-        or each.number % (1 << ((last - each.number) // (latest // 2)).bit_length()) == 0
+        mark
+        for mark in marks
+        if last - mark.number < latest
+        or mark.number % (1 << ((last - mark.number) // (latest // 2)).bit_length()) == 0
     ]
 
 

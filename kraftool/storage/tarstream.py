@@ -374,7 +374,7 @@ class TarStream:
                     numbers.append(tarheader.pax_number(value, key, position))
                 case "GNU.sparse.map":
                     numbers += [
-                        tarheader.pax_number(each, key, position) for each in value.split(b",")
+                        tarheader.pax_number(part, key, position) for part in value.split(b",")
                     ]
         if numbers:
             extra.sparse = tarheader.pair_up(numbers, position)

@@ -73,7 +73,7 @@ class Complaint:
 
     def meaning(self) -> str:
         """What a finding of this code means for Kafka."""
-        return next((each.meaning for each in explain(self.finding.code)), "")
+        return next((explanation.meaning for explanation in explain(self.finding.code)), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +118,16 @@ class LiveHealth:
         if not self._looks or self._looks[-1] is not view:
             self._looks.append(view)
         now = _asked(view)
-        older = [each for each in self._looks if LOOKS_APART_MS <= now - _asked(each) <= _STALE_MS]
+        older = [
+            quorum_view
+            for quorum_view in self._looks
+            if LOOKS_APART_MS <= now - _asked(quorum_view) <= _STALE_MS
+        ]
         told = metadata or MetadataHealth()
         judged = health(older[-1] if older else view, view, told.cluster, told.unobserved)
         if older:
             return judged
-        settled = tuple(each for each in judged.findings if each.code not in _BY_TIME)
+        settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)
         return replace(judged, findings=settled, commits_per_s=None)
 
 
@@ -173,13 +177,15 @@ def limits() -> str:
 
 
 def _asked(view: QuorumView) -> int:
-    return max((each.asked_ms for each in view.nodes), default=0)
+    return max((node.asked_ms for node in view.nodes), default=0)
 
 
 def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Complaint, ...]:
     """Everything that is wrong, the worst first."""
     findings = () if live is None else live.findings
-    found = [Complaint(subject=LIVE, who=each.file or LIVE, finding=each) for each in findings]
+    found = [
+        Complaint(subject=LIVE, who=finding.file or LIVE, finding=finding) for finding in findings
+    ]
     found += () if examined is None else examined.found.complaints
     return tuple(sorted(found, key=lambda each: _RANK[each.finding.severity]))
 
@@ -188,23 +194,25 @@ def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
     for section in report.sections:
         path, patient = section.path or BETWEEN, section.patient
         node_id = None if patient is None else patient.node_id
-        for each in section.diagnoses:
+        for diagnosis in section.diagnoses:
             yield Complaint(
                 subject=path,
                 who=path if node_id is None else f"node {node_id}",
-                finding=each.finding,
-                evidence=each.evidence,
-                commands=each.commands,
+                finding=diagnosis.finding,
+                evidence=diagnosis.evidence,
+                commands=diagnosis.commands,
             )
 
 
 def counted(found: Sequence[Complaint]) -> str:
     """How many of each severity, in words; empty for none."""
-    counts = tally(each.finding for each in found)
+    counts = tally(complaint.finding for complaint in found)
     return ", ".join(
-        many(counts[each], each.value) if each is not Severity.INFO else f"{counts[each]} info"
-        for each in _RANK
-        if counts[each]
+        many(counts[severity], severity.value)
+        if severity is not Severity.INFO
+        else f"{counts[severity]} info"
+        for severity in _RANK
+        if counts[severity]
     )
 
 
@@ -223,7 +231,7 @@ def document(
             ),
             examined_at=None if examined is None else examined.at_ms,
             complaints=tuple(found),
-            finding_counts=finding_counts([each.finding for each in found]),
+            finding_counts=finding_counts([complaint.finding for complaint in found]),
         )
     )
 

@@ -63,12 +63,12 @@ class DirectoryWatch:
     def _look(self, at_ms: int, budget_s: float) -> DirectoryLook:
         location = self._opened()
         entries, problems = [], []
-        for each in location.entries():
-            if isinstance(each, EntryProblem):
-                problems.append(each.reason)
+        for entry in location.entries():
+            if isinstance(entry, EntryProblem):
+                problems.append(entry.reason)
             else:
-                entries.append(each)
-        by_name = {each.basename: each for each in entries}
+                entries.append(entry)
+        by_name = {entry.basename: entry for entry in entries}
         node = _meta(by_name.get("meta.properties"), problems)
         state = _state(by_name.get("quorum-state"), problems)
         until = time.monotonic() + budget_s
@@ -76,12 +76,12 @@ class DirectoryWatch:
         is_live = lock is LockState.HELD
         segments = self._read_segments(entries, by_name, until, problems, is_live=is_live)
         snapshots = self._read_checkpoints(entries, problems)
-        controls = [each for one in segments for each in one.controls.values()]
+        controls = [control for one in segments for control in one.controls.values()]
         sets = self._voter_sets(controls)
         voters, before = _in_force(sets, controls, state, _static(location))
-        ends = [each for each in segments if each.end_offset is not None]
+        ends = [segment for segment in segments if segment.end_offset is not None]
         last = ends[-1] if ends else None
-        damaged = next((each for each in segments if each.damaged_at is not None), None)
+        damaged = next((segment for segment in segments if segment.damaged_at is not None), None)
         if damaged is not None:
             name = write_segment_name(damaged.base_offset, ".log")
             problems.append(f"{name} is damaged from position {damaged.damaged_at} on")
@@ -106,13 +106,13 @@ class DirectoryWatch:
             leader_changes=_leader_changes(controls),
             lock=lock,
             problem="; ".join(problems),
-            is_complete=all(each.is_complete for each in segments),
+            is_complete=all(segment.is_complete for segment in segments),
             segments=len(segments),
-            size=sum(each.size for each in entries if segment_offset(each.basename) is not None),
+            size=sum(entry.size for entry in entries if segment_offset(entry.basename) is not None),
             stamp=tuple(
-                (each.path, each.size, each.mtime_ns)
-                for each in entries
-                if not each.basename.endswith((".index", ".timeindex", ".lock"))
+                (entry.path, entry.size, entry.mtime_ns)
+                for entry in entries
+                if not entry.basename.endswith((".index", ".timeindex", ".lock"))
             ),
         )
 
@@ -175,16 +175,16 @@ class DirectoryWatch:
     def _voter_sets(self, controls: Iterable[ControlSeen]) -> tuple[SeenVoters, ...]:
         """Every voter set that a record tells, the oldest first."""
         sets = {
-            -1 if each.offset is None else each.offset: each
+            -1 if voters.offset is None else voters.offset: voters
             for known in self._checkpoints.values()
-            for each in known
+            for voters in known
         }
-        for each in controls:
-            if each.type == "KRaftVoters":
-                sets[each.offset] = SeenVoters(
+        for control in controls:
+            if control.type == "KRaftVoters":
+                sets[control.offset] = SeenVoters(
                     source=VoterSource.RECORD,
-                    voters=record_voters(each.data),
-                    offset=each.offset,
+                    voters=record_voters(control.data),
+                    offset=control.offset,
                     file="log",
                 )
         return tuple(sets[offset] for offset in sorted(sets))
@@ -206,7 +206,7 @@ def _in_force(
         return newest, (ordered[-2] if len(ordered) > 1 else None)
     if static:
         return SeenVoters(source=VoterSource.PROPERTIES, voters=static), None
-    changes = [each for each in controls if each.type == "LeaderChange"]
+    changes = [control for control in controls if control.type == "LeaderChange"]
     last_change = max(changes, key=lambda each: each.offset, default=None)
     if last_change is not None:
         ids = voters_of_ids(each["voterId"] for each in last_change.data["voters"])
@@ -265,25 +265,28 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
             except DecodeError:
                 break
     return tuple(
-        SeenVoters(source=VoterSource.RECORD, voters=each, offset=offset - 1, file=entry.basename)
-        for each in found[-1:]
+        SeenVoters(
+            source=VoterSource.RECORD, voters=voter_set, offset=offset - 1, file=entry.basename
+        )
+        for voter_set in found[-1:]
     )
 
 
 def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LastLeaderChange, ...]:
     found = sorted(
-        (each for each in controls if each.type == "LeaderChange"), key=lambda each: each.offset
+        (control for control in controls if control.type == "LeaderChange"),
+        key=lambda each: each.offset,
     )
     return tuple(
         LastLeaderChange(
-            leader_id=each.data["leaderId"],
-            epoch=each.epoch,
-            offset=each.offset,
-            timestamp=each.timestamp,
-            voters=tuple(one["voterId"] for one in each.data["voters"]),
-            granting_voters=tuple(one["voterId"] for one in each.data["grantingVoters"]),
+            leader_id=control_seen.data["leaderId"],
+            epoch=control_seen.epoch,
+            offset=control_seen.offset,
+            timestamp=control_seen.timestamp,
+            voters=tuple(one["voterId"] for one in control_seen.data["voters"]),
+            granting_voters=tuple(one["voterId"] for one in control_seen.data["grantingVoters"]),
         )
-        for each in found[-_MOST_CHANGES:]
+        for control_seen in found[-_MOST_CHANGES:]
     )
 
 

@@ -68,7 +68,7 @@ class DirectoryFiles:
 
     @property
     def size(self) -> int:
-        return sum(each.size for each in self.files)
+        return sum(file.size for file in self.files)
 
     def words(self) -> Iterator[str]:
         """What is to be said of the directory as a whole."""
@@ -88,7 +88,7 @@ class WatchedFiles:
     def look(self, paths: Sequence[str]) -> tuple[DirectoryFiles, ...]:
         """All PATHs now. One that cannot be read says why."""
         found = tuple(self._directory(path) for path in paths)
-        there = {file.name for each in found for file in each.files}
+        there = {file.name for directory_files in found for file in directory_files.files}
         self._known = {name: each for name, each in self._known.items() if name in there}
         return found
 
@@ -102,12 +102,12 @@ class WatchedFiles:
             return DirectoryFiles(path=path, problems=("an archive is not watched: unpack it",))
         files: list[FileLook] = []
         problems: list[str] = []
-        for each in location.entries():
-            if isinstance(each, EntryProblem):
-                if each.severity is not Severity.INFO:
-                    problems.append(f"{each.name}: {each.reason}")
+        for entry in location.entries():
+            if isinstance(entry, EntryProblem):
+                if entry.severity is not Severity.INFO:
+                    problems.append(f"{entry.name}: {entry.reason}")
             else:
-                files.append(self._file(each))
+                files.append(self._file(entry))
         return DirectoryFiles(
             path=path,
             files=tuple(_with_ends(files)),
@@ -184,17 +184,17 @@ def _left(state: FileState) -> str:
 def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
     """Each live segment ends where the next one begins."""
     segments = sorted(
-        (each for each in files if _is_live_segment(each)), key=lambda each: each.first_offset or 0
+        (file for file in files if _is_live_segment(file)), key=lambda each: each.first_offset or 0
     )
     ends = {here.name: after.first_offset for here, after in pairwise(segments)}
-    for each in files:
-        if not _is_live_segment(each):
-            yield each
+    for file in files:
+        if not _is_live_segment(file):
+            yield file
             continue
-        end = ends.get(each.name)
-        start = each.first_offset or 0
+        end = ends.get(file.name)
+        start = file.first_offset or 0
         words = f"from offset {start} on" if end is None else f"offsets {start} to {end - 1}"
-        yield replace(each, next_offset=end, holds=words if each.size else "empty")
+        yield replace(file, next_offset=end, holds=words if file.size else "empty")
 
 
 def _is_live_segment(each: FileLook) -> bool:

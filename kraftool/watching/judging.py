@@ -86,7 +86,7 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
 def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
     if not voters.now:
         return Tolerance(failures=None, reason="no node leads, and only a leader tells who votes")
-    reached = {each.node_id for each in view.reached}
+    reached = {answer.node_id for answer in view.reached}
     up = [each for each in voters.now if each.id in reached]
     said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
     if len(up) < voters.majority:
@@ -112,18 +112,18 @@ def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restar
     if view is None:
         return {}
     if view.quorum is None:
-        reached = {each.node_id for each in view.reached}
+        reached = {answer.node_id for answer in view.reached}
         no = RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
         yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
         return {each.id: no if each.id in reached else yes for each in voters.now}
     keeping = {*keeping_up(view.quorum)}
     found = {}
-    for each in view.quorum.observers:
+    for observer in view.quorum.observers:
         safe = RestartSafety(is_safe=True, reason="it has no vote")
-        found[each.replica.id] = _wait(view) if view.lacks_controller else safe
-    for each in view.quorum.voters:
-        found[each.replica.id] = _restart(
-            each.replica, keeping, view, view.quorum.leader_id, voters
+        found[observer.replica.id] = _wait(view) if view.lacks_controller else safe
+    for voter in view.quorum.voters:
+        found[voter.replica.id] = _restart(
+            voter.replica, keeping, view, view.quorum.leader_id, voters
         )
     return found
 
@@ -197,12 +197,12 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
         yield _error(f"{without_controller(view)} Next: {step}.")
     if len(view.cluster_ids) > 1:
         told = "; ".join(
-            f"{_node(each)} says {each.cluster_id}" for each in view.nodes if each.cluster_id
+            f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
         )
         yield _error(f"These nodes are not of one cluster: {told}.")
     if len(view.leaders) > 1:
-        told = " and ".join(f"{_node(each)} of epoch {each.epoch}" for each in view.leaders)
-        same = len({each.epoch for each in view.leaders}) < len(view.leaders)
+        told = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
+        same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
         if same:
             yield _error(f"Two nodes lead one epoch, which must never be: {told}.")
         else:
@@ -211,20 +211,24 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
                 " will learn of it."
             )
     yield from _other_opinions(view)
-    for each in view.nodes:
-        if not each.is_reached:
-            what = ", a voter," if voters.key_of(each.node_id) is not None else ""
-            yield _warning(f"{_node(each)}{what} cannot be reached: {reason(each)}.")
-        elif each.problem:
-            yield _warning(f"{_node(each)} did not answer everything: {reason(each)}.")
-    for each in view.brokers:
-        severity = Severity.INFO if each.controllers else Severity.WARNING
-        yield Statement(severity=severity, reason=f"{broker_words(each)}.")
+    for node in view.nodes:
+        if not node.is_reached:
+            what = ", a voter," if voters.key_of(node.node_id) is not None else ""
+            yield _warning(f"{_node(node)}{what} cannot be reached: {reason(node)}.")
+        elif node.problem:
+            yield _warning(f"{_node(node)} did not answer everything: {reason(node)}.")
+    for broker in view.brokers:
+        severity = Severity.INFO if broker.controllers else Severity.WARNING
+        yield Statement(severity=severity, reason=f"{broker_words(broker)}.")
 
 
 def _no_leader(view: QuorumView) -> Iterator[Statement]:
-    named = {each.leader_id for each in view.reached if each.leader_id is not None}
-    epochs = sorted({each.epoch for each in view.reached if each.epoch is not None})
+    named = {
+        node_answer.leader_id for node_answer in view.reached if node_answer.leader_id is not None
+    }
+    epochs = sorted(
+        {node_answer.epoch for node_answer in view.reached if node_answer.epoch is not None}
+    )
     if named:
         ids = listed(sorted(named))
         answer = view.node(next(iter(named)))
@@ -243,17 +247,18 @@ def _other_opinions(view: QuorumView) -> Iterator[Statement]:
     leader = view.leader
     if leader is None:
         return
-    for each in view.reached:
-        if each.epoch is None or each.quorum is not None:
+    for answer in view.reached:
+        if answer.epoch is None or answer.quorum is not None:
             continue
-        if (each.epoch, each.leader_id) == (leader.epoch, leader.node_id):
+        if (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
             continue
         said = f"node {leader.node_id} leads epoch {leader.epoch}"
-        if each.leader_id is None:
-            yield _warning(f"{_node(each)} knows no leader in its epoch {each.epoch}; {said}.")
+        if answer.leader_id is None:
+            yield _warning(f"{_node(answer)} knows no leader in its epoch {answer.epoch}; {said}.")
         else:
             yield _warning(
-                f"{_node(each)} takes node {each.leader_id} for the leader of epoch {each.epoch};"
+                f"{_node(answer)} takes node {answer.leader_id}"
+                f" for the leader of epoch {answer.epoch};"
                 f" {said}."
             )
 
@@ -265,11 +270,11 @@ def _stuck(picture: Picture) -> Iterator[Statement]:
     if last is None or last.leader_id is None or last.leader_end is None:
         return
     since = last
-    for each in reversed(samples):
-        same = (each.epoch, each.leader_id, each.high_watermark)
+    for sample in reversed(samples):
+        same = (sample.epoch, sample.leader_id, sample.high_watermark)
         if same != (last.epoch, last.leader_id, last.high_watermark):
             break
-        since = each
+        since = sample
     grown = last.leader_end - (since.leader_end or 0)
     seconds = (last.at_ms - since.at_ms) / 1000
     if grown > 0 and seconds >= STUCK_S:
@@ -298,16 +303,16 @@ def _voter_change(voters: VoterState) -> Iterator[Statement]:
 
 
 def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
-    for each in picture.directories:
-        if each.problem:
-            yield _warning(f"{each.path}: {each.problem}.")
+    for directory in picture.directories:
+        if directory.problem:
+            yield _warning(f"{directory.path}: {directory.problem}.")
         if picture.view is not None:
-            yield from _beside_live(each, picture.view)
-        found = currency(picture, each)
+            yield from _beside_live(directory, picture.view)
+        found = currency(picture, directory)
         if found.stale:
-            said = f"{each.path} is stale: {found.words}."
+            said = f"{directory.path} is stale: {found.words}."
             yield Statement(severity=Severity.WARNING, reason=said, is_of_old_log=True)
-        yield from _as_voter(each, voters)
+        yield from _as_voter(directory, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)
 
@@ -352,13 +357,15 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
     if one.node.node_id is not None and one.node.node_id == other.node.node_id:
         yield _warning(f"{one.path} and {other.path} are both of node {one.node.node_id}.")
     if one.voters is not None and other.voters is not None:
-        ids = [{(v.id, v.directory_id) for v in each.voters} for each in (one.voters, other.voters)]
+        ids = [
+            {(v.id, v.directory_id) for v in voters.voters} for voters in (one.voters, other.voters)
+        ]
         if ids[0] != ids[1] and one.voters.source is other.voters.source:
             told = " and ".join(
-                f"{each.path} has {listed(sorted(v.id for v in each.voters.voters))}"
-                + ("" if each.voters.offset is None else f" (offset {each.voters.offset})")
-                for each in (one, other)
-                if each.voters is not None
+                f"{look.path} has {listed(sorted(v.id for v in look.voters.voters))}"
+                + ("" if look.voters.offset is None else f" (offset {look.voters.offset})")
+                for look in (one, other)
+                if look.voters is not None
             )
             yield _warning(f"They name other voters: {told}.")
 

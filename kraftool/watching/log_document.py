@@ -53,7 +53,7 @@ def log_view(path: str, stretch: RowRange, high_watermark: int | None) -> ShownL
         end_offset=stretch.extent.end_offset,
         high_watermark=high_watermark,
         filter=stretch.query.text or None,
-        shown=tuple(_row(each) for each in stretch.rows),
+        shown=tuple(_row(row) for row in stretch.rows),
     )
 
 

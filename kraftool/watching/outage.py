@@ -81,7 +81,11 @@ def case_of_live(picture: Picture) -> ElectionCase | None:
     end that was told last. All logs are taken for parts of one log, which they are as far as they
     were fetched.
     """
-    told = [each for each in picture.history.samples if each.leader_id is not None and each.voters]
+    told = [
+        sample
+        for sample in picture.history.samples
+        if sample.leader_id is not None and sample.voters
+    ]
     if not told:
         return None
     newest = told[-1]
@@ -89,16 +93,18 @@ def case_of_live(picture: Picture) -> ElectionCase | None:
     starts = _epoch_starts(told)
     nodes, late = [], []
     for key in sorted(newest.voters):
-        known = next((each for each in reversed(told) if key in each.ends), None)
+        known = next(
+            (quorum_sample for quorum_sample in reversed(told) if key in quorum_sample.ends), None
+        )
         if known is None:
             continue
         if known is not newest:
             late.append(key.id)
-        epochs = [each for each in starts if each.epoch <= (known.epoch or 0)]
+        epochs = [start for start in starts if start.epoch <= (known.epoch or 0)]
         nodes.append(_node(key, known.ends[key], epochs, voters, newest, picture.view))
-    ids = {each.id for each in nodes}
+    ids = {node.id for node in nodes}
     return ElectionCase(
-        nodes=tuple(replace(each, settings=reachable_by(each.settings, nodes)) for each in nodes),
+        nodes=tuple(replace(node, settings=reachable_by(node.settings, nodes)) for node in nodes),
         unknown=tuple(sorted(voters.ids - ids)),
         is_live=True,
         notes=tuple(_assumed(newest, picture, late)),
@@ -109,16 +115,16 @@ def _epoch_starts(samples: Sequence[QuorumSample]) -> list[EpochEntry]:
     """Each begins where the logs ended before, as far as that was seen."""
     starts: list[EpochEntry] = []
     end = 0
-    for each in samples:
-        ends = max(each.ends.values(), default=0)
+    for sample in samples:
+        ends = max(sample.ends.values(), default=0)
         if not starts:
-            starts.append(EpochEntry(each.epoch or 0, 0))
-        elif (each.epoch or 0) > starts[-1].epoch:
+            starts.append(EpochEntry(sample.epoch or 0, 0))
+        elif (sample.epoch or 0) > starts[-1].epoch:
             start = min(end, ends - 1)  # a leader begins with a record of its own
             if start > starts[-1].start_offset:
-                starts.append(EpochEntry(each.epoch or 0, start))
+                starts.append(EpochEntry(sample.epoch or 0, start))
             else:
-                starts[-1] = EpochEntry(each.epoch or 0, starts[-1].start_offset)
+                starts[-1] = EpochEntry(sample.epoch or 0, starts[-1].start_offset)
         end = ends
     return starts
 
@@ -128,7 +134,7 @@ def lost_already(picture: Picture) -> frozenset[int]:
     view = picture.view
     if view is None:
         return frozenset()
-    silent = {each.node_id for each in view.nodes if not each.is_reached}
+    silent = {node.node_id for node in view.nodes if not node.is_reached}
     lost = {each for each in silent if each is not None}
     return frozenset(lost | (_behind(view) if view.quorum is not None else set()))
 
@@ -136,20 +142,20 @@ def lost_already(picture: Picture) -> frozenset[int]:
 def _behind(view: QuorumView) -> set[int]:
     """The voters that have not fetched lately."""
     assert view.quorum is not None, "only a leader knows who fetches"
-    return {each.replica.id for each in view.voters} - set(keeping_up(view.quorum))
+    return {voter.replica.id for voter in view.voters} - set(keeping_up(view.quorum))
 
 
 def _is_static(sample: QuorumSample) -> bool:
     """Voters of static quorums have no directory ids."""
-    return all(each.directory_id is None for each in sample.voters)
+    return all(voter.directory_id is None for voter in sample.voters)
 
 
 def _voter_set(sample: QuorumSample, view: QuorumView | None) -> VoterSet:
     levels = VersionRange(0, 0) if _is_static(sample) else SUPPORTED_KRAFT_VERSION
     return VoterSet.of(
         *(
-            Voter(key=each, endpoints=_endpoints(view, each.id), kraft_version=levels)
-            for each in sample.voters
+            Voter(key=voter, endpoints=_endpoints(view, voter.id), kraft_version=levels)
+            for voter in sample.voters
         )
     )
 
@@ -182,7 +188,7 @@ def _node(
     epoch, formatted = sample.epoch or 0, BOOTSTRAP_SNAPSHOT.offset - 1
     log = Log(
         end=end,
-        epochs=tuple(each for each in epochs if each.start_offset < end),
+        epochs=tuple(epoch_entry for epoch_entry in epochs if epoch_entry.start_offset < end),
         snapshots=() if is_static else (BOOTSTRAP_SNAPSHOT,),
         voter_sets=() if is_static else ((formatted, voters),),
         kraft_versions=() if is_static else ((formatted, 1),),

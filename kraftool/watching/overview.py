@@ -46,14 +46,14 @@ class Overview:
         """Judge a picture."""
         self.report = quorum_report(picture)
         self._found[QUORUM] = (
-            *(each.severity for each in self.report.statements),
+            *(statement.severity for statement in self.report.statements),
             *_of_tolerance(self.report.tolerance),
         )
         self.live = None
         if picture.view is not None:
             self.live = self._judge.judge(picture.view, self.metadata)
         found = complaints(self.live, self.examined)
-        self._found[HEALTH] = tuple(each.finding.severity for each in found)
+        self._found[HEALTH] = tuple(complaint.finding.severity for complaint in found)
 
     def tell(self, view: str, severities: Iterable[Severity]) -> None:
         """Note what a view has found."""
@@ -67,7 +67,7 @@ class Overview:
     @property
     def loud(self) -> tuple[Severity, ...]:
         """Return every warning and error."""
-        return tuple(each for found in self._found.values() for each in _loud(found))
+        return tuple(severity for found in self._found.values() for severity in _loud(found))
 
     @property
     def status(self) -> Status:
@@ -77,12 +77,12 @@ class Overview:
         if report is not None:
             is_live = report.is_live and report.tolerance.failures is not None
             is_complete = is_live or (not report.is_live and self.examined is not None)
-        every = (each for found in self._found.values() for each in found)
+        every = (severity for found in self._found.values() for severity in found)
         return overall_status(every, is_complete=is_complete)
 
 
 def _loud(severities: Iterable[Severity]) -> tuple[Severity, ...]:
-    return tuple(each for each in severities if each is not Severity.INFO)
+    return tuple(severity for severity in severities if severity is not Severity.INFO)
 
 
 def _of_tolerance(tolerance: Tolerance) -> tuple[Severity, ...]:

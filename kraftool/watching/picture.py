@@ -74,4 +74,4 @@ class Picture:
     def stamp(self) -> tuple[object, ...]:
         """Changes when a file of a directory does: whoever reads directories itself (a screen's
         work, say) reads again when this differs."""
-        return tuple(each.stamp for each in self.directories)
+        return tuple(directory.stamp for directory in self.directories)

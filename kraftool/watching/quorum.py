@@ -128,16 +128,18 @@ def quorum_report(picture: Picture) -> QuorumReport:
     judged = tolerance(view, voters)
     safe = restarts(view, voters)
     found = [
-        each
-        if each.node_id is None or each.node_id not in safe
-        else replace(each, restart=safe[each.node_id])
-        for each in found
+        replica_status
+        if replica_status.node_id is None or replica_status.node_id not in safe
+        else replace(replica_status, restart=safe[replica_status.node_id])
+        for replica_status in found
     ]
     leader_id, epoch = _leader(picture)
     case = case_of_live(picture)
     quorum = view.quorum if view is not None else None
     mark = None if quorum is None or quorum.high_watermark < 0 else quorum.high_watermark
-    cluster_ids = {each.node.cluster_id for each in picture.directories if each.node.cluster_id}
+    cluster_ids = {
+        directory.node.cluster_id for directory in picture.directories if directory.node.cluster_id
+    }
     if view is not None:
         cluster_ids |= {*view.cluster_ids}
     return QuorumReport(
@@ -158,7 +160,9 @@ def quorum_report(picture: Picture) -> QuorumReport:
         since_ms=picture.history.since_ms,
         looks=len(samples),
         statements=tuple(statements(picture, voters)),
-        unreached=sum(each.is_asked and not each.is_reached for each in found),
+        unreached=sum(
+            replica_status.is_asked and not replica_status.is_reached for replica_status in found
+        ),
         leader_runs_controller=None
         if view is None or view.leader is None
         else view.leader.runs_controller,
@@ -178,16 +182,22 @@ def _leader(picture: Picture) -> tuple[int | None, int | None]:
     if picture.view is not None:
         leader = picture.view.leader
         return (None if leader is None else leader.node_id), picture.view.epoch
-    states = [each.quorum_state for each in picture.directories if each.quorum_state is not None]
+    states = [
+        directory.quorum_state
+        for directory in picture.directories
+        if directory.quorum_state is not None
+    ]
     if not states:
         return None, None
-    newest = max(states, key=lambda each: (each.leader_epoch, each.leader_id))
+    newest = max(
+        states, key=lambda quorum_state: (quorum_state.leader_epoch, quorum_state.leader_id)
+    )
     return (newest.leader_id if newest.leader_id >= 0 else None), newest.leader_epoch
 
 
 def _end(picture: Picture) -> int | None:
-    ends = [each.log_end_offset for each in picture.directories]
-    return max((each for each in ends if each is not None), default=None)
+    ends = [directory.log_end_offset for directory in picture.directories]
+    return max((end for end in ends if end is not None), default=None)
 
 
 def _order(each: ReplicaStatus) -> tuple[bool, bool, int]:
@@ -206,15 +216,17 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
         for row in _live(view, picture.history.samples, voters):
             if row.node_id is not None:
                 told.add(row.node_id)
-            mine = next((each for each in left if _is_of(each, row)), None)
+            mine = next(
+                (directory_look for directory_look in left if _is_of(directory_look, row)), None
+            )
             if mine is not None:
                 left.remove(mine)
                 row = _with_directory(row, mine, _stale(picture, mine))
             yield row
     end = _end(picture) if view is None else None
-    for each in left:
-        row = _from_directory(each, voters, end)
-        yield replace(row, stale=_stale(picture, each))
+    for directory_look in left:
+        row = _from_directory(directory_look, voters, end)
+        yield replace(row, stale=_stale(picture, directory_look))
 
 
 def _stale(picture: Picture, each: DirectoryLook) -> str:
@@ -273,15 +285,15 @@ def _live(
     quorum = view.quorum
     if quorum is not None:
         every = (*quorum.voters, *quorum.observers)
-        own = [each for each in every if each.replica.id == quorum.leader_id]
-        clock = max((each.last_fetch_timestamp for each in own or every), default=-1)
+        own = [replica for replica in every if replica.replica.id == quorum.leader_id]
+        clock = max((replica.last_fetch_timestamp for replica in own or every), default=-1)
         end = leader_end(view)
-        answers = {each.node_id: each for each in view.nodes}
-        for each in every:
-            told.add(each.replica.id)
-            answer = answers.get(each.replica.id)
-            lags = () if each.replica.id == quorum.leader_id else _lags(samples, each.replica)
-            yield _with_answer(_told(quorum, each, clock, end, voters, lags), answer)
+        answers = {node.node_id: node for node in view.nodes}
+        for replica in every:
+            told.add(replica.replica.id)
+            answer = answers.get(replica.replica.id)
+            lags = () if replica.replica.id == quorum.leader_id else _lags(samples, replica.replica)
+            yield _with_answer(_told(quorum, replica, clock, end, voters, lags), answer)
     for answer in view.nodes:
         if answer.node_id is None or answer.node_id not in told:
             key = voters.key_of(answer.node_id)
@@ -306,7 +318,7 @@ def _last_known(
 ) -> Iterator[ReplicaStatus]:
     """Without a leader: whom the last one knew of, and nobody asks."""
     ends = _last_ends(samples)
-    for key in (*voters.now, *(each for each in ends if each not in voters.now)):
+    for key in (*voters.now, *(end for end in ends if end not in voters.now)):
         if key.id not in told:
             told.add(key.id)
             is_voter = key in voters.now
@@ -320,7 +332,7 @@ def _last_known(
 
 
 def _last_ends(samples: tuple[QuorumSample, ...]) -> Mapping[ReplicaKey, int]:
-    return next((each.ends for each in reversed(samples) if each.ends), {})
+    return next((sample.ends for sample in reversed(samples) if sample.ends), {})
 
 
 def _last_end(node_id: int | None, ends: Mapping[int, int]) -> int | None:
@@ -383,10 +395,10 @@ def _ago(clock: int, timestamp: int) -> int | None:
 
 def _lags(samples: tuple[QuorumSample, ...], replica: ReplicaKey) -> tuple[int | None, ...]:
     found: list[int | None] = []
-    for each in samples[-TREND:]:
-        end = each.ends.get(replica)
-        unknown = end is None or each.leader_end is None
-        found.append(None if unknown else max((each.leader_end or 0) - (end or 0), 0))
+    for sample in samples[-TREND:]:
+        end = sample.ends.get(replica)
+        unknown = end is None or sample.leader_end is None
+        found.append(None if unknown else max((sample.leader_end or 0) - (end or 0), 0))
     return tuple(found)
 
 

@@ -84,9 +84,9 @@ def _sample(at_ms: int, view: QuorumView) -> QuorumSample:
         high_watermark=quorum.high_watermark if quorum.high_watermark >= 0 else None,
         leader_end=leader_end(view),
         ends={
-            each.replica: each.log_end_offset
-            for each in (*quorum.voters, *quorum.observers)
-            if each.log_end_offset >= 0
+            replica.replica: replica.log_end_offset
+            for replica in (*quorum.voters, *quorum.observers)
+            if replica.log_end_offset >= 0
         },
-        voters=tuple(each.replica for each in quorum.voters),
+        voters=tuple(voter.replica for voter in quorum.voters),
     )

@@ -64,7 +64,7 @@ def newest_directory(picture: Picture) -> int:
 
 def currencies(picture: Picture) -> tuple[Currency, ...]:
     """Return how current each directory of the picture is."""
-    return tuple(currency(picture, each) for each in picture.directories)
+    return tuple(currency(picture, directory) for directory in picture.directories)
 
 
 def currency(picture: Picture, look: DirectoryLook) -> Currency:
@@ -132,10 +132,10 @@ def _removed(picture: Picture, look: DirectoryLook) -> Iterator[str]:
     """Say that the newest voter set lacks a node that an older one has."""
     node = look.node
     sets = picture.directories[newest_directory(picture)].voter_sets
-    if not any(_votes(each, look) for each in (look.voters, *look.voter_sets, *sets)):
+    if not any(_votes(voters, look) for voters in (look.voters, *look.voter_sets, *sets)):
         return
     if sets and not _votes(sets[-1], look):
-        kept = [number for number, each in enumerate(sets) if _votes(each, look)]
+        kept = [number for number, voters in enumerate(sets) if _votes(voters, look)]
         removal = sets[kept[-1] + 1 if kept else 0]
         offset = removal.offset
         when = "" if offset is None else f" at offset {offset}"
@@ -145,14 +145,14 @@ def _removed(picture: Picture, look: DirectoryLook) -> Iterator[str]:
         return
     view = picture.view
     if view is not None and view.voters and node.node_id is not None:
-        ids = {(each.replica.id, each.replica.directory_id) for each in view.voters}
+        ids = {(voter.replica.id, voter.replica.directory_id) for voter in view.voters}
         if not any(_same(id, key, look) for id, key in ids):
             yield f"node {node.node_id} is not a voter of the live quorum"
 
 
 def _votes(voters: SeenVoters | None, look: DirectoryLook) -> bool:
     return voters is not None and any(
-        _same(each.id, each.directory_id, look) for each in voters.voters
+        _same(voter.id, voter.directory_id, look) for voter in voters.voters
     )
 
 

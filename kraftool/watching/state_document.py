@@ -52,9 +52,7 @@ def state_view(state: LoadedState, rows: Sequence[TreeRow]) -> StateView:
 
 def leaves(rows: Sequence[TreeRow]) -> tuple[StateLeaf, ...]:
     return tuple(
-        StateLeaf(path="/".join(each.path), value=each.text())
-        for each in rows
-        if not each.is_directory
+        StateLeaf(path="/".join(row.path), value=row.text()) for row in rows if not row.is_directory
     )
 
 
@@ -92,7 +90,7 @@ def difference_view(path: str, found: StateComparison) -> DifferenceView:
         changes=tuple(found.kept),
         counts=found.counts.ordered(),
         lines=tuple(
-            DifferenceLine(sign=each.sign, name="  " * each.depth + each.name, what=each.text)
-            for each in found.rows
+            DifferenceLine(sign=row.sign, name="  " * row.depth + row.name, what=row.text)
+            for row in found.rows
         ),
     )

@@ -137,10 +137,10 @@ def _elections(report: QuorumReport) -> Iterator[StyledText]:
         seen = report.elections_seen
         since = clock(report.since_ms, report.at_ms)
         yield StyledText(f"{seen or 'none'} seen since {since}", "warn" if seen else "quiet")
-    for each in report.elections[: -MOST_ELECTIONS - 1 : -1]:
-        who = "?" if each.leader_id is None else f"node {each.leader_id}"
+    for election in report.elections[: -MOST_ELECTIONS - 1 : -1]:
+        who = "?" if election.leader_id is None else f"node {election.leader_id}"
         yield StyledText(
-            f"epoch {each.epoch}: {who}, {clock(each.timestamp, report.at_ms)}", "quiet"
+            f"epoch {election.epoch}: {who}, {clock(election.timestamp, report.at_ms)}", "quiet"
         )
 
 
@@ -164,7 +164,7 @@ def columns(report: QuorumReport, width: int) -> list[str]:
         names.insert(3, DIRECTORY)
     if width >= 146:
         names.insert(-1, SAYS)
-    if width >= 160 and any(each.path for each in report.replicas):
+    if width >= 160 and any(replica.path for replica in report.replicas):
         names.insert(-1, DISK)
     return names
 

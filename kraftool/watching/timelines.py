@@ -63,7 +63,7 @@ def _read(
 ) -> TimelineLook:
     task.begin("reading logs and snapshots")
     nodes, findings = open_nodes(locations, task.passed)
-    total = sum(each.size for node in nodes for each in node.segments)
+    total = sum(segment.size for node in nodes for segment in node.segments)
     task.begin("reading logs", total or None)
     different = other_clusters(clusters(nodes))
     if different is not None:
@@ -80,16 +80,16 @@ def seen_timeline(history: WatchHistory) -> Timeline:
     events = tuple(
         Event(
             category=Category.ELECTIONS,
-            type="leader-elected" if each.leader_id is not None else "epoch",
+            type="leader-elected" if election.leader_id is not None else "epoch",
             offset=-1,
-            epoch=each.epoch,
-            timestamp=each.timestamp,
-            what=f"{each.leader_id} elected leader of epoch {each.epoch}"
-            if each.leader_id is not None
-            else f"epoch {each.epoch} began, whose leader is not known",
-            details=() if each.is_recorded else ("when it was noticed",),
+            epoch=election.epoch,
+            timestamp=election.timestamp,
+            what=f"{election.leader_id} elected leader of epoch {election.epoch}"
+            if election.leader_id is not None
+            else f"epoch {election.epoch} began, whose leader is not known",
+            details=() if election.is_recorded else ("when it was noticed",),
         )
-        for each in history.elections
+        for election in history.elections
     )
     counts = {Category.ELECTIONS: len(events)} if events else {}
     return Timeline(nodes=(), events=events, statistics=Statistics(counts=counts))

@@ -39,11 +39,11 @@ class DirectoryVerification:
 
     def of(self, name: str) -> tuple[Finding, ...]:
         """The findings in one file."""
-        return tuple(each for each in self.findings if each.file == name)
+        return tuple(finding for finding in self.findings if finding.file == name)
 
     def verdict(self) -> str:
         counts = tally(self.findings)
-        told = [many(counts[each], each.value) for each in _LOUD if counts[each]]
+        told = [many(counts[severity], severity.value) for severity in _LOUD if counts[severity]]
         return ", ".join(told) if told else "verified"
 
 
@@ -69,7 +69,9 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
         else:
             findings += snapshots.all_findings
             states = tuple(
-                (each.file, each.state_hash) for each in snapshots.snapshots if each.state_hash
+                (snapshot.file, snapshot.state_hash)
+                for snapshot in snapshots.snapshots
+                if snapshot.state_hash
             )
     return DirectoryVerification(
         path=path,
@@ -81,18 +83,18 @@ def verify(path: str, at_ms: int, task: Task) -> DirectoryVerification:
 
 
 def _bytes(location: Location) -> int:
-    return sum(each.size for each in location.entries() if isinstance(each, Entry))
+    return sum(entry.size for entry in location.entries() if isinstance(entry, Entry))
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
     """What both commands say, once."""
     seen = set()
-    for each in findings:
-        fault = each.fault
-        key = each.code, fault.file, fault.position, fault.offset, fault.field
+    for finding in findings:
+        fault = finding.fault
+        key = finding.code, fault.file, fault.position, fault.offset, fault.field
         if key not in seen:
             seen.add(key)
-            yield each
+            yield finding
 
 
 def _checked(logs: LogVerification) -> str:

@@ -48,8 +48,10 @@ def changes(picture: Picture) -> tuple[object, ...]:
     view = picture.view
     live: tuple[object, ...] = ()
     if view is not None:
-        voters = tuple(sorted((each.replica.id, each.replica.directory_id) for each in view.voters))
-        known = tuple((each.node_id, each.epoch, each.leader_id) for each in view.nodes)
+        voters = tuple(
+            sorted((voter.replica.id, voter.replica.directory_id) for voter in view.voters)
+        )
+        known = tuple((node.node_id, node.epoch, node.leader_id) for node in view.nodes)
         live = (voters, known)
     return (*live, picture.stamp)
 

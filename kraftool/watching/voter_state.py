@@ -70,7 +70,7 @@ def voter_state(picture: Picture) -> VoterState:
     """Who votes, by whoever knows best: the leader, the last one that there was, directories."""
     newest = _newest(picture.directories)
     if picture.view is not None and picture.view.quorum is not None:
-        now = tuple(each.replica for each in picture.view.quorum.voters)
+        now = tuple(voter.replica for voter in picture.view.quorum.voters)
         if all(each.directory_id is None for each in now):
             return VoterState(now=now, commit=Commit.STATIC, source="leader")
         mark = picture.view.quorum.high_watermark
@@ -99,7 +99,7 @@ def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
 def _keys(voters: SeenVoters | None) -> tuple[ReplicaKey, ...]:
     if voters is None:
         return ()
-    return tuple(each.key for each in voters.voters)
+    return tuple(voter.key for voter in voters.voters)
 
 
 def _by_record(
@@ -122,7 +122,7 @@ def _by_record(
 
 def _by_history(now: tuple[ReplicaKey, ...], samples: tuple[QuorumSample, ...]) -> VoterState:
     """A record that came between two looks lies between the leader's log ends at these looks."""
-    led = [each for each in samples if each.voters and each.leader_end is not None]
+    led = [sample for sample in samples if sample.voters and sample.leader_end is not None]
     first = len(led)
     while first > 0 and set(led[first - 1].voters) == set(now):
         first -= 1
@@ -154,20 +154,20 @@ def _by_directories(newest: DirectoryLook, directories: tuple[DirectoryLook, ...
         return VoterState(now=now, commit=Commit.STATIC, source="directory", offset=offset)
     in_snapshot = any(
         snapshot.offset > offset
-        for each in directories
-        if each.voters is not None and set(_keys(each.voters)) == set(now)
-        for snapshot in each.snapshots
+        for directory in directories
+        if directory.voters is not None and set(_keys(directory.voters)) == set(now)
+        for snapshot in directory.snapshots
     )
     state = VoterState(now=now, source="directory", offset=offset)
     holders = {
-        each.node.node_id
-        for each in directories
-        if state.has(each.node.node_id, each.node.directory_id)
-        and each.voters is not None
-        and set(_keys(each.voters)) == set(now)
+        directory.node.node_id
+        for directory in directories
+        if state.has(directory.node.node_id, directory.node.directory_id)
+        and directory.voters is not None
+        and set(_keys(directory.voters)) == set(now)
     }
     is_committed = in_snapshot or len(holders) >= state.majority
-    missing = {each.id for each in now} - {each.node.node_id for each in directories}
+    missing = {each.id for each in now} - {directory.node.node_id for directory in directories}
     commit = Commit.UNCOMMITTED if not missing else Commit.UNKNOWN
     return VoterState(
         now=now,

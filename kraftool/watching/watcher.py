@@ -33,9 +33,10 @@ class Watcher:
         self.sources = sources
         self.interval_s = interval_s
         self._pool = Pool()
-        self._directories = [DirectoryWatch(each) for each in sources.directories]
+        self._directories = [DirectoryWatch(directory) for directory in sources.directories]
         self._looks = [
-            DirectoryLook(path=each, at_ms=0, is_complete=False) for each in sources.directories
+            DirectoryLook(path=directory, at_ms=0, is_complete=False)
+            for directory in sources.directories
         ]
         self._looking: asyncio.Task[None] | None = None
         self._remembering = Remembering()
@@ -79,7 +80,9 @@ class Watcher:
         self._pool.patience_s = timeout_s
         ends = time.monotonic() + timeout_s
         view, _ = await asyncio.gather(self._survey(), self._look_at_directories())
-        while time.monotonic() < ends and not all(each.is_complete for each in self._looks):
+        while time.monotonic() < ends and not all(
+            directory_look.is_complete for directory_look in self._looks
+        ):
             await self._look_at_directories()
         return self._picture(view)
 
@@ -101,8 +104,8 @@ class Watcher:
             self._looking = None
 
     async def _look_at_all(self) -> None:
-        for number, each in enumerate(self._directories):
-            self._looks[number] = await asyncio.to_thread(each.look)
+        for number, directory in enumerate(self._directories):
+            self._looks[number] = await asyncio.to_thread(directory.look)
 
     async def close(self) -> None:
         """End connections and whatever is still under way."""

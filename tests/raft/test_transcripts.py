@@ -33,7 +33,8 @@ PROVED_ELSEWHERE = {
     228: "tests/storage/test_recovery.py::test_what_is_no_batch_at_the_end_is_cut_off",
     229: "tests/storage/test_recovery.py::test_a_log_that_starts_later_needs_its_snapshot",
     230: "tests/storage/test_recovery.py::test_snapshots_below_the_start_of_the_log_go",
-    231: "tests/storage/test_metadata_log.py::test_the_oldest_snapshot_goes_when_there_is_too_much",
+    231: "tests/storage/test_metadata_log_snapshots.py::"
+    "test_the_oldest_snapshot_goes_when_there_is_too_much",
     233: "tests/sim/test_scenarios.py::test_233_all_start_and_find_one_leader_and_commit",
     234: "tests/sim/test_scenarios.py::test_234_the_others_go_on_without_the_leader_that_ends",
     235: "tests/sim/test_scenarios.py::test_235_a_majority_is_enough_after_all_have_ended",

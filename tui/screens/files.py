@@ -69,7 +69,7 @@ class FilesScreen(TaskView):
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
         found = zip(picture.directories, currencies(picture), strict=True)
-        self._stale = {each.path: current.stale for each, current in found}
+        self._stale = {directory_look.path: current.stale for directory_look, current in found}
         if picture.stamp != self._stamp:
             self._stamp = picture.stamp
             paths = self.sources.directories
@@ -86,11 +86,13 @@ class FilesScreen(TaskView):
                 self.text("no directory is watched: kraftool watch DIR… looks at files", "quiet")
             )
         self.query_one("#files-table", ReportTable).fill(
-            [row for each in self._directories for row in self._rows(each)]
+            [row for directory in self._directories for row in self._rows(directory)]
         )
         self._draw_below()
-        found = (one for each in self._directories for one in self._findings_of(each, None))
-        self.watch_app.overview.tell("files", (each.severity for each in found))
+        found = (
+            one for directory in self._directories for one in self._findings_of(directory, None)
+        )
+        self.watch_app.overview.tell("files", (finding.severity for finding in found))
         self.watch_app.show_verdict()
 
     def _rows(self, each: DirectoryFiles) -> Iterator[Row]:
@@ -134,8 +136,8 @@ class FilesScreen(TaskView):
         return self._verdict(())
 
     def _verdict(self, findings: Sequence[Finding]) -> Text:
-        loud = [each for each in findings if each.severity is not Severity.INFO]
-        status = overall_status((each.severity for each in findings), is_complete=True)
+        loud = [finding for finding in findings if finding.severity is not Severity.INFO]
+        status = overall_status((finding.severity for finding in findings), is_complete=True)
         words = many(len(loud), "finding")
         if not loud:
             words = "fine" if not findings else f"fine, {len(findings)} info"
@@ -148,17 +150,17 @@ class FilesScreen(TaskView):
         verification = self._verified.get(of.path)
         if verification is None:
             files = of.files if file is None else (file,)
-            return tuple(each for one in files for each in one.findings)
+            return tuple(finding for one in files for finding in one.findings)
         return verification.findings if file is None else verification.of(file.name)
 
     def _under_cursor(self) -> tuple[DirectoryFiles, FileLook | None] | None:
         key = self.query_one("#files-table", ReportTable).cursor_key
-        for each in self._directories:
-            if key is not None and key.partition("\0")[0] == each.path:
-                return each, None
-            for file in each.files:
+        for directory in self._directories:
+            if key is not None and key.partition("\0")[0] == directory.path:
+                return directory, None
+            for file in directory.files:
                 if file.name == key:
-                    return each, file
+                    return directory, file
         return None
 
     def _draw_below(self) -> None:
@@ -245,26 +247,27 @@ class FilesScreen(TaskView):
             "schemaVersion": SCHEMA_VERSION,
             "directories": [
                 {
-                    "path": json_value(each.path),
-                    "problems": json_value(each.problems),
-                    "lock": each.lock.value,
-                    "files": [_file(file) for file in each.files],
-                    "verification": json_value(self._verified[each.path])
-                    if each.path in self._verified
+                    "path": json_value(directory.path),
+                    "problems": json_value(directory.problems),
+                    "lock": directory.lock.value,
+                    "files": [_file(file) for file in directory.files],
+                    "verification": json_value(self._verified[directory.path])
+                    if directory.path in self._verified
                     else None,
                 }
-                for each in self._directories
+                for directory in self._directories
             ],
         }
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         yield "directory", "file", "kind", "size", "modified", "holds", "verified", "findings"
-        for each in self._directories:
-            verified = each.path in self._verified
-            for file in each.files:
-                found = "; ".join(one.sentence() for one in self._findings_of(each, file))
+        for directory in self._directories:
+            verified = directory.path in self._verified
+            for file in directory.files:
+                found = "; ".join(one.sentence() for one in self._findings_of(directory, file))
                 yield (
-                    each.path, file.path, file.kind.value, file.size, file.modified_ms, file.holds,
+                    directory.path, file.path, file.kind.value, file.size, file.modified_ms,
+                    file.holds,
                     verified, found,
                 )  # fmt: skip
 
@@ -278,5 +281,5 @@ def _file(file: FileLook) -> dict[str, Any]:
         "firstOffset": file.first_offset,
         "nextOffset": file.next_offset,
         "holds": json_value(file.holds),
-        "findings": [json_value(each) for each in file.findings],
+        "findings": [json_value(finding) for finding in file.findings],
     }

@@ -138,10 +138,12 @@ class HealthScreen(TaskView):
 
     def _draw(self) -> None:
         self._found = complaints(self._live, self._examined)
-        self.watch_app.overview.tell("health", (each.finding.severity for each in self._found))
+        self.watch_app.overview.tell(
+            "health", (complaint.finding.severity for complaint in self._found)
+        )
         self.watch_app.show_verdict()
         self.query_one("#health-summary", Static).update(self._summary())
-        seen = [each for each in self._found if self._is_seen(each)]
+        seen = [complaint for complaint in self._found if self._is_seen(complaint)]
         table = self.query_one(ReportTable)
         table.set_columns(_WIDE_COLUMNS if self.size.width >= _WIDE else _COLUMNS)
         table.fill([*map(self._row, seen)])
@@ -151,7 +153,7 @@ class HealthScreen(TaskView):
         return self._with_info or each.finding.severity is not Severity.INFO
 
     def _summary(self) -> Text:
-        severities = [each.finding.severity for each in self._found]
+        severities = [complaint.finding.severity for complaint in self._found]
         missing = [*self._not_looked_at()]
         status = overall_status(severities, is_complete=not missing)
         if status in (Status.BAD, Status.WARN):
@@ -197,7 +199,7 @@ class HealthScreen(TaskView):
 
     def _chosen(self) -> Complaint | None:
         key = self.query_one(ReportTable).cursor_key
-        return next((each for each in self._found if each.key == key), None)
+        return next((complaint for complaint in self._found if complaint.key == key), None)
 
     def _draw_details(self) -> None:
         each = self._chosen()
@@ -254,9 +256,9 @@ class HealthScreen(TaskView):
 
     def as_rows(self) -> Iterable[Sequence[object]]:
         yield "severity", "of", "code", "finding", "place", "next", "commands"
-        for each in self._found:
-            finding = each.finding
+        for complaint in self._found:
+            finding = complaint.finding
             yield (
-                finding.severity.value, each.who, finding.code, each.finding.sentence(),
-                place(finding), finding.advice, "; ".join(each.commands),
+                finding.severity.value, complaint.who, finding.code, complaint.finding.sentence(),
+                place(finding), finding.advice, "; ".join(complaint.commands),
             )  # fmt: skip

@@ -387,7 +387,7 @@ class LogScreen(PlaceView):
 
     def copied(self) -> str:
         if self._detail.has_focus:
-            return "\n".join(each.plain for each in self._detail.rows)
+            return "\n".join(text.plain for text in self._detail.rows)
         row = self.lines.row
         return "" if row is None else plain_row(row)
 
@@ -409,4 +409,4 @@ def _index_of(rows: Sequence[LogRow], row: LogRow | None, near: int) -> int:
     """Where a row is now; failing that, where the cursor was."""
     if row is None:
         return near
-    return next((at for at, each in enumerate(rows) if each.place == row.place), near)
+    return next((at for at, log_row in enumerate(rows) if log_row.place == row.place), near)

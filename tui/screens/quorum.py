@@ -101,10 +101,12 @@ class QuorumScreen(View):
         grid = Table.grid(padding=(0, 1))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
-        for each in report.statements:
-            words = self.text(each.reason, "bad" if each.severity is Severity.ERROR else "")
+        for statement in report.statements:
+            words = self.text(
+                statement.reason, "bad" if statement.severity is Severity.ERROR else ""
+            )
             words.no_wrap = False
-            grid.add_row(self._part(summary.sign(each.severity)), words)
+            grid.add_row(self._part(summary.sign(statement.severity)), words)
         return grid
 
     def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
@@ -112,9 +114,9 @@ class QuorumScreen(View):
         self._cells_palette, self._cells = self.palette, {}
         trend = 8 if self.size.width < _NARROW else 20
         rows: dict[str, list[Text]] = {}
-        for each in report.replicas:
-            told = summary.cells(report, each, trend)
-            key = each.key if each.key not in rows else f"{each.key}#{len(rows)}"
+        for replica in report.replicas:
+            told = summary.cells(report, replica, trend)
+            key = replica.key if replica.key not in rows else f"{replica.key}#{len(rows)}"
             rows[key] = [self._cell(told[name], before) for name in names]
         return [*rows.items()]
 
@@ -138,9 +140,9 @@ class QuorumScreen(View):
     def _detail(self) -> None:
         report, key = self.report, self.query_one(ReportTable).cursor_key
         lines: list[Text] = []
-        for each in report.replicas if report is not None else ():
-            if report is not None and each.key == key and not lines:
-                told = summary.details(report, each)
+        for replica in report.replicas if report is not None else ():
+            if report is not None and replica.key == key and not lines:
+                told = summary.details(report, replica)
                 lines = [Text("  ").join(map(self._part, parts)) for parts in told]
         _put(self.query_one("#quorum-detail", Static), Text("\n").join(lines))
 

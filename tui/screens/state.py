@@ -208,7 +208,7 @@ class StateScreen(PlaceView):
         if path is None and lines.row is not None:
             path = lines.row.path
         rows = self._tree.rows()
-        at = next((number for number, each in enumerate(rows) if each.path == path), lines.cursor)
+        at = next((number for number, row in enumerate(rows) if row.path == path), lines.cursor)
         lines.set_rows(rows, at)
 
     # --- keys ---------------------------------------------------------------------------------

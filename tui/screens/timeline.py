@@ -127,7 +127,9 @@ class TimelineScreen(TaskView):
         history = picture.history if picture is not None else NO_HISTORY
         self._read_at = time.monotonic()
 
-        size = sum(each.size for each in picture.directories) if picture is not None else 0
+        size = (
+            sum(directory.size for directory in picture.directories) if picture is not None else 0
+        )
         is_apart = size > _LARGE and sources.target is None
 
         def reading(task: Task) -> TimelineLook:
@@ -160,7 +162,7 @@ class TimelineScreen(TaskView):
         before, lines = self._events.row, self._events
         follows = lines.is_at_end
         self._shown = tuple(
-            each for each in self._look.timeline.events if _passes(each, self._filter)
+            event for event in self._look.timeline.events if _passes(event, self._filter)
         )
         self._axis = TimeAxis(self._shown)
         if self._is_whole:
@@ -170,8 +172,8 @@ class TimelineScreen(TaskView):
             key = (before.offset, before.type, before.what)
             same = (
                 number
-                for number, each in enumerate(self._shown)
-                if (each.offset, each.type, each.what) == key
+                for number, event in enumerate(self._shown)
+                if (event.offset, event.type, event.what) == key
             )
             cursor = next(same, cursor)
         lines.set_rows(self._shown, cursor)
@@ -228,7 +230,7 @@ class TimelineScreen(TaskView):
     # --- filter, search, detail ---------------------------------------------------------------
 
     def action_filter(self) -> None:
-        kinds = " ".join(each.value for each in Category)
+        kinds = " ".join(category.value for category in Category)
         self.query_one(Prompt).ask("filter", f"words, or of {kinds}", self._filter)
 
     def on_prompt_answered(self, message: Prompt.Answered) -> None:
@@ -328,10 +330,10 @@ class TimelineScreen(TaskView):
 def _passes(event: Event, text: str) -> bool:
     """Whether all words are of its kind or in its text; kinds are one of which it has to be."""
     words = text.casefold().split()
-    kinds = {each.value for each in Category} & set(words)
+    kinds = {category.value for category in Category} & set(words)
     if kinds and event.category.value not in kinds:
         return False
     told = event.text.casefold()
     if event.visibility is not Visibility.VISIBLE:
         told += f" {event.visibility.value}"
-    return all(each in told for each in words if each not in kinds)
+    return all(word in told for word in words if word not in kinds)

@@ -122,7 +122,7 @@ class VotersScreen(TaskView):
         if diff is None:
             return
         self._fill("voters-sources", None, [*self._sources(diff)])
-        letters = [(each, False) for each in matrix.letters(diff)]
+        letters = [(letter, False) for letter in matrix.letters(diff)]
         columns = [("voter", True), *letters, ("directory id", False), ("range", False),
                    ("endpoints", False)]  # fmt: skip
         self._fill("voters-table", columns, [*self._voters(diff)])
@@ -148,7 +148,7 @@ class VotersScreen(TaskView):
     def _summary(self, diff: VoterDiff | None) -> Text:
         if diff is None:
             return self.text("nothing is read yet", "quiet")
-        statuses = [overall_status((each.severity for each in diff.findings),
+        statuses = [overall_status((finding.severity for finding in diff.findings),
                                    is_complete=self._is_whole())]  # fmt: skip
         words = "all sources have the same voters"
         if diff.voters is None:
@@ -173,17 +173,17 @@ class VotersScreen(TaskView):
         return board is not None and not board.unobserved
 
     def _sources(self, diff: VoterDiff) -> Iterator[Row]:
-        for letter, each in zip(matrix.letters(diff), diff.sources, strict=True):
-            words, is_bad = matrix.standing(each)
+        for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
+            words, is_bad = matrix.standing(source)
             told = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
-            if each.source is diff.newest:
+            if source.source is diff.newest:
                 told = self.text("the newest: ", "name")
-            about = [*matrix.about(each)]
+            about = [*matrix.about(source)]
             if self.size.width < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
             told = joined(told, self.text(", ".join(about), "quiet"))
-            name = tail(each.source.name, max(self.size.width // 3, 20))
-            yield f"{letter}\0{each.source.name}", (
+            name = tail(source.source.name, max(self.size.width // 3, 20))
+            yield f"{letter}\0{source.source.name}", (
                 self.text(letter, "name"), self.text(name), told,
             )  # fmt: skip
 
@@ -196,7 +196,7 @@ class VotersScreen(TaskView):
                 str(voter.id),
                 (
                     self.text(voter.id, "name" if row.is_known else "quiet"),
-                    *(self.text(each.value, _MARKS[each]) for each in row.marks),
+                    *(self.text(mark.value, _MARKS[mark]) for mark in row.marks),
                     self.text(known) if row.is_known else self.text("not a voter", "quiet"),
                     self.text(version_range(voter)),
                     self.text(" ".join(shown_endpoints(voter.endpoints)), "quiet"),
@@ -224,23 +224,23 @@ class VotersScreen(TaskView):
         diff = self._diff
         if diff is None:
             return
-        self.watch_app.overview.tell("voters", (each.severity for each in diff.findings))
+        self.watch_app.overview.tell("voters", (finding.severity for finding in diff.findings))
         self.watch_app.show_verdict()
         rows = [*self._about_cursor(diff)]
         differences = [
-            each
+            difference
             for row in (matrix.voter_rows(diff, diff.voters) if diff.voters is not None else ())
-            for each in row.differences
+            for difference in row.differences
         ]
         for number, words in enumerate(differences):
             rows.append(("" if number else "differs", self.text(words, "bad")))
         if self._board is not None and self._board.unobserved:
             rows.append(("no log", self.text(self._board.unobserved, "warn")))
-        for each in diff.findings:
-            words = f"{SIGNS[each.severity]} {each.sentence()}"
-            rows.append(("finding", self.text(words, MEANINGS[each.severity])))
-            if each.advice and each.severity is not Severity.INFO:
-                rows.append(("next", self.text(each.advice)))
+        for finding in diff.findings:
+            words = f"{SIGNS[finding.severity]} {finding.sentence()}"
+            rows.append(("finding", self.text(words, MEANINGS[finding.severity])))
+            if finding.advice and finding.severity is not Severity.INFO:
+                rows.append(("next", self.text(finding.advice)))
         self.query_one(Details).tell(rows)
 
     def _about_cursor(self, diff: VoterDiff) -> Iterator[tuple[str, Text]]:
@@ -258,10 +258,10 @@ class VotersScreen(TaskView):
                     yield "commit", self.text(told, _COMMITMENTS[commitment])
                     yield "place", self.text(f"{entry.file} position {entry.position}", "quiet")
         elif sources.has_focus:
-            for each in diff.sources:
-                if (sources.cursor_key or "").partition("\0")[2] == each.source.name:
-                    yield "source", self.text(each.source.name, "name")
-                    for words in each.differences:
+            for source in diff.sources:
+                if (sources.cursor_key or "").partition("\0")[2] == source.source.name:
+                    yield "source", self.text(source.source.name, "name")
+                    for words in source.differences:
                         yield "", self.text(words, "bad")
 
     def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:
@@ -280,7 +280,7 @@ class VotersScreen(TaskView):
         diff = self._diff
         if diff is None:
             return
-        names = [each.source.name for each in diff.sources]
+        names = [source.source.name for source in diff.sources]
         yield "offset", "epoch", "change", "commitment", "reason", *names
         for row in matrix.history_rows(diff):
             entry = row.entry

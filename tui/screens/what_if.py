@@ -245,7 +245,7 @@ class WhatIfScreen(TaskView):
         if report is None or node.id in report.conditions.down:
             return self.text("")
         if node.id in report.leaders:
-            grave = any(each.standing.weighs for each in report.losses_by(node.id))
+            grave = any(loss.standing.weighs for loss in report.losses_by(node.id))
             grave = grave or report.log_of(node.id) in report.unseen
             words = "yes, no controller" if node.is_witness else "yes"
             return self.text(words, "bad" if grave else "warn" if node.is_witness else "")
@@ -263,15 +263,15 @@ class WhatIfScreen(TaskView):
         if report is None or node not in report.leaders:
             return self.text("")
         outlook = next(each for each in report.outlooks if each.node == node)
-        shares = [f"{each.words} {each.pace}" for each in outlook.shares if each.is_measured]
+        shares = [f"{share.words} {share.pace}" for share in outlook.shares if share.is_measured]
         return self.text(", ".join((LIKELIHOODS[outlook.likelihood], *shares)))
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         told = verdict(report)
         status = told.status
         yield "verdict", self.text(f"{status.mark} {told.headline}", status.meaning)
-        for each in told.details:
-            yield "", self.text(each, "bad" if each.startswith("DATA LOSS") else "")
+        for detail in told.details:
+            yield "", self.text(detail, "bad" if detail.startswith("DATA LOSS") else "")
         for step in told.next_steps:
             yield "next", self.text(step.advice, status.meaning)
             for command in step.commands:
@@ -284,8 +284,8 @@ class WhatIfScreen(TaskView):
         refusals = [each for chance in report.chances for each in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
             yield "" if number else "refused", self.text(refusal.reason, "quiet")
-        for number, each in enumerate(sentences(report.assessment)):
-            yield "" if number else "at rest", self.text(each, "quiet")
+        for number, sentence in enumerate(sentences(report.assessment)):
+            yield "" if number else "at rest", self.text(sentence, "quiet")
         took = f"{many(report.runs, 'run')} from seed {report.seed}"
         if report.times_ms:
             took += (
@@ -299,9 +299,9 @@ class WhatIfScreen(TaskView):
     def _restarts(self, report: Report) -> Iterator[tuple[str, Text]]:
         """What may be restarted then; the signs are for those who see no colour."""
         parts = [
-            self.text(f"{each.node_id} {'✓ safe' if each.is_safe else '✗ not now'}  ",
-                      "good" if each.is_safe else "warn")
-            for each in report.restarts
+            self.text(f"{restart.node_id} {'✓ safe' if restart.is_safe else '✗ not now'}  ",
+                      "good" if restart.is_safe else "warn")
+            for restart in report.restarts
         ]  # fmt: skip
         if parts:
             yield "restart", joined(*parts)

@@ -63,8 +63,8 @@ class AxisView(Widget):
         lanes = self.axis.lanes
         room = max((self.app.size.height - 4) // 3, _FEWEST)
         if len(lanes) <= room:
-            return [(each.value, (each,)) for each in lanes]
-        shown = [(each.value, (each,)) for each in lanes[: room - 1]]
+            return [(lane.value, (lane,)) for lane in lanes]
+        shown = [(lane.value, (lane,)) for lane in lanes[: room - 1]]
         return [*shown, ("others", lanes[room - 1 :])]
 
     def render(self) -> Text:
@@ -76,7 +76,7 @@ class AxisView(Widget):
         here = None if self.time is None else self.axis.column(self.time, self.span, width)
         drawn = self.axis.cells(self.span, width)
         for label, categories in self._lanes():
-            lane = _united([drawn.get(each, {}) for each in categories])
+            lane = _united([drawn.get(category, {}) for category in categories])
             text.append(f"{label:{LABEL}}", palette.quiet)
             for column in range(width):
                 sign, style = _drawn(lane.get(column), palette)

@@ -38,7 +38,7 @@ class EventPainter:
     def __init__(self, palette: Palette, timeline: Timeline | None) -> None:
         self.palette = palette
         self.timeline = timeline
-        labels = [each.label for each in timeline.nodes] if timeline is not None else []
+        labels = [node.label for node in timeline.nodes] if timeline is not None else []
         self._nodes_width = min(max(len(",".join(labels)), len("all")), _NODES)
 
     def paint(self, event: Event, width: int) -> Text:
@@ -67,7 +67,7 @@ class EventPainter:
         assert self.timeline is not None, "asked for several nodes only"
         if len(event.nodes) == len(self.timeline.nodes):
             return "all"
-        return ",".join(printable(each) for each in self.timeline.labels(event.nodes))
+        return ",".join(printable(label) for label in self.timeline.labels(event.nodes))
 
     def _style(self, event: Event) -> Style:
         palette = self.palette
@@ -94,7 +94,7 @@ def _clock(event: Event, width: int) -> str:
 
 def event_text(event: Event, timeline: Timeline) -> list[str]:
     """All of an event, a line for each thing that is known of it."""
-    lines = [event.what, *(f"  {each}" for each in event.details)]
+    lines = [event.what, *(f"  {detail}" for detail in event.details)]
     at = "" if event.timestamp is None else f"at {iso(event.timestamp)}, "
     epoch = "" if event.epoch is None else f", epoch {event.epoch}"
     lines.append(f"{at}offset {event.offset}{epoch}" if event.offset >= 0 else at.rstrip(", "))

@@ -26,7 +26,7 @@ def detail_lines(detail: Detail, palette: Palette) -> list[Text]:
         lines.append(Text(f"{label:7}", palette.quiet).append(printable(words), palette.name))
     if detail.row.text and detail.data is None:
         lines.append(Text(printable(detail.row.text), palette.bad))
-    lines += [Text(printable(each)) for each in detail.json_lines()]
+    lines += [Text(printable(json_line)) for json_line in detail.json_lines()]
     if detail.bytes:
         lines.append(Text(f"{'at':>9}  {'bytes':{_HEX}} {'field':{_FIELD}} value", palette.quiet))
     for row in detail.bytes:

@@ -56,8 +56,8 @@ class Slider(Widget):
         _, width = self._bar()
         line = Text(f"{self.first} ", palette.quiet, no_wrap=True, end="")
         cells = ["─"] * width
-        for each in self.marks:
-            cells[self._column(each)] = "┴"
+        for mark in self.marks:
+            cells[self._column(mark)] = "┴"
         styles = {self._column(self.value): ("●", palette.key)}
         if self.compared is not None:
             styles.setdefault(self._column(self.compared), ("◆", palette.warn))

@@ -81,7 +81,7 @@ def state_words(state: LoadedState, palette: Palette, *, is_newest: bool, stale:
         line.append(f", epoch {at.last_epoch}, {iso(at.last_timestamp)}", palette.quiet)
     if state.open_transaction is not None:
         line.append("  ? in a transaction, whose records are not shown", palette.warn)
-    wrong = [each for each in state.findings if each.severity is not Severity.INFO]
+    wrong = [finding for finding in state.findings if finding.severity is not Severity.INFO]
     if wrong:
         line.append_text(palette.text(f"  ✗ {len(wrong)}: {wrong[0].sentence()}", "bad"))
     return line.append_text(palette.text(f"  {state.path}", "name"))

@@ -46,7 +46,7 @@ def decode(whole: RecordBatch) -> Batch:
     records: tuple[ControlRecord, ...] = ()
     if valid and whole.is_control:
         try:
-            records = tuple(_read(each.key, each.value) for each in whole.records())
+            records = tuple(_read(record.key, record.value) for record in whole.records())
         except KraftoolError:  # damaged, or of a version that the catalogue lacks
             valid = False
     return Batch(
@@ -86,8 +86,10 @@ def _control(record: ControlRecord) -> tuple[bytes, bytes]:
             value: Value = {
                 "version": 0,
                 "leaderId": record.leader_id,
-                "voters": [{"voterId": each} for each in record.voters],
-                "grantingVoters": [{"voterId": each} for each in record.granting_voters],
+                "voters": [{"voterId": voter} for voter in record.voters],
+                "grantingVoters": [
+                    {"voterId": granting_voter} for granting_voter in record.granting_voters
+                ],
             }
         case KRaftVersion():
             kind = ControlRecordType.KRAFT_VERSION
@@ -104,15 +106,15 @@ def voters_record(voters: VoterSet) -> Value:
         "version": 0,
         "voters": [
             {
-                "voterId": each.key.id,
-                "voterDirectoryId": uuid_of(each.key),
-                "endpoints": listeners(each.endpoints),
+                "voterId": voter.key.id,
+                "voterDirectoryId": uuid_of(voter.key),
+                "endpoints": listeners(voter.endpoints),
                 "kRaftVersionFeature": {
-                    "minSupportedVersion": each.kraft_version.min,
-                    "maxSupportedVersion": each.kraft_version.max,
+                    "minSupportedVersion": voter.kraft_version.min,
+                    "maxSupportedVersion": voter.kraft_version.max,
                 },
             }
-            for each in voters
+            for voter in voters
         ],
     }
 

@@ -103,12 +103,17 @@ def _end(told: EndQuorumEpochRequest, version: int) -> Value:
     value: Value = {"clusterId": told.cluster_id}
     if version >= 1:
         partition["preferredCandidates"] = [
-            {"candidateId": each.id, "candidateDirectoryId": uuid_of(each)}
-            for each in told.preferred_candidates
+            {
+                "candidateId": preferred_candidate.id,
+                "candidateDirectoryId": uuid_of(preferred_candidate),
+            }
+            for preferred_candidate in told.preferred_candidates
         ]
         value["leaderEndpoints"] = listeners(told.leader_endpoints)
     else:
-        partition["preferredSuccessors"] = [each.id for each in told.preferred_candidates]
+        partition["preferredSuccessors"] = [
+            preferred_candidate.id for preferred_candidate in told.preferred_candidates
+        ]
     return {**value, "topics": one_partition(partition)}
 
 

@@ -180,8 +180,8 @@ def _describe(answer: DescribeQuorumResponse, version: int) -> Value:
             "leaderId": answer.leader_id,
             "leaderEpoch": answer.leader_epoch,
             "highWatermark": answer.high_watermark,
-            "currentVoters": [_replica(each, version) for each in answer.voters],
-            "observers": [_replica(each, version) for each in answer.observers],
+            "currentVoters": [_replica(voter, version) for voter in answer.voters],
+            "observers": [_replica(observer, version) for observer in answer.observers],
         }
     value: Value = {"errorCode": answer.top_error}
     if version >= 2:

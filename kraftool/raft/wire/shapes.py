@@ -59,7 +59,8 @@ def id_of(key: ReplicaKey | None) -> int:
 def listeners(endpoints: Endpoints) -> list[Value]:
     """Endpoints with their names, in a request."""
     return [
-        {"name": name, "host": each.host, "port": each.port} for name, each in endpoints.items()
+        {"name": name, "host": endpoint.host, "port": endpoint.port}
+        for name, endpoint in endpoints.items()
     ]
 
 
@@ -69,7 +70,10 @@ def endpoints(listed: list[Value]) -> dict[str, Endpoint]:
 
 def node_endpoints(leader_id: int, known: Endpoints) -> list[Value]:
     """Where the leader is, in a response."""
-    return [{"nodeId": leader_id, "host": each.host, "port": each.port} for each in known.values()]
+    return [
+        {"nodeId": leader_id, "host": endpoint.host, "port": endpoint.port}
+        for endpoint in known.values()
+    ]
 
 
 def endpoint_of(listed: list[Value], leader_id: int, listener: str) -> dict[str, Endpoint]:

@@ -48,7 +48,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         voters=after,
         timestamp_ms=request.now_ms,
     )
-    reached = [(each.id, each.endpoint) for each in after if each.endpoint is not None]
+    reached = [(voter.id, voter.endpoint) for voter in after if voter.endpoint is not None]
     told = ", ".join(f"{id_} at {endpoint}" for id_, endpoint in reached)
     servers = ",".join(str(endpoint) for _, endpoint in reached)
     for host in same:
@@ -77,10 +77,10 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
 def new_voters(standing: QuorumAssessment) -> VoterSet:
     """The voters as they are reached from now on; of listeners not named the old place."""
     found = []
-    for each in standing.voters:
-        told = standing.request.endpoints_of(each.id)
-        kept = {} if standing.kraft_version == 0 and told else each.endpoints
-        found.append(replace(each, endpoints={**told, **kept, **told}))
+    for voter in standing.voters:
+        told = standing.request.endpoints_of(voter.id)
+        kept = {} if standing.kraft_version == 0 and told else voter.endpoints
+        found.append(replace(voter, endpoints={**told, **kept, **told}))
     return VoterSet.of(*found)
 
 
@@ -88,9 +88,9 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     """The voters with the best log, which have to be a majority, all the same to their ends."""
     best = max(standing.present, key=lambda each: each.rank, default=None)
     alike = [
-        each
-        for each in standing.present
-        if best is not None and are_identical(each.survey, best.survey) and each.survey.intact
+        host
+        for host in standing.present
+        if best is not None and are_identical(host.survey, best.survey) and host.survey.intact
     ]
     if len(alike) < standing.majority:
         ends = ", ".join(
@@ -107,7 +107,7 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
 
 
 def _static(standing: QuorumAssessment, after: VoterSet) -> Iterator[Mend]:
-    value = ",".join(static_voter(each) for each in after if each.endpoint)
+    value = ",".join(static_voter(voter) for voter in after if voter.endpoint)
     for host in standing.hosts:
         yield Mend(
             case="endpoints",

@@ -34,7 +34,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 def text(host: Host, file: FlippedFile, then: str) -> str:
     """The bits of a file, the evidence, and what the plan does with them."""
     bits = "One flipped bit explains" if len(file.bits) == 1 else "Single flipped bits explain"
-    told = "; ".join(each.describe() for each in file.bits)
+    told = "; ".join(bit.describe() for bit in file.bits)
     found = f"{host.name}: {file.target.name} is damaged. {bits} that, and {then}: {told}"
     same = host.evidence.confirmed_by
     if same:
@@ -49,7 +49,7 @@ def edit_of(file: FlippedFile) -> Edit:
         before=file.before,
         after=file.after,
         pieces=tuple(split(Piece(file=file.target, end=file.before.size), file)),
-        why="; ".join(each.describe() for each in file.bits),
+        why="; ".join(bit.describe() for bit in file.bits),
         flipped=file.bits,
     )
 
@@ -57,12 +57,12 @@ def edit_of(file: FlippedFile) -> Edit:
 def split(piece: Piece, file: FlippedFile) -> Iterator[Piece]:
     """The same slice with the bits put back."""
     start = piece.start
-    for each in sorted(file.bits, key=lambda bit: bit.position):
-        if not start <= each.position < piece.end:
+    for flipped_bit in sorted(file.bits, key=lambda bit: bit.position):
+        if not start <= flipped_bit.position < piece.end:
             continue
-        if each.position > start:
-            yield replace(piece, start=start, end=each.position)
-        yield Piece(data=bytes([each.byte]))
-        start = each.position + 1
+        if flipped_bit.position > start:
+            yield replace(piece, start=start, end=flipped_bit.position)
+        yield Piece(data=bytes([flipped_bit.byte]))
+        start = flipped_bit.position + 1
     if start < piece.end:
         yield replace(piece, start=start)

@@ -19,7 +19,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     if settings is None or not settings.static_voters or standing.kraft_version == 0:
         return
     wanted = [RequiredSetting(key=STATIC_VOTERS, value="")]
-    servers = ",".join(str(each.endpoint) for each in standing.voters if each.endpoint)
+    servers = ",".join(str(voter.endpoint) for voter in standing.voters if voter.endpoint)
     if not settings.bootstrap_servers and servers:
         wanted.append(RequiredSetting(key=BOOTSTRAP_SERVERS, value=servers))
     yield Mend(

@@ -85,7 +85,11 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
 def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
     """What can be saved of a damaged log by itself."""
     survey = host.survey
-    beyond = [each for each in survey.whole_snapshots if each.offset > broken.offset]
+    beyond = [
+        whole_snapshot
+        for whole_snapshot in survey.whole_snapshots
+        if whole_snapshot.offset > broken.offset
+    ]
     if not beyond:
         return Mend(
             case="cut",

@@ -58,7 +58,9 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
 def _misfit(host: Host, offset: int) -> Misfit | None:
     log = host.survey.log
     told = log.misfits if log is not None else ()
-    return next((each for each in told if each.base_offset <= offset <= each.last_offset), None)
+    return next(
+        (misfit for misfit in told if misfit.base_offset <= offset <= misfit.last_offset), None
+    )
 
 
 def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:

@@ -154,8 +154,8 @@ def _may_go_further(damaged: Survey, source: Survey) -> bool:
 
 
 def _log_size(survey: Survey) -> int:
-    files = (each for each in survey.files if each.target.kind is PlanFileKind.SEGMENT)
-    return sum(each.fingerprint.size for each in files)
+    files = (file for file in survey.files if file.target.kind is PlanFileKind.SEGMENT)
+    return sum(file.fingerprint.size for file in files)
 
 
 def way_out(standing: QuorumAssessment, host: Host) -> str:
@@ -188,7 +188,7 @@ def _gone(standing: QuorumAssessment) -> list[int]:
 
 def _unseen(standing: QuorumAssessment) -> str:
     """Who may have them, and was not asked."""
-    ids = listed(each.id for each in standing.missing)
+    ids = listed(voter.id for voter in standing.missing)
     return f" (voter {ids} may have them: give that directory, too)" if ids else ""
 
 
@@ -238,22 +238,22 @@ def copied(host: Host, source: Host) -> Iterator[Edit]:
 def _files(source: Host) -> Iterator[tuple[PlanFile, Fingerprint]]:
     """The files of a source that count, the log without its torn tail."""
     survey = source.survey
-    whole = {each.name for each in survey.whole_snapshots}
+    whole = {whole_snapshot.name for whole_snapshot in survey.whole_snapshots}
     broken = survey.log.broken if survey.log is not None else None
-    for each in survey.files:
-        if each.target.kind not in _LOG:
+    for file in survey.files:
+        if file.target.kind not in _LOG:
             continue
-        if each.target.kind is PlanFileKind.SNAPSHOT and each.target.name not in whole:
+        if file.target.kind is PlanFileKind.SNAPSHOT and file.target.name not in whole:
             continue
-        fingerprint = each.fingerprint
+        fingerprint = file.fingerprint
         if (
             broken is not None
             and broken.prefix is not None
-            and each.target.kind is PlanFileKind.SEGMENT
+            and file.target.kind is PlanFileKind.SEGMENT
         ):
             torn = write_segment_name(broken.segment, ".log")
-            if each.target.name == torn:
+            if file.target.name == torn:
                 fingerprint = broken.prefix
-            elif each.target.name > torn:
+            elif file.target.name > torn:
                 continue
-        yield each.target, fingerprint
+        yield file.target, fingerprint

@@ -23,7 +23,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
     if not survey.restored_files or not survey.intact:
         return  # what is still damaged is the case; its edits have the runs
-    bases = [int(each.target.name[:20]) for each in survey.restored_files]
+    bases = [int(restored_file.target.name[:20]) for restored_file in survey.restored_files]
     yield Mend(
         case=CASE,
         host=host,
@@ -40,7 +40,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 def described(host: Host) -> str:
     """Which offsets come from which node, and the evidence."""
     survey = host.survey
-    runs = [run for each in survey.restored_files for run in each.runs]
+    runs = [run for restored_file in survey.restored_files for run in restored_file.runs]
     text = (
         f"{host.name}: its log is damaged, and other nodes have the batches that belong there."
         f" The plan takes {listed(run.describe() for run in runs)}, and the rest from"
@@ -58,5 +58,5 @@ def edit_of(file: RestoredFile) -> Edit:
         before=file.after,
         after=file.after,
         pieces=(Piece(file=file.target, end=file.after.size),),
-        why=f"restored: {listed(each.describe() for each in file.runs)}",
+        why=f"restored: {listed(run.describe() for run in file.runs)}",
     )

@@ -69,7 +69,7 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
                 survey,
                 epoch,
                 standing.kraft_version,
-                [each.id for each in standing.voters],
+                [voter.id for voter in standing.voters],
                 "no vote that was given is given again",
             ),
         ),
@@ -84,7 +84,7 @@ def free_epoch(standing: QuorumAssessment, host: Host) -> int:
 def _unseen(standing: QuorumAssessment, host: Host) -> list[int]:
     """The other voters whose epoch is not known."""
     known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
-    return [each.id for each in standing.voters if each.id not in known]
+    return [voter.id for voter in standing.voters if voter.id not in known]
 
 
 def _tells_epoch(host: Host) -> bool:
@@ -143,13 +143,13 @@ def stray_names(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
     names = [*survey.stopping]
     names += [
-        each.target.name
-        for each in survey.files
-        if each.target.name.endswith(_SWAPS) and each.target.name not in names
+        file.target.name
+        for file in survey.files
+        if file.target.name.endswith(_SWAPS) and file.target.name not in names
     ]
     edits: list[Edit] = []
-    for each in names:
-        edit = removed(survey, each, "no file of a metadata log has such a name")
+    for name in names:
+        edit = removed(survey, name, "no file of a metadata log has such a name")
         if edit is not None:
             edits.append(edit)
     if edits:

@@ -23,7 +23,7 @@ from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
 
 def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey, log = host.survey, host.survey.log
-    bad = [each for each in survey.live_snapshots if not each.intact]
+    bad = [live_snapshot for live_snapshot in survey.live_snapshots if not live_snapshot.intact]
     if log is None or host.lost_log:
         if standing.votes(host) and not _goes_on_from_a_jump(standing, host):
             yield from _anew(standing, host, f"it is a voter, and its log {host.lost_log}")
@@ -32,7 +32,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             yield from _anew(standing, host, why)
         return
     starts_late = log.start_offset > 0
-    covered = any(_covers(each, log) for each in survey.whole_snapshots)
+    covered = any(_covers(whole_snapshot, log) for whole_snapshot in survey.whole_snapshots)
     # Kafka cut the epochs at a snapshot that is not there any more.
     edits = (*bad_removed(survey), *epochs_removed(survey))
     if not starts_late or covered:
@@ -42,8 +42,14 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     why = (
         f"its log begins at offset {log.start_offset}, and no whole snapshot holds what was before"
     )
-    deleted = [each for each in survey.snapshots if each.deleted and each.intact]
-    deleted = [each for each in deleted if _covers(each, log)]
+    deleted = [
+        surveyed_snapshot
+        for surveyed_snapshot in survey.snapshots
+        if surveyed_snapshot.deleted and surveyed_snapshot.intact
+    ]
+    deleted = [
+        surveyed_snapshot for surveyed_snapshot in deleted if _covers(surveyed_snapshot, log)
+    ]
     if deleted:
         yield Mend(
             case="snapshot-restored",
@@ -60,7 +66,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             host=host,
             text=f"{host.name}: {why}; {source.name} has the one at {snapshot.offset}, of the same"
             " log",
-            edits=(*(each for each in edits if each.target.name != snapshot.name),
+            edits=(*(edit for edit in edits if edit.target.name != snapshot.name),
                    _copy(host.survey, source, snapshot)),
             source=source,
             stops_all=True,  # or the source is another one by the time that it is copied
@@ -109,9 +115,9 @@ def _text(host: Host, bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
 
 def bad_removed(survey: Survey) -> Iterator[Edit]:
     """Snapshots that Kafka would believe, and die of."""
-    for each in survey.live_snapshots:
-        if not each.intact:
-            edit = removed(survey, each.name, each.complaint)
+    for live_snapshot in survey.live_snapshots:
+        if not live_snapshot.intact:
+            edit = removed(survey, live_snapshot.name, live_snapshot.complaint)
             assert edit is not None, "a snapshot of the survey is among its files"
             yield edit
 
@@ -140,9 +146,9 @@ def _lent(
         if other is host:
             continue
         shared = common_end(host.survey, other.survey)
-        for each in other.survey.whole_snapshots:
-            if _covers(each, log) and each.offset <= shared:
-                yield other, each
+        for whole_snapshot in other.survey.whole_snapshots:
+            if _covers(whole_snapshot, log) and whole_snapshot.offset <= shared:
+                yield other, whole_snapshot
 
 
 def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:

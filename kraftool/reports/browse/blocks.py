@@ -60,7 +60,7 @@ class LogBlocks:
     """The segments of one log. Blocks that were read are kept, up to a bound."""
 
     def __init__(self, files: tuple[LogFile, ...]) -> None:
-        self._files = {base_offset(each): each for each in files}
+        self._files = {base_offset(file): file for file in files}
         self._sources: OrderedDict[int, ByteSource] = OrderedDict()
         self._blocks: OrderedDict[tuple[int, int, bool], Block] = OrderedDict()
         self._kept = 0
@@ -72,15 +72,15 @@ class LogBlocks:
 
     @property
     def files(self) -> list[LogFile]:
-        return [self._files[each] for each in self.bases]
+        return [self._files[base] for base in self.bases]
 
     def file(self, segment: int) -> LogFile:
         return self._files[segment]
 
     def replace_files(self, files: tuple[LogFile, ...]) -> None:
         """Take note of segments that came or went."""
-        found = {base_offset(each): each for each in files}
-        for gone in [each for each in self._files if each not in found]:
+        found = {base_offset(file): file for file in files}
+        for gone in [file for file in self._files if file not in found]:
             self.forget(gone)
             source = self._sources.pop(gone, None)
             if source is not None:
@@ -187,7 +187,7 @@ class LogBlocks:
             if start > 0:
                 # Whatever was met before the first whole batch was seen from somewhere in it.
                 whole = (
-                    number for number, each in enumerate(items) if isinstance(each, RecordBatch)
+                    number for number, item in enumerate(items) if isinstance(item, RecordBatch)
                 )
                 items = items[next(whole, len(items)) :]
             if items or start == 0:
@@ -199,7 +199,7 @@ class LogBlocks:
         """Without what a running Kafka may be about to complete."""
         if self.unsettled is None or segment != self.bases[-1]:
             return items
-        return [each for each in items if each.position < self.unsettled]
+        return [item for item in items if item.position < self.unsettled]
 
     def first_whole(self, segment: int, position: int, end: int) -> RecordBatch | None:
         """The first batch whose CRC holds that begins from `position` on and before `end`."""

@@ -83,11 +83,11 @@ def _of_record(rows: Iterator[Row], batch: RecordBatch, item: LogRecord | None) 
         return
     start = batch.position + item.record.position
     end = start + item.record.size
-    for each in rows:
-        if each.position >= end:
+    for row in rows:
+        if row.position >= end:
             return
-        if each.position >= start:
-            yield each
+        if row.position >= start:
+            yield row
 
 
 def _facts(item: Item) -> Iterator[tuple[str, str]]:

@@ -123,7 +123,7 @@ class LogFeed:
             return None
         told = ""
         if change.start_moved:
-            kept = [each for each in self._rows if self.session.has(each.place)]
+            kept = [row for row in self._rows if self.session.has(row.place)]
             if len(kept) < len(self._rows):
                 self._rows, self._up = kept, None
                 start = self.session.extent.start_offset
@@ -140,7 +140,7 @@ class LogFeed:
         """The log lost its records from an offset on."""
         told = f"truncated: the records from offset {offset} on are no longer in the log"
         place = self.session.place_of(GoTo("offset", offset))
-        kept = [each for each in self._rows if each.offset is None or each.offset < offset]
+        kept = [row for row in self._rows if row.offset is None or row.offset < offset]
         if len(kept) < len(self._rows) or self._down is None:
             self._rows = [*kept, note(told, place, offset)]
             self._down, self._end = None, place

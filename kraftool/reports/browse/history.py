@@ -120,7 +120,7 @@ class StateHistory:
     def _nearest(self, files: StateFiles, offset: int, progress: Progress) -> LoadedState | None:
         """A sound state at the offset or below it, from which reading on is shortest."""
         begins = [0] if files.segments and base_offset(files.segments[0]) == 0 else []
-        begins += [each for each in self.bounds.snapshots if each <= offset]
+        begins += [snapshot for snapshot in self.bounds.snapshots if snapshot <= offset]
         if files.single is not None or not begins:
             return None
         start = max(begins)

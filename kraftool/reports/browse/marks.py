@@ -81,9 +81,9 @@ class Marks:
 
 
 def _marks(block: Block) -> Iterator[Mark]:
-    for each in block.items:
-        if isinstance(each, RecordBatch) and _may_have_one(each):
-            yield from marks(each)
+    for item in block.items:
+        if isinstance(item, RecordBatch) and _may_have_one(item):
+            yield from marks(item)
 
 
 def _may_have_one(batch: RecordBatch) -> bool:

@@ -63,9 +63,9 @@ def _position(blocks: LogBlocks, segment: int, key: Key, wanted: int) -> int | N
             low = batch.position + batch.size
     while True:
         block = blocks.forward(segment, low)
-        for each in block.items:
-            if isinstance(each, RecordBatch) and key(each) >= wanted:
-                return each.position
+        for item in block.items:
+            if isinstance(item, RecordBatch) and key(item) >= wanted:
+                return item.position
         if not block.items:
             return None
         low = block.end

@@ -58,7 +58,7 @@ def difference(old: LoadedState, new: LoadedState) -> StateComparison:
         old_offset=old.end_offset,
         new_offset=new.end_offset,
         rows=tuple(rows),
-        kept=tuple(each for kind in KINDS for each in kept.get(kind, ())),
+        kept=tuple(entity_change for kind in KINDS for entity_change in kept.get(kind, ())),
         counts=counts,
     )
 
@@ -75,9 +75,9 @@ def _of_kind(kind: str, found: list[EntityChange], counts: Counts) -> list[Chang
         rows.append(
             ChangeRow(depth=1, sign=sign, name=change_name(change), text=what_it_was(change))
         )
-        for each in change.fields:
-            told = f"{value_text(each.old)} → {value_text(each.new)}"
-            rows.append(ChangeRow(depth=2, name=each.field, text=told))
+        for field in change.fields:
+            told = f"{value_text(field.old)} → {value_text(field.new)}"
+            rows.append(ChangeRow(depth=2, name=field.field, text=told))
     left = sum(by_type.values()) - len(found)
     if left:
         rows.append(ChangeRow(depth=1, name=f"… and {left} more"))

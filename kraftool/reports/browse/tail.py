@@ -65,7 +65,7 @@ class WindowTail:
             if look.change.change == "TRUNCATED":
                 cut = look.change.offset
                 self.window.marks.forget()
-        if changed or not all(os.path.exists(each.path) for each in blocks.files):
+        if changed or not all(os.path.exists(log_file.path) for log_file in blocks.files):
             self._refresh(file)
         for segment, position in changed:
             self._forget(segment, position)
@@ -90,7 +90,7 @@ class WindowTail:
         """Take note of segments that came or went."""
         if file.is_named or self._follower is None:
             return
-        present = tuple(file.beside(each) for each in self._follower.segments())
+        present = tuple(file.beside(segment) for segment in self._follower.segments())
         self.window.blocks.replace_files(present)
 
     def _forget(self, segment: str, position: int) -> None:

@@ -69,8 +69,8 @@ class TimeAxis:
     @property
     def lanes(self) -> tuple[Category, ...]:
         """Those that have an event."""
-        found = {each.category for each in self.events}
-        return tuple(each for each in LANES if each in found)
+        found = {event.category for event in self.events}
+        return tuple(lane for lane in LANES if lane in found)
 
     def column(self, time: int, span: TimeSpan, width: int) -> int | None:
         """Where a time falls on so many columns; None outside of what is seen."""
@@ -131,9 +131,9 @@ class TimeAxis:
 
 
 def _times(events: Sequence[Event]) -> list[int]:
-    known = next((each.timestamp for each in events if each.timestamp is not None), 0)
+    known = next((event.timestamp for event in events if event.timestamp is not None), 0)
     times = []
-    for each in events:
-        known = each.timestamp if each.timestamp is not None else known
+    for event in events:
+        known = event.timestamp if event.timestamp is not None else known
         times.append(known)
     return times

@@ -163,9 +163,9 @@ class LogWindow:
         for block, number, below in self._items_before(place):
             item = block.items[number]
             found = [
-                each
-                for each in self._item_rows(block, number, selection)
-                if below is None or each.place.index < below
+                item_row
+                for item_row in self._item_rows(block, number, selection)
+                if below is None or item_row.place.index < below
             ]
             scanned += item.size
             _breathe(number, item)

@@ -169,7 +169,7 @@ class SettingsContent:
 
 @form
 def settings_content(settings: Settings) -> SettingsContent:
-    return SettingsContent(settings={each.key: each.value for each in settings.entries})
+    return SettingsContent(settings={entry.key: entry.value for entry in settings.entries})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -431,18 +431,18 @@ class DumpDocument:
     @property
     def rows(self) -> tuple[FileRow, ...]:
         """Every file."""
-        every = (*self.files, *(each for one in self.directories for each in one.files))
+        every = (*self.files, *(file for one in self.directories for file in one.files))
         return tuple(
             FileRow(
-                file=each.name,
-                path=each.path,
-                kind=each.kind,
-                state=each.state,
-                is_known_by_name=each.by_name,
-                size=each.size,
-                findings=len(each.findings),
+                file=file.name,
+                path=file.path,
+                kind=file.kind,
+                state=file.state,
+                is_known_by_name=file.by_name,
+                size=file.size,
+                findings=len(file.findings),
             )
-            for each in every
+            for file in every
         )
 
 

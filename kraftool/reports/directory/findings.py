@@ -57,7 +57,7 @@ class DirectoryCase:
     """Checkpoints that a recovery plan made."""
 
     def live(self, kind: FileKind) -> Iterator[FileReport]:
-        return (each for each in self.files if each.kind is kind and each.is_live)
+        return (file for file in self.files if file.kind is kind and file.is_live)
 
     def one(self, kind: FileKind) -> FileReport | None:
         return next(self.live(kind), None)
@@ -66,12 +66,12 @@ class DirectoryCase:
     def has_metadata(self) -> bool:
         """Whether a metadata partition lies here that was used, not only formatted."""
         return self.summary.log is not None or any(
-            each.offset > 0 for each in self.summary.snapshots
+            snapshot.offset > 0 for snapshot in self.summary.snapshots
         )
 
     @property
     def has_partition(self) -> bool:
-        return any(each.place is EntryPlace.PARTITION for each in self.files)
+        return any(file.place is EntryPlace.PARTITION for file in self.files)
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:
@@ -80,16 +80,16 @@ def is_topic(path: str, names: Iterable[str]) -> bool:
     folder = parse_folder_name(os.path.basename(os.path.abspath(path)))
     if folder is None or folder.topic == METADATA_TOPIC:
         return False
-    return not any(each == "quorum-state" or each.endswith(".checkpoint") for each in names)
+    return not any(name == "quorum-state" or name.endswith(".checkpoint") for name in names)
 
 
 def judge(case: DirectoryCase) -> tuple[Finding, ...]:
     """All findings of a directory: those of its files, then those of the files together."""
     segments = sorted(case.live(FileKind.LOG), key=base_offset)
     between = list(_between_segments(segments))
-    sound = is_sound((*between, *(each for file in segments for each in file.findings)))
-    findings = [each for file in case.files for each in _settled(case, file, segments, sound)]
-    if not case.is_whole and is_topic(case.path, (each.basename for each in case.files)):
+    sound = is_sound((*between, *(finding for file in segments for finding in file.findings)))
+    findings = [finding for file in case.files for finding in _settled(case, file, segments, sound)]
+    if not case.is_whole and is_topic(case.path, (report.basename for report in case.files)):
         return tuple(findings)
     for rule in _RULES:
         findings += rule(case)
@@ -102,14 +102,14 @@ def _settled(
     """A file's own findings, weighed by what lies beside it."""
     lost = lost_by(file, segments, case.files, case.summary) if file in segments else None
     is_last = file not in segments or file is segments[-1]
-    for each in file.findings:
-        if file.name in case.cut and not _is_before_the_cut(each):
+    for finding in file.findings:
+        if file.name in case.cut and not _is_before_the_cut(finding):
             continue
-        if each.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
-            advice = snapshot_advice(case.summary, each, sound=sound)
-            yield replace(each, advice=advice)
+        if finding.code in DAMAGES and file.kind is FileKind.CHECKPOINT:
+            advice = snapshot_advice(case.summary, finding, sound=sound)
+            yield replace(finding, advice=advice)
         else:
-            yield weighed(each, is_last=is_last, is_live=case.is_live, lost=lost)
+            yield weighed(finding, is_last=is_last, is_live=case.is_live, lost=lost)
 
 
 def _is_before_the_cut(finding: Finding) -> bool:
@@ -191,7 +191,7 @@ def _voters(case: DirectoryCase) -> Iterator[Finding]:
 
 def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
     summary, log = case.summary, case.summary.log
-    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
+    live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
     newest = live[-1] if live else None
     if log is None:
         if newest is not None and os.path.basename(newest.file) in case.planned:
@@ -207,9 +207,11 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
         return
     if not _covers_start(summary):
         deleted = [
-            each
-            for each in summary.snapshots
-            if each.state is FileState.DELETED and each.offset >= log.start_offset and each.intact
+            snapshot
+            for snapshot in summary.snapshots
+            if snapshot.state is FileState.DELETED
+            and snapshot.offset >= log.start_offset
+            and snapshot.intact
         ]
         advice = (
             "copy a .checkpoint of another node here, with its name: one whose offset is"
@@ -248,9 +250,9 @@ def _latest_epoch(case: DirectoryCase) -> int:
         *(entry.epoch for entry in told if entry.start_offset < end),
         *(
             start.epoch
-            for each in case.live(FileKind.LOG)
-            if each.log is not None
-            for start in each.log.epochs
+            for report in case.live(FileKind.LOG)
+            if report.log is not None
+            for start in report.log.epochs
         ),
         -1,
         -1,
@@ -261,7 +263,8 @@ def _covers_start(summary: MetadataSummary) -> bool:
     """Whether the log begins at 0, or a snapshot reaches to where it begins."""
     start = summary.log.start_offset if summary.log is not None else 0
     return start == 0 or any(
-        each.state is FileState.LIVE and each.offset >= start for each in summary.snapshots
+        snapshot.state is FileState.LIVE and snapshot.offset >= start
+        for snapshot in summary.snapshots
     )
 
 
@@ -279,20 +282,20 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
         return
     starts = [
         start
-        for each in case.live(FileKind.LOG)
-        if each.log is not None
-        for start in each.log.epochs
+        for report in case.live(FileKind.LOG)
+        if report.log is not None
+        for start in report.log.epochs
     ]
     starts.sort(key=lambda each: each.start_offset)
     expected: dict[int, int] = {}
     for start in starts:
         expected.setdefault(start.epoch, start.start_offset)
-    told = {each.epoch: each.start_offset for each in content.entries}
+    told = {entry.epoch: entry.start_offset for entry in content.entries}
     # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at; where
     # that snapshot is missing, which is told by itself, it may have been any.
     cut = min(told.values(), default=-1)
     is_cut = not _covers_start(case.summary) or any(
-        each.offset == cut for each in case.summary.snapshots
+        snapshot.offset == cut for snapshot in case.summary.snapshots
     )
     begins = max(cut, log.start_offset) if is_cut else log.start_offset
     in_log = [each for each in expected.items() if each[1] >= begins]
@@ -322,7 +325,9 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
 
 def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
     level = case.summary.kraft_version.level
-    claimed = [each.level for each in case.summary.features if each.name == "kraft.version"]
+    claimed = [
+        feature.level for feature in case.summary.features if feature.name == "kraft.version"
+    ]
     found = false_upgrade(case.path, claimed[0] if claimed else None, level)
     if found is not None:
         yield found
@@ -337,7 +342,7 @@ def _transactions(case: DirectoryCase) -> Iterator[Finding]:
 
 
 def _indexes(case: DirectoryCase) -> Iterator[Finding]:
-    segments = {base_offset(each): each for each in case.live(FileKind.LOG)}
+    segments = {base_offset(report): report for report in case.live(FileKind.LOG)}
     for file in case.live(FileKind.OFFSET_INDEX):
         name = parse_segment_name(file.basename)
         entries = file.content if isinstance(file.content, EntryList) else None
@@ -366,9 +371,9 @@ def _swaps(case: DirectoryCase) -> Iterator[Finding]:
 
 def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
     for state, words in _LEFTOVER_WORDS.items():
-        found = [each for each in case.files if each.state is state]
+        found = [file for file in case.files if file.state is state]
         if found:
-            total = sum(each.size for each in found)
+            total = sum(file.size for file in found)
             several = f"{len(found)} files are" if len(found) > 1 else "1 file is"
             where = found[0].name if len(found) == 1 else case.path
             yield dir_kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
@@ -383,7 +388,7 @@ _LEFTOVER_WORDS = {
 
 
 def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
-    known = [each for each in case.files if each.kind is not FileKind.UNKNOWN]
+    known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
         yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
     elif not case.has_metadata:

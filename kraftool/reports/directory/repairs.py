@@ -43,16 +43,16 @@ def repairs_in(location: Location) -> Repairs:
         where = error.filename or partition
         told = kinds.KEPT.at(where, f"it cannot be looked into: {error.strerror or error}")
         return Repairs(findings=[told])
-    for each in folders:
+    for folder in folders:
         try:
-            entries = entries_at(Files(), os.path.join(each, NAME))
+            entries = entries_at(Files(), os.path.join(folder, NAME))
         except OSError as error:
-            told = kinds.KEPT.at(each, f"it cannot be looked into: {error.strerror or error}")
+            told = kinds.KEPT.at(folder, f"it cannot be looked into: {error.strerror or error}")
         except KraftoolError as error:
-            told = dir_kinds.UNREADABLE.at(each, error.message, advice=error.hint or None)
+            told = dir_kinds.UNREADABLE.at(folder, error.message, advice=error.hint or None)
         else:
             stage = stage_of(entries)
-            told = _finding(each, stage, location.data_directory)
+            told = _finding(folder, stage, location.data_directory)
             if stage is Stage.APPLIED:
                 found.checkpoints |= set(_made(entries))
         found.findings.append(told)

@@ -72,7 +72,7 @@ class DumpReport:
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
-        return (*self.findings, *(each for one in self.directories for each in one.findings))
+        return (*self.findings, *(finding for one in self.directories for finding in one.findings))
 
 
 @dataclass(slots=True)
@@ -123,14 +123,14 @@ def read_location(
     options = replace(options, on_control=_also(options, found.events))
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
-    for each in location.entries() if entries is None else entries:
-        if isinstance(each, EntryProblem):
-            found.problem(each)
+    for entry in location.entries() if entries is None else entries:
+        if isinstance(entry, EntryProblem):
+            found.problem(entry)
         else:
-            found.take(_read(each, options, progress, read))
+            found.take(_read(entry, options, progress, read))
     if location.kind is LocationKind.FILE:
         files = tuple(file for files in found.files.values() for file in files)
-        own = tuple(each for file in files for each in file.findings)
+        own = tuple(finding for file in files for finding in file.findings)
         return DumpReport(
             path=location.path,
             kind=location.kind,
@@ -176,15 +176,18 @@ def _report(location: Location, found: _Found) -> DumpReport:
     directories: list[DirectoryReport] = []
     loose: list[FileReport] = []
     for path, files in sorted(found.files.items()):
-        if all(each.place is EntryPlace.LOOSE for each in files) and location.is_stream:
+        if (
+            all(file_report.place is EntryPlace.LOOSE for file_report in files)
+            and location.is_stream
+        ):
             loose += files
             continue
         case, report = _directory(location, path, files, server, roles, found)
         cases.append(case)
         directories.append(report)
-    findings = [*found.findings, *(each for file in loose for each in file.findings)]
+    findings = [*found.findings, *(finding for file in loose for finding in file.findings)]
     findings += between_directories(cases)
-    if not found.files and all(each.severity is Severity.INFO for each in found.findings):
+    if not found.files and all(finding.severity is Severity.INFO for finding in found.findings):
         findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
     return DumpReport(
         path=location.path,
@@ -217,10 +220,10 @@ def _directory(
         history=history_of(ordered, summary, found.events),
         is_live=lock is not None and lock.state is LockState.HELD,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
-        or any(each.place is EntryPlace.ROOT for each in ordered),
+        or any(file.place is EntryPlace.ROOT for file in ordered),
         roles=roles,
         configured_node_id=_node_id(server),
-        cut=frozenset(each.name for each in ordered if each.name in found.cut),
+        cut=frozenset(file.name for file in ordered if file.name in found.cut),
         planned=frozenset(repairs.checkpoints),
     )
     report = DirectoryReport(
@@ -258,7 +261,7 @@ def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
 
 def _roles(server: Properties | None) -> tuple[str, ...]:
     told = server.get("process.roles") if server is not None else None
-    return tuple(each.strip() for each in (told or "").split(",") if each.strip())
+    return tuple(part.strip() for part in (told or "").split(",") if part.strip())
 
 
 def _node_id(server: Properties | None) -> int | None:

@@ -28,8 +28,8 @@ from kraftool.storage import witness_marker
 from kraftool.storage.paths import Location, LocationKind, open_path
 
 _ASIDE = TOLD_ALONE | frozenset(
-    each.code
-    for each in (
+    kind.code
+    for kind in (
         # Told between sources, in the light of all of them.
         kinds.CLUSTER_ID, kinds.SAME_DIRECTORY_ID,
         # Nothing about voters.
@@ -42,8 +42,8 @@ _ASIDE = TOLD_ALONE | frozenset(
     )
 )  # fmt: skip
 _DAMAGE = frozenset(
-    each.code
-    for each in (
+    kind.code
+    for kind in (
         log_kinds.CRC,
         log_kinds.DAMAGE,
         log_kinds.MAGIC,
@@ -62,12 +62,12 @@ def read_sources(
     """Read every PATH. One directory that two of them lead to is one source."""
     sources: list[VoterSourceReport] = []
     for path in paths:
-        for each in read_source(path, progress):
-            same = next((one for one in sources if _is_same(one, each)), None)
+        for source in read_source(path, progress):
+            same = next((one for one in sources if _is_same(one, source)), None)
             if same is None:
-                sources.append(each)
-            elif same.settings is None and each.settings is not None:
-                sources[sources.index(same)] = each
+                sources.append(source)
+            elif same.settings is None and source.settings is not None:
+                sources[sources.index(same)] = source
     return tuple(sources)
 
 
@@ -154,9 +154,9 @@ def _source(
     summary: MetadataSummary,
     history: VoterHistory,
 ) -> VoterSourceReport:
-    findings = [_told(each, history.entries != ()) for each in begun.findings]
+    findings = [_told(finding, history.entries != ()) for finding in begun.findings]
     source = _marked(source_of(begun, files, summary, history))
-    findings += (each for each in history.findings if each not in begun.findings)
+    findings += (finding for finding in history.findings if finding not in begun.findings)
     source = replace(source, findings=tuple(findings))
     if source.tells_nothing and not source.findings:
         nothing = kinds.NOTHING.at(source.name, "there is nothing about voters here")
@@ -184,4 +184,4 @@ def _told(finding: Finding, has_history: bool) -> Finding:
 
 
 def _relevant(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(each for each in findings if each.code not in _ASIDE)
+    return tuple(finding for finding in findings if finding.code not in _ASIDE)

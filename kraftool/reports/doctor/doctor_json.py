@@ -31,7 +31,7 @@ class DiagnosisObject(FindingObject):
 @form
 def diagnosis_object(diagnosis: Diagnosis) -> DiagnosisObject:
     finding = finding_object(diagnosis.finding)
-    members = {each.name: getattr(finding, each.name) for each in fields(finding)}
+    members = {field.name: getattr(finding, field.name) for field in fields(finding)}
     return DiagnosisObject(**members, evidence=diagnosis.evidence, commands=diagnosis.commands)
 
 
@@ -82,7 +82,10 @@ class DoctorDocument:
     @property
     def rows(self) -> tuple[Diagnosis, ...]:
         """All diagnoses."""
-        return (*(one for each in self.directories for one in each.diagnoses), *self.diagnoses)
+        return (
+            *(one for directory in self.directories for one in directory.diagnoses),
+            *self.diagnoses,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +103,10 @@ class ExplanationsDocument:
 def doctor_document(report: DoctorReport) -> DoctorDocument:
     assessment = report.assessment
     return DoctorDocument(
-        directories=tuple(_directory(each) for each in report.sections if each.path),
-        diagnoses=tuple(one for each in report.sections if not each.path for one in each.diagnoses),
+        directories=tuple(_directory(section) for section in report.sections if section.path),
+        diagnoses=tuple(
+            one for section in report.sections if not section.path for one in section.diagnoses
+        ),
         is_live=report.is_live,
         assessment=None if assessment is None else assessment_json(assessment),
         rules=report.rules,

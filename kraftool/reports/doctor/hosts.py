@@ -32,8 +32,8 @@ def why_unreachable(host: str, port: int) -> str:
             return "it is the wildcard address"
     except ValueError:
         labels = host.removesuffix(".").split(".")
-        if len(host) > 253 or not all(_LABEL.fullmatch(each) for each in labels):
+        if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
             return "this is no host name"
-        if all(each.isdigit() for each in labels):
+        if all(label.isdigit() for label in labels):
             return "this is no address"
     return ""

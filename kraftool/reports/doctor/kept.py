@@ -45,8 +45,8 @@ class KeptFiles:
             return entry
         if entry.size > self._left:
             self._too_large.add(entry.directory)
-            for each in self._files.pop(entry.directory, ()):
-                self._left += each.size
+            for file in self._files.pop(entry.directory, ()):
+                self._left += file.size
             return entry
         kept = replace(entry, opener=_opener(entry))
         self._left -= entry.size

@@ -137,7 +137,7 @@ class Examination:
     @property
     def home_cluster(self) -> str | None:
         """The cluster id of most patients."""
-        return home_cluster([each.source for each in self.patients])
+        return home_cluster([directory.source for directory in self.patients])
 
     def share_batches_around(
         self, damaged: ExaminedDirectory, other: ExaminedDirectory, offset: int
@@ -176,7 +176,9 @@ class Examination:
 
     def clusters(self) -> Iterator[tuple[ExaminedDirectory, ...]]:
         """The patients cluster by cluster; those that do not say which go with most others."""
-        yield from map(tuple, by_cluster(self.patients, lambda each: each.source.node.cluster_id))
+        yield from map(
+            tuple, by_cluster(self.patients, lambda directory: directory.source.node.cluster_id)
+        )
 
     def states(self) -> Iterator[tuple[ExaminedDirectory, LoadedState]]:
         """The newest state of each cluster, so that what it shows is said once.
@@ -185,10 +187,10 @@ class Examination:
         read whole: what is missing there was not lost.
         """
         for patients in self.clusters():
-            loaded = [(each, each.state) for each in patients]
+            loaded = [(directory, directory.state) for directory in patients]
             there = [
-                (each, state)
-                for each, state in loaded
+                (directory, state)
+                for directory, state in loaded
                 if state is not None and state.has_its_beginning
             ]
             if there:

@@ -49,22 +49,22 @@ def _beyond(
     if patient is None or log is None or finding.offset is None or not _is_tail(finding):
         return
     others = [
-        each
+        directory
         for patients in examination.clusters()
-        for each in patients
-        if patient in patients and each is not patient and each.source.log is not None
+        for directory in patients
+        if patient in patients and directory is not patient and directory.source.log is not None
     ]
     having = [
-        each
-        for each in others
-        if each.source.epoch_at(finding.offset) is not None
-        and patient.source.parts_from(each.source) is None
+        other
+        for other in others
+        if other.source.epoch_at(finding.offset) is not None
+        and patient.source.parts_from(other.source) is None
     ]
-    for each in having:
+    for directory in having:
         yield Evidence(
-            file=each.path,
+            file=directory.path,
             offset=finding.offset,
-            found=f"this log has the records from here to {each.source.end - 1}",
+            found=f"this log has the records from here to {directory.source.end - 1}",
         )
     if others and not having:
         yield Evidence(

@@ -46,7 +46,7 @@ def holders(partition: Partition) -> tuple[int, ...]:
 
 def named(found: Sequence[Partition]) -> str:
     """The names of some, and how many more."""
-    names = ", ".join(each.name for each in found[:MOST])
+    names = ", ".join(partition.name for partition in found[:MOST])
     return f"{names} and {len(found) - MOST} more" if len(found) > MOST else names
 
 
@@ -63,9 +63,9 @@ def evidence(
         Evidence(
             file=patient.path,
             offset=at,
-            found=f"{each.name}: " + ", ".join(_field(each, name) for name in fields),
+            found=f"{partition.name}: " + ", ".join(_field(partition, name) for name in fields),
         )
-        for each in found[:MOST]
+        for partition in found[:MOST]
     )
 
 
@@ -89,10 +89,10 @@ def describe(
     examination: Examination, patient: ExaminedDirectory, found: Sequence[Partition]
 ) -> tuple[str, ...]:
     """kafka-topics for the first few topics among them."""
-    topics = list(dict.fromkeys(each.topic for each in found))[:3]
+    topics = list(dict.fromkeys(partition.topic for partition in found))[:3]
     server = tools.broker(examination, patient)
     return tuple(
-        tools.line("kafka-topics", *server, "--describe", "--topic", each) for each in topics
+        tools.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
     )
 
 
@@ -100,14 +100,14 @@ def reassignment_file(found: Sequence[Partition]) -> str:
     """The line that writes reassign.json for kafka-reassign-partitions."""
     listed = [
         {
-            "topic": each.topic,
-            "partition": each.number,
+            "topic": partition.topic,
+            "partition": partition.number,
             "replicas": [
-                one for one in each.state.replicas
-                if one not in each.state.adding_replicas
+                one for one in partition.state.replicas
+                if one not in partition.state.adding_replicas
             ],
         }
-        for each in found[:100]
+        for partition in found[:100]
     ]  # fmt: skip
     text = json.dumps({"version": 1, "partitions": listed}, separators=(",", ":"))
     return f"{tools.line('echo', text)} > reassign.json"

@@ -71,8 +71,8 @@ def examine(
             _settings_alone(read, location)
         else:
             _location(read, location, progress)
-    for each in nodes:
-        _add_words(read, each)
+    for node in nodes:
+        _add_words(read, node)
     examination = together(read.patients, read.sources)
     return replace(
         examination,
@@ -102,11 +102,11 @@ def together(
     differing: tuple[tuple[str, str, int, int], ...] | None = None,
 ) -> Examination:
     """Patients that were read before, wherever that was, with their voters compared."""
-    own = [each.source for each in patients if not _is_second(each, patients)]
+    own = [directory.source for directory in patients if not _is_second(directory, patients)]
     return Examination(
         patients=tuple(patients),
         voters=diff_voters([*own, *sources]),
-        paths=tuple(each.path for each in patients),
+        paths=tuple(directory.path for directory in patients),
         differing=differing,
     )
 
@@ -174,7 +174,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
     read.files += report.files
     read.sources += sources[len(report.directories) :]
     for directory, source in zip(report.directories, sources, strict=False):
-        names = (each.basename for each in directory.files)
+        names = (file.basename for file in directory.files)
         if location.kind is LocationKind.PARTITION and is_topic(directory.path, names):
             read.findings += directory.findings
             continue
@@ -198,7 +198,7 @@ def _add(read: _Read, patient: ExaminedDirectory) -> None:
     Of a running node whose own directory was given only the log counts: all else is in that.
     """
     where = patient.source.directory
-    if patient.source.is_live and any(_is_of(each, patient) for each in read.patients):
+    if patient.source.is_live and any(_is_of(directory, patient) for directory in read.patients):
         read.sources.append(patient.source)
         return
     for number, known in enumerate(read.patients):
@@ -260,18 +260,18 @@ def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, .
         return ()
     try:
         with os.scandir(directory.path) as items:
-            names = sorted(each.name for each in items if each.is_dir())
+            names = sorted(item.name for item in items if item.is_dir())
     except OSError:
         return ()  # the report has it among its findings
-    odd = (each for each in names if folder_kind(each) is FolderKind.OTHER)
+    odd = (name for name in names if folder_kind(name) is FolderKind.OTHER)
     return tuple(each for each in odd if each != _REMOTE_CACHE)[:_MOST_FOLDERS]
 
 
 def _has_state(directory: DirectoryReport) -> bool:
     log = directory.summary.log
-    logs = [each.log for each in directory.files if each.log is not None]
+    logs = [file.log for file in directory.files if file.log is not None]
     return (
         bool(logs)
-        and all(each.is_metadata for each in logs)
+        and all(log_summary.is_metadata for log_summary in logs)
         and ((log is not None and log.batches > 0) or directory.summary.newest_snapshot is not None)
     )

@@ -90,25 +90,31 @@ class DoctorReport:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        return tuple(each.finding for one in self.sections for each in one.diagnoses)
+        return tuple(diagnosis.finding for one in self.sections for diagnosis in one.diagnoses)
 
 
 def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
     """Ask every rule, and put what they and the other reports say together."""
-    told = [_runnable(each, examination) for each in _once(_all(examination))]
-    kept = [each for each in told if each.finding.code not in ignore]
+    told = [_runnable(diagnosis, examination) for diagnosis in _once(_all(examination))]
+    kept = [diagnosis for diagnosis in told if diagnosis.finding.code not in ignore]
     sections = [
-        DirectoryDiagnoses(path=each.path, diagnoses=_in_order(kept, each.path), patient=each)
-        for each in examination.patients
+        DirectoryDiagnoses(
+            path=directory.path, diagnoses=_in_order(kept, directory.path), patient=directory
+        )
+        for directory in examination.patients
     ]
-    known = {each.path for each in examination.patients}
-    rest = [each for each in kept if each.directory not in known]
+    known = {directory.path for directory in examination.patients}
+    rest = [diagnosis for diagnosis in kept if diagnosis.directory not in known]
     if rest:
-        rest.sort(key=lambda each: _RANK[each.finding.severity])
+        rest.sort(key=lambda diagnosis: _RANK[diagnosis.finding.severity])
         sections.append(DirectoryDiagnoses(path="", diagnoses=tuple(rest)))
-    own = [each.source for each in examination.patients if not each.source.is_live]
+    own = [directory.source for directory in examination.patients if not directory.source.is_live]
     case = case_of_sources(own)
-    unread = (each.file for each in examination.findings if each.code == dir_kinds.UNREADABLE.code)
+    unread = (
+        finding.file
+        for finding in examination.findings
+        if finding.code == dir_kinds.UNREADABLE.code
+    )
     assessment = assess(case) if own else None
     commands: tuple[tuple[str, str], ...] = ()
     if assessment is not None and assessment.voters and not examination.live:
@@ -118,7 +124,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         commands=commands,
         wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
         sections=tuple(sections),
-        rules=tuple(each.name for each in rules()),
+        rules=tuple(rule.name for rule in rules()),
         ignored=len(told) - len(kept),
         is_live=bool(examination.live),
         unexamined=tuple(unexamined(examination)),
@@ -132,10 +138,10 @@ def _runnable(diagnosis: Diagnosis, examination: Examination) -> Diagnosis:
     Those of a running node that was asked are known by its name.
     """
     commands = [
-        each
-        for each in diagnosis.commands
-        if not each.startswith(_ABOUT_FILES)
-        or not any(_is_out_of_reach(each, patient) for patient in examination.patients)
+        command
+        for command in diagnosis.commands
+        if not command.startswith(_ABOUT_FILES)
+        or not any(_is_out_of_reach(command, patient) for patient in examination.patients)
     ]
     return replace(diagnosis, commands=tuple(commands))
 
@@ -146,32 +152,32 @@ def _is_out_of_reach(command: str, patient: ExaminedDirectory) -> bool:
 
 
 def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:
-    own = [each for each in diagnoses if each.directory == path]
+    own = [diagnosis for diagnosis in diagnoses if diagnosis.directory == path]
     return tuple(sorted(own, key=lambda each: _RANK[each.finding.severity]))
 
 
 def _all(examination: Examination) -> Iterator[Diagnosis]:
-    live = {each.code for each in examination.findings} if examination.live else set()
+    live = {finding.code for finding in examination.findings} if examination.live else set()
     found = [
-        each
+        diagnosis
         for rule in rules()
-        for each in rule.find(examination)
-        if _TOLD_BETTER_LIVE.get(each.finding.code) not in live
+        for diagnosis in rule.find(examination)
+        if _TOLD_BETTER_LIVE.get(diagnosis.finding.code) not in live
     ]
     better = {
-        (code, each.finding.file)
-        for each in found
-        for code in _TELLS_BETTER.get(each.finding.code, ())
+        (code, diagnosis.finding.file)
+        for diagnosis in found
+        for code in _TELLS_BETTER.get(diagnosis.finding.code, ())
     }
-    for each in _of_other_reports(examination):
-        if (each.finding.code, each.finding.file) not in better:
-            yield each
+    for other_report in _of_other_reports(examination):
+        if (other_report.finding.code, other_report.finding.file) not in better:
+            yield other_report
     yield from found
 
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
     """What dump, diff-voters and the replay of the state say."""
-    foreign = {each.source.name for each in examination.voters.sources if each.foreign}
+    foreign = {source.source.name for source in examination.voters.sources if source.foreign}
     for finding in examination.findings:
         if finding.code not in _OF_DIFF:
             yield next_steps.diagnosis(finding, examination, _whose(finding, examination))
@@ -192,12 +198,12 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
     if state is None or (state.start_offset > 0 and not state.snapshot):
         return
     log = patient.summary.log
-    told = [each for each in state.findings if each.code in _REPLAY]
-    misfits = [each for each in told if each.code == log_kinds.REPLAY.code]
+    told = [finding for finding in state.findings if finding.code in _REPLAY]
+    misfits = [finding for finding in told if finding.code == log_kinds.REPLAY.code]
     if misfits and state.snapshot and log is not None and log.start_offset < state.start_offset:
         # One wrong snapshot makes many records that do not fit.
         first, more = misfits[0], len(misfits) - 1
-        told = [each for each in told if each not in misfits]
+        told = [finding for finding in told if finding not in misfits]
         text = f"{first.text}; records that do not fit either: {more}" if more else first.text
         advice = _AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice)
         yield replace(first.saying(text), advice=advice)
@@ -208,19 +214,19 @@ def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | No
     """The patient that a finding of diff-voters is about, by its file."""
     for patient in examination.patients:
         names = {patient.path, patient.source.name, patient.settings_file} - {""}
-        if finding.file in names or any(each.name == finding.file for each in patient.files):
+        if finding.file in names or any(file.name == finding.file for file in patient.files):
             return patient
     return None
 
 
 def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
     seen: set[tuple[object, ...]] = set()
-    for each in diagnoses:
-        told = each.finding
+    for diagnosis in diagnoses:
+        told = diagnosis.finding
         key = (told.code, replace(told.fault, reason="", expected=""))
         if key not in seen:
             seen.add(key)
-            yield each
+            yield diagnosis
 
 
 def _deeper(examination: Examination) -> Iterator[str]:
@@ -238,5 +244,5 @@ def _deeper(examination: Examination) -> Iterator[str]:
             yield tools.on(newest.file, "verify-snapshot")
     if len(examination.patients) > 1 or examination.live:
         yield tools.on_all(examination, "diff-voters")
-    if sum(not each.source.is_live for each in examination.patients) > 1:
+    if sum(not directory.source.is_live for directory in examination.patients) > 1:
         yield tools.on_all(examination, "timeline")

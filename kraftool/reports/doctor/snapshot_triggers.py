@@ -54,9 +54,9 @@ def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str
     if since is None or log.last_timestamp is None:
         return ""
     waited = log.last_timestamp - since
-    for each in patient.statistics.elections:
-        if each.before_timestamp >= 0:
-            waited -= max(each.timestamp - max(each.before_timestamp, since), 0)
+    for election in patient.statistics.elections:
+        if election.before_timestamp >= 0:
+            waited -= max(election.timestamp - max(election.before_timestamp, since), 0)
     if trigger.by_time_ms and waited > trigger.by_time_ms:
         return f"{waited / 3_600_000:.1f} hours"
     return ""

@@ -23,7 +23,7 @@ ANYWHERE = "HOST:PORT"
 
 def line(*words: object) -> str:
     """A command line. Words that are only put in for the reader stay in capitals."""
-    return " ".join(quoted(str(each)) for each in words)
+    return " ".join(quoted(str(word)) for word in words)
 
 
 def quoted(word: str) -> str:
@@ -65,9 +65,9 @@ def _recorded(voters: SeenVoters | None, without: int | None = None) -> Iterable
         return ()
     return [
         address
-        for each in voters.voters
-        if without is None or each.id != without
-        for address in list(addresses(each).values())[:1]
+        for voter in voters.voters
+        if without is None or voter.id != without
+        for address in list(addresses(voter).values())[:1]
     ]
 
 
@@ -80,8 +80,8 @@ def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, s
     """The option that leads an admin tool to a broker."""
     state = patient.state
     found = state.image.cluster.brokers.values() if state is not None else ()
-    for each in sorted(found, key=lambda one: (one.fenced, one.id)):
-        for listener in each.listeners:
+    for registration in sorted(found, key=lambda one: (one.fenced, one.id)):
+        for listener in registration.listeners:
             return "--bootstrap-server", shown_address(listener.host, listener.port)
     return "--bootstrap-server", ANYWHERE
 
@@ -111,13 +111,15 @@ def add_controller(examination: Examination, patient: ExaminedDirectory) -> str:
 def epoch_to_write(examination: Examination) -> Iterable[str]:
     """Which epoch a quorum-state that is written by hand may have, as a comment."""
     epochs = [
-        each.summary.quorum_state.leader_epoch
-        for each in examination.patients
-        if each.summary.quorum_state is not None
+        directory.summary.quorum_state.leader_epoch
+        for directory in examination.patients
+        if directory.summary.quorum_state is not None
     ]
-    epochs += [one.epoch for each in examination.patients for one in each.summary.snapshots]
-    logs = [each.summary.log for each in examination.patients]
-    epochs += [each.last_epoch for each in logs if each is not None and each.last_epoch is not None]
+    epochs += [
+        one.epoch for directory in examination.patients for one in directory.summary.snapshots
+    ]
+    logs = [directory.summary.log for directory in examination.patients]
+    epochs += [log.last_epoch for log in logs if log is not None and log.last_epoch is not None]
     if epochs:
         yield (
             f"# the highest epoch among these directories is {max(epochs)}; write"

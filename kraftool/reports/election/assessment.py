@@ -120,7 +120,7 @@ class Assessment:
     @property
     def given(self) -> tuple[int, ...]:
         """The voters whose directories were looked at."""
-        return tuple(each for each in self.voters if each not in self.not_given)
+        return tuple(voter for voter in self.voters if voter not in self.not_given)
 
 
 def assess(case: ElectionCase) -> Assessment:
@@ -129,13 +129,16 @@ def assess(case: ElectionCase) -> Assessment:
     voters = case.voters
     if not voters or len(voters) > MOST_VOTERS:
         return _unknown(known)
-    leaders = {each.id: each for each in possible_leaders(case, case.voters.ids)}
+    leaders = {
+        possible_leader.id: possible_leader
+        for possible_leader in possible_leaders(case, case.voters.ids)
+    }
     losses = {each: _weighing(known, node) for each, node in leaders.items()}
     unseen = {each for each, node in leaders.items() if may_have_unseen(known, node)}
-    harmful = {each for each in leaders if losses[each] or each in unseen}
+    harmful = {leader for leader in leaders if losses[leader] or leader in unseen}
     later = [] if harmful else _later_losses(case)
     lost_range = _range(
-        [one for each in losses.values() for one in each] + later,
+        [one for loss in losses.values() for one in loss] + later,
         [leaders[each].end.offset for each in unseen],
     )
     if not leaders:
@@ -150,7 +153,7 @@ def assess(case: ElectionCase) -> Assessment:
         lost_range=lost_range,
         voters=tuple(sorted(voters.ids)),
         can_lead=tuple(sorted(leaders)),
-        harmful=tuple(sorted(harmful | {each.leader for each in later})),
+        harmful=tuple(sorted(harmful | {loss.leader for loss in later})),
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),
@@ -193,7 +196,7 @@ def _forgetful(known: CommitEvidence) -> tuple[ForgetfulVoter, ...]:
 
 
 def _not_given(case: ElectionCase) -> tuple[int, ...]:
-    return tuple(sorted(each.key.id for each in case.voters if not _is_given(case, each.key.id)))
+    return tuple(sorted(voter.key.id for voter in case.voters if not _is_given(case, voter.key.id)))
 
 
 def _lagging(case: ElectionCase) -> tuple[LaggingVoter, ...]:
@@ -203,10 +206,10 @@ def _lagging(case: ElectionCase) -> tuple[LaggingVoter, ...]:
     end = best.end.offset
     return tuple(
         LaggingVoter(
-            id=each.id, log_end_offset=each.end.offset, ahead_id=best.id, ahead_log_end_offset=end
+            id=node.id, log_end_offset=node.end.offset, ahead_id=best.id, ahead_log_end_offset=end
         )
-        for each in case.nodes
-        if _is_given(case, each.id) and each.id in case.voters.ids and each.end.offset < end
+        for node in case.nodes
+        if _is_given(case, node.id) and node.id in case.voters.ids and node.end.offset < end
     )
 
 
@@ -234,7 +237,9 @@ def possible_leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCa
         voters = node.voters
         if node.id not in up or node.assumed or not voters.has(node.key):
             continue
-        votes = sum(each in up and _may_vote_for(case, each, node) for each in voters.ids)
+        votes = sum(
+            voter_id in up and _may_vote_for(case, voter_id, node) for voter_id in voters.ids
+        )
         if votes >= voters.majority:
             yield node
 
@@ -251,7 +256,7 @@ def _may_vote_for(case: ElectionCase, voter: int, candidate: NodeCase) -> bool:
 
 
 def _weighing(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
-    return tuple(each for each in losses_by(known, leader) if each.standing.weighs)
+    return tuple(loss for loss in losses_by(known, leader) if loss.standing.weighs)
 
 
 def _may_be_committed_to(known: CommitEvidence) -> int | None:
@@ -263,12 +268,14 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
     highest = 0
     for node in case.nodes:
         start, end = node.log.start, node.log.end
-        highest = max(highest, *(each.offset for each in node.log.snapshots), 0)
+        highest = max(highest, *(snapshot.offset for snapshot in node.log.snapshots), 0)
         for border in sorted({end, *case.borders}, reverse=True):
             if not max(start, highest) < border <= end:
                 continue
             epoch = node.log.epoch_at(border - 1) or 0
-            holders = tuple(each.id for each in case.nodes if each.log.has(border - 1, epoch))
+            holders = tuple(
+                node_case.id for node_case in case.nodes if node_case.log.has(border - 1, epoch)
+            )
             if commit_status(known, border - 1, holders) is not CommitStatus.NOT:
                 highest = border
     return highest
@@ -276,10 +283,10 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
 
 def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, int | None] | None:
     """What is lost at most: known records, and with an end all that may have come behind it."""
-    firsts = [*(each.first for each in lost), *ends]
+    firsts = [*(loss.first for loss in lost), *ends]
     if not firsts:
         return None
-    return min(firsts), None if ends else max(each.end for each in lost)
+    return min(firsts), None if ends else max(loss.end for loss in lost)
 
 
 def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBound:
@@ -311,24 +318,24 @@ def led_by(case: ElectionCase, leader: NodeCase, followers: Collection[int]) -> 
     """The quorum after a node led and these voters have taken all of its log."""
     epoch = 1 + max(
         (
-            max(each.end.epoch, each.election.epoch if each.election is not None else 0)
-            for each in case.nodes
+            max(node.end.epoch, node.election.epoch if node.election is not None else 0)
+            for node in case.nodes
         ),
         default=0,
     )
     log = _grown(leader.log, epoch)
     nodes = [
-        replace(each, log=log) if each.id in {leader.id, *followers} else each
-        for each in case.nodes
-        if not each.assumed
+        replace(node, log=log) if node.id in {leader.id, *followers} else node
+        for node in case.nodes
+        if not node.assumed
     ]
-    there = {each.id for each in nodes}
-    for each in leader.voters:
-        if each.key.id in followers and each.key.id not in there:
+    there = {node.id for node in nodes}
+    for voter in leader.voters:
+        if voter.key.id in followers and voter.key.id not in there:
             settings = replace(
                 leader.settings,
-                node_id=each.key.id,
-                directory_id=each.key.directory_id or f"of-node-{each.key.id}",
+                node_id=voter.key.id,
+                directory_id=voter.key.directory_id or f"of-node-{voter.key.id}",
             )
             nodes.append(replace(leader, settings=settings, log=log))
     return ElectionCase(nodes=tuple(sorted(nodes, key=lambda each: each.id)))
@@ -357,9 +364,9 @@ def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
     for size in range(len(given), case.voters.majority - 1, -1):
         for group in combinations(given, size):
             leaders = list(possible_leaders(case, group))
-            if leaders and not any(_weighing(known, each) for each in leaders):
-                later = (led_by(case, each, set(group) - {each.id}) for each in leaders)
-                if all(_is_harmless(each) for each in later):
+            if leaders and not any(_weighing(known, leader) for leader in leaders):
+                later = (led_by(case, leader, set(group) - {leader.id}) for leader in leaders)
+                if all(_is_harmless(election_case) for election_case in later):
                     return group
     return ()
 
@@ -367,6 +374,6 @@ def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
 def _is_harmless(case: ElectionCase) -> bool:
     known = CommitEvidence.of(case)
     return not any(
-        _weighing(known, each) or may_have_unseen(known, each)
-        for each in possible_leaders(case, case.voters.ids)
+        _weighing(known, possible_leader) or may_have_unseen(known, possible_leader)
+        for possible_leader in possible_leaders(case, case.voters.ids)
     )

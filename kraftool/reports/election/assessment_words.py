@@ -36,10 +36,10 @@ def sentences(found: Assessment, *, with_next: bool = True) -> Iterator[str]:
 
 def _relevant(found: Assessment) -> Iterator[ForgetfulVoter]:
     """The voters that forgot; those that may have, only if the verdict depends on them."""
-    for each in found.forgetful:
+    for voter in found.forgetful:
         is_open = found.state is QuorumSafety.AT_RISK or found.is_doubted
-        if not each.is_doubt or is_open:
-            yield each
+        if not voter.is_doubt or is_open:
+            yield voter
 
 
 def looked_at(found: Assessment) -> str:
@@ -69,7 +69,7 @@ def directories(ids: tuple[int, ...]) -> str:
 
 def why_unknown(found: Assessment) -> str:
     """Why voters may have had records that no directory shows."""
-    forgetful = (each for each in found.forgetful if not each.is_doubt)
+    forgetful = (voter for voter in found.forgetful if not voter.is_doubt)
     reasons = [f"voter {each.id} {each.reason}" for each in forgetful]
     if found.not_given:
         were = "was" if len(found.not_given) == 1 else "were"
@@ -121,7 +121,7 @@ def lost_words(found: Assessment) -> str:
 def next_sentence(found: Assessment) -> str:
     """What to do next, as an imperative."""
     if found.next_step is NextStep.START_FIRST:
-        rest = tuple(each for each in found.voters if each not in found.start_first)
+        rest = tuple(voter for voter in found.voters if voter not in found.start_first)
         then = f", wait until they have a leader and equal logs, then start {listed(rest)}"
         return f"Start {listed(found.start_first)} first{then if rest else ''}"
     if found.next_step is NextStep.GIVE_OTHERS:

@@ -87,7 +87,9 @@ class Log:
     def has(self, offset: int, epoch: int) -> bool:
         """Whether this record is in the log, or was before a snapshot took its place."""
         if offset < self.start:
-            return any(each.offset > offset and each.epoch >= epoch for each in self.snapshots)
+            return any(
+                snapshot.offset > offset and snapshot.epoch >= epoch for snapshot in self.snapshots
+            )
         return self.epoch_at(offset) == epoch
 
     def batches(self, borders: Iterable[int]) -> Iterator[Batch]:
@@ -98,9 +100,9 @@ class Log:
             control[offset] = KRaftVersion(level)
         for offset, voters in self.voter_sets:
             control[offset] = Voters(voters)
-        cuts = {self.start, self.end, *(each.start_offset for each in self.epochs), *borders}
+        cuts = {self.start, self.end, *(epoch.start_offset for epoch in self.epochs), *borders}
         cuts |= {each for offset in control for each in (offset, offset + 1)}
-        inside = sorted(each for each in cuts if self.start <= each <= self.end)
+        inside = sorted(cut for cut in cuts if self.start <= cut <= self.end)
         for first, after in pairwise(inside):
             record = control.get(first)
             yield Batch(
@@ -115,8 +117,8 @@ class Log:
         """Where something begins or ends."""
         return {
             self.start, self.end,
-            *(each.start_offset for each in self.epochs),
-            *(each.offset for each in self.snapshots),
+            *(epoch.start_offset for epoch in self.epochs),
+            *(snapshot.offset for snapshot in self.snapshots),
             *(each for offset, _ in (*self.voter_sets, *self.kraft_versions)
               for each in (offset, offset + 1)),
         }  # fmt: skip
@@ -211,11 +213,11 @@ class ElectionCase:
 
     def __post_init__(self) -> None:
         places = {
-            endpoint: each.id
-            for each in self.nodes
-            for endpoint in each.settings.listeners.values()
+            endpoint: node.id
+            for node in self.nodes
+            for endpoint in node.settings.listeners.values()
         }
-        object.__setattr__(self, "by_id", {each.id: each for each in self.nodes})
+        object.__setattr__(self, "by_id", {node.id: node for node in self.nodes})
         object.__setattr__(self, "places", places)
 
     @property
@@ -226,7 +228,7 @@ class ElectionCase:
     @property
     def voters(self) -> VoterSet:
         """The voters by the most complete log that knows any."""
-        knowing = [each for each in self.nodes if each.voters]
+        knowing = [node for node in self.nodes if node.voters]
         if not knowing:
             return VoterSet()
         best = max(knowing, key=lambda each: each.end.rank)
@@ -244,20 +246,20 @@ class ElectionCase:
     @property
     def borders(self) -> set[int]:
         found: set[int] = set()
-        return found.union(*(each.log.borders for each in self.nodes))
+        return found.union(*(node.log.borders for node in self.nodes))
 
     def place_of(self, endpoint: Endpoint) -> int | None:
         """The node that listens somewhere."""
-        for each in self.nodes:
-            if endpoint in each.settings.listeners.values():
-                return each.id
+        for node in self.nodes:
+            if endpoint in node.settings.listeners.values():
+                return node.id
         for voter in self.voters:
             if endpoint in voter.endpoints.values():
                 return voter.key.id
         return None
 
     def with_node(self, node: NodeCase) -> ElectionCase:
-        others = [each for each in self.nodes if each.id != node.id]
+        others = [node_case for node_case in self.nodes if node_case.id != node.id]
         return replace(
             self,
             nodes=tuple(sorted([*others, node], key=lambda each: each.id)),
@@ -268,13 +270,13 @@ class ElectionCase:
         """The case in which an emptied static voter knows the voters, as by its server.properties
         that may not have been given."""
         voters = self.voters
-        if any(each.key.directory_id is not None for each in voters):
+        if any(voter.key.directory_id is not None for voter in voters):
             return self
         nodes = (
-            each
-            if each.voters or each.id not in voters.ids
-            else replace(each, settings=replace(each.settings, static_voters=voters))
-            for each in self.nodes
+            node
+            if node.voters or node.id not in voters.ids
+            else replace(node, settings=replace(node.settings, static_voters=voters))
+            for node in self.nodes
         )
         return replace(self, nodes=tuple(nodes))
 
@@ -303,8 +305,8 @@ def reachable_by(settings: NodeSettings, nodes: Sequence[NodeCase]) -> NodeSetti
     if settings.bootstrap_servers:
         return settings
     found = tuple(
-        each.settings.listeners[settings.default_listener]
-        for each in nodes
-        if each.id != settings.node_id and settings.default_listener in each.settings.listeners
+        node.settings.listeners[settings.default_listener]
+        for node in nodes
+        if node.id != settings.node_id and settings.default_listener in node.settings.listeners
     )
     return replace(settings, bootstrap_servers=found)

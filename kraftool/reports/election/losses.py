@@ -82,8 +82,8 @@ def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]
     for node in case.nodes:
         if node.id == leader.id or node.assumed:
             continue
-        for each in _cut_off(known, leader, node):
-            found.setdefault((each.first, each.epoch), each)
+        for loss in _cut_off(known, leader, node):
+            found.setdefault((loss.first, loss.epoch), loss)
     return tuple(found[key] for key in sorted(found))
 
 
@@ -95,11 +95,13 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
     if start >= end:
         return []
     case = known.case
-    inside = sorted({start, end, *(each for each in case.borders if start < each < end)})
+    inside = sorted({start, end, *(border for border in case.borders if start < border < end)})
     found: list[RecordLoss] = []
     for first, after in pairwise(inside):
         epoch = node.log.epoch_at(after - 1) or 0
-        holders = tuple(each.id for each in case.nodes if each.log.has(after - 1, epoch))
+        holders = tuple(
+            node_case.id for node_case in case.nodes if node_case.log.has(after - 1, epoch)
+        )
         standing = commit_status(known, after - 1, holders)
         last = found[-1] if found else None
         if last is not None and (last.standing, last.holders) == (standing, holders):
@@ -123,7 +125,7 @@ def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) 
     """What can be said of a record, by all sets of voters that may have committed it."""
     case = known.case
     having = [case.by_id[each] for each in holders]
-    proofs = [each for node in case.nodes for each in node.log.snapshots]
+    proofs = [snapshot for node in case.nodes for snapshot in node.log.snapshots]
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return CommitStatus.COMMITTED
     found = [
@@ -173,11 +175,11 @@ def _counted(
     """How many voters have a node's record, and how many might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
-        each.id
-        for each in known.case.nodes
-        if voters.has(each.key) and not each.assumed and each.log.has(offset, epoch)
+        node_case.id
+        for node_case in known.case.nodes
+        if voters.has(node_case.key) and not node_case.assumed and node_case.log.has(offset, epoch)
     }
-    unknown = {each for each in voters.ids if may_have_had(known, voters, each, offset)}
+    unknown = {voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, offset)}
     return len(sure), len(unknown - sure)
 
 
@@ -192,7 +194,7 @@ def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> boo
     voters = term.voters
     if not term.is_last or len(voters) % 2 or _is_static(voters):
         return False
-    if not any(may_have_had(known, voters, each, _BEHIND_ALL) for each in voters.ids):
+    if not any(may_have_had(known, voters, voter_id, _BEHIND_ALL) for voter_id in voters.ids):
         return False
     if term.at < node.log.view().start_offset:
         return True
@@ -201,7 +203,7 @@ def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> boo
 
 def _is_static(voters: VoterSet) -> bool:
     """Whether these come from the settings: no record can change them."""
-    return any(each.key.directory_id is None for each in voters)
+    return any(voter.key.directory_id is None for voter in voters)
 
 
 def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: int) -> bool:
@@ -222,7 +224,9 @@ def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
     if not voters:
         return False
     doubts = {each for each, forgotten in known.forgotten.items() if forgotten.is_doubt}
-    unknown = {each for each in voters.ids if may_have_had(known, voters, each, _BEHIND_ALL)}
+    unknown = {
+        voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, _BEHIND_ALL)
+    }
     may_have_changed = len(voters) % 2 == 0 and not _is_static(voters)
     return len(unknown - doubts) >= voters.majority - may_have_changed
 
@@ -235,13 +239,15 @@ def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
     too, leaves logs that end before its own.
     """
     case, voters = known.case, known.case.voters
-    all_given = all(was_given(case, voters, each) for each in voters.ids)
+    all_given = all(was_given(case, voters, voter_id) for voter_id in voters.ids)
     explained = {
         each
         for each, forgotten in known.forgotten.items()
         if forgotten.is_damage or (all_given and forgotten.is_explained)
     }
-    unknown = {each for each in voters.ids if may_have_had(known, voters, each, _BEHIND_ALL)}
+    unknown = {
+        voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, _BEHIND_ALL)
+    }
     return len(unknown - explained) >= voters.majority
 
 

@@ -36,10 +36,10 @@ class Forgotten:
 def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     """Return the voters that may have had more than their directory shows, by id."""
     found: dict[int, Forgotten] = {}
-    given = [each for each in case.nodes if not each.assumed]
+    given = [node_case for node_case in case.nodes if not node_case.assumed]
     # If all voters were given, and no log has a record, then the quorum is new.
-    has_records = any(each.end.offset for each in given)
-    is_new = not has_records and case.voters.ids <= {each.id for each in given}
+    has_records = any(node_case.end.offset for node_case in given)
+    is_new = not has_records and case.voters.ids <= {node_case.id for node_case in given}
     for node in given:
         end = node.end.offset
         if end == 0 and not is_new:
@@ -52,7 +52,7 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
         elif 0 < node.log.end < end:  # without a log at all it may be as a recovery left it
             reason = f"has a log that ends at {node.log.end}, before its own snapshot at {end}"
             found[node.id] = Forgotten(first=end, reason=reason)
-    voters = [each for each in given if case.voters.has(each.key)]
+    voters = [node_case for node_case in given if case.voters.has(node_case.key)]
     for other in given:
         reason = _leader_forgot(case, other, other.end)
         for node in voters if reason else ():
@@ -121,22 +121,29 @@ def _unconfirmed(
     records had confirmed it, as far as they can be.
     """
     voters = case.voters
-    given = [each for each in case.nodes if not each.assumed]
-    if any(each.is_running for each in given):
+    given = [node_case for node_case in case.nodes if not node_case.assumed]
+    if any(node_case.is_running for node_case in given):
         return
     proofs = [
-        (each.offset, node.id)
+        (snapshot.offset, node.id)
         for node in given
-        for each in node.log.snapshots
-        if best.end.is_at_least(each)
+        for snapshot in node.log.snapshots
+        if best.end.is_at_least(snapshot)
     ]
     committed, maker = max(proofs, default=(0, 0))
-    short = [each for each in given if voters.has(each.key) and each.end.offset < committed]
-    forgot = sum(each.id in known for each in short)
+    short = [
+        node_case
+        for node_case in given
+        if voters.has(node_case.key) and node_case.end.offset < committed
+    ]
+    forgot = sum(node_case.id in known for node_case in short)
     if len(voters) - len(short) + forgot < voters.majority:
         proof = f"node {maker} has a snapshot at {committed}, which a majority had confirmed"
-        for each in short:
-            yield each, f"may be an old copy (it ends at offset {each.end.offset}; {proof})"
+        for node_case in short:
+            yield (
+                node_case,
+                f"may be an old copy (it ends at offset {node_case.end.offset}; {proof})",
+            )
 
 
 def _leader_of(case: ElectionCase, epoch: int) -> int | None:

@@ -57,37 +57,41 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
     ours = []
     missing: dict[int, str] = {}
     home = between.home_cluster(sources)
-    for each in sources:
-        if between.is_foreign(each, home):
-            notes.append(f"{each.name} is of another cluster: it takes no part")
-        elif each.has_metadata or each.quorum_state is not None or each.node.node_id is not None:
-            ours.append(each)
-        elif each.missing and each.settings is not None and each.settings.node_id is not None:
-            missing[each.settings.node_id] = each.missing
+    for source in sources:
+        if between.is_foreign(source, home):
+            notes.append(f"{source.name} is of another cluster: it takes no part")
+        elif (
+            source.has_metadata
+            or source.quorum_state is not None
+            or source.node.node_id is not None
+        ):
+            ours.append(source)
+        elif source.missing and source.settings is not None and source.settings.node_id is not None:
+            missing[source.settings.node_id] = source.missing
     nodes: dict[int, NodeCase] = {}
     listener = _listener(ours)
-    for each in ours:
-        found = node_case(each, listener)
+    for source in ours:
+        found = node_case(source, listener)
         if found is None:
-            findings.append(_nameless(each))
+            findings.append(_nameless(source))
             continue
         other = nodes.get(found.id)
         if other is not None:
-            findings += identities.ids_twice([each for each in ours if _id(each) == found.id])
+            findings += identities.ids_twice([source for source in ours if _id(source) == found.id])
             notes.append(f"two directories are node {found.id}'s: the one with more log counts")
             if other.end.is_at_least(found.end):
                 continue
         nodes[found.id] = found
-    ordered = tuple(nodes[each] for each in sorted(nodes))
-    ordered = tuple(_connected(each, ordered) for each in ordered)
+    ordered = tuple(nodes[node] for node in sorted(nodes))
+    ordered = tuple(_connected(node, ordered) for node in ordered)
     case = ElectionCase(nodes=ordered).with_static_voters()
-    strangers = {each.source for each in ordered if case.is_stranger(each)}
+    strangers = {node.source for node in ordered if case.is_stranger(node)}
     findings += (
         finding
-        for each in sources
-        for finding in map(partial(_of_node, is_stranger=each.name in strangers), each.findings)
+        for source in sources
+        for finding in map(partial(_of_node, is_stranger=source.name in strangers), source.findings)
     )
-    wanted = {id_ for each in ordered if each.is_voter for id_ in each.voters.ids}
+    wanted = {id_ for node in ordered if node.is_voter for id_ in node.voters.ids}
     wanted |= case.voters.ids or missing.keys()
     notes += (
         f"{directory}, the directory of node {id_}, is not there: it takes no part"
@@ -129,10 +133,10 @@ def _id(source: VoterSourceReport) -> int | None:
 def _listener(sources: Iterable[VoterSourceReport]) -> str:
     """The name by which controllers reach each other."""
     told: list[str] = []
-    for each in sources:
-        if each.settings is not None and each.settings.controller_listeners:
-            return each.settings.controller_listeners[0]
-        for entry in each.voter_sets:
+    for source in sources:
+        if source.settings is not None and source.settings.controller_listeners:
+            return source.settings.controller_listeners[0]
+        for entry in source.voter_sets:
             told += (name for voter in entry.voters or () for name in addresses(voter) if name)
     return told[0] if told else DEFAULT_LISTENER
 
@@ -155,7 +159,9 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
     listeners = dict(known.endpoints) if known is not None else {}
     if source.settings is not None:
         given = source.settings.advertised
-        listeners |= {name: each for name, each in given.items() if each.host and each.port}
+        listeners |= {
+            name: endpoint for name, endpoint in given.items() if endpoint.host and endpoint.port
+        }
     listeners.setdefault(listener, placeholder(node_id))
     plays = source.plays("controller")
     settings = NodeSettings(
@@ -221,27 +227,27 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
     elif extent is not None:
         is_torn = extent.cut is not None
     epochs: list[EpochEntry] = []
-    for each in extent.epochs if extent is not None else ():
-        if each.start_offset >= end:
+    for epoch in extent.epochs if extent is not None else ():
+        if epoch.start_offset >= end:
             continue
         # The CRC does not cover an epoch. Kafka drops those above it, too.
-        while epochs and epochs[-1].epoch > each.epoch:
+        while epochs and epochs[-1].epoch > epoch.epoch:
             epochs.pop()
-        if not epochs or epochs[-1].epoch < each.epoch:
-            epochs.append(each)
+        if not epochs or epochs[-1].epoch < epoch.epoch:
+            epochs.append(epoch)
     # A start of Kafka removes snapshots below the first segment. With them, the leader would take
     # the oldest for the one at its log's start, and send followers for a snapshot for ever.
     intact = tuple(
-        OffsetAndEpoch(each.offset, each.epoch)
-        for each in source.snapshots
-        if each.intact and each.offset >= start
+        OffsetAndEpoch(snapshot.offset, snapshot.epoch)
+        for snapshot in source.snapshots
+        if snapshot.intact and snapshot.offset >= start
     )
     sets: dict[int, VoterSet] = {}
     levels: dict[int, int] = {}
     for entry in source.history:
         is_read = entry.origin is Origin.LOG and not entry.after_damage and entry.offset < end
         # A later snapshot has it, too, unless the history has another entry from there on.
-        if not is_read and not any(each.offset > entry.offset for each in intact):
+        if not is_read and not any(snapshot_id.offset > entry.offset for snapshot_id in intact):
             continue
         if entry.voters is not None:
             sets[entry.offset] = voter_set(entry.voters, listener)
@@ -256,7 +262,9 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         kraft_versions=tuple(sorted(levels.items())),
         behind=behind,
         is_torn=is_torn,
-        leaders=tuple((each.epoch, each.leader_id) for each in source.leaders if each.offset < end),
+        leaders=tuple(
+            (leader.epoch, leader.leader_id) for leader in source.leaders if leader.offset < end
+        ),
         last_timestamp_ms=extent.last_timestamp_ms if extent is not None and behind is None else -1,
     )
 
@@ -267,11 +275,11 @@ def placeholder(node_id: int) -> Endpoint:
 
 
 def voter_set(voters: VoterSet, listener: str) -> VoterSet:
-    return VoterSet.of(*(_voter(each, listener) for each in voters))
+    return VoterSet.of(*(_voter(voter, listener) for voter in voters))
 
 
 def _voter(voter: Voter, listener: str) -> Voter:
-    found = {name.upper() or listener: each for name, each in voter.endpoints.items()}
+    found = {name.upper() or listener: endpoint for name, endpoint in voter.endpoints.items()}
     found.setdefault(listener, placeholder(voter.id))
     return replace(voter, endpoints=found)
 
@@ -287,8 +295,10 @@ def _election(state: QuorumState) -> ElectionState:
 
 def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
     found = []
-    for each in source.settings.bootstrap_servers if source.settings is not None else ():
-        host, port = host_and_port(each)
+    for bootstrap_server in (
+        source.settings.bootstrap_servers if source.settings is not None else ()
+    ):
+        host, port = host_and_port(bootstrap_server)
         if port is not None:
             found.append(Endpoint(host, port))
     return tuple(found)

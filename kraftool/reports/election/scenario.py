@@ -137,18 +137,18 @@ def _scenario(top: Mapping[str, Any]) -> Scenario:
         raise ScenarioError("kraftVersion is 0 or 1")
     timing = _timing(top.get("timing"))
     directories = {
-        id_: _text(each.get("directoryId", f"directory-{id_}"), f"directoryId of {id_}")
-        for id_, each in nodes.items()
+        id_: _text(node.get("directoryId", f"directory-{id_}"), f"directoryId of {id_}")
+        for id_, node in nodes.items()
     }
     ids = _ids(top["voters"], "voters") if "voters" in top else tuple(sorted(nodes))
     built = [
         _node(id_, told_, ids, level, timing, directories) for id_, told_ in sorted(nodes.items())
     ]
-    connected = tuple(replace(each, settings=reachable_by(each.settings, built)) for each in built)
-    wanted = {id_ for each in connected for id_ in each.voters.ids} | set(ids)
+    connected = tuple(replace(node, settings=reachable_by(node.settings, built)) for node in built)
+    wanted = {id_ for node in connected for id_ in node.voters.ids} | set(ids)
     case = ElectionCase(nodes=connected, unknown=tuple(sorted(wanted - nodes.keys())))
     down = [*_ids(top.get("down"), "down")]
-    down += (id_ for id_, each in nodes.items() if _flag(each.get("down"), f"down of {id_}"))
+    down += (id_ for id_, node in nodes.items() if _flag(node.get("down"), f"down of {id_}"))
     return Scenario(
         case=case,
         down=tuple(sorted(set(down))),

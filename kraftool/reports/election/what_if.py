@@ -70,9 +70,9 @@ def _remembered(case: ElectionCase, like: NodeCase) -> ElectionState | None:
     if like.election is None:
         return None
     epoch = like.election.epoch
-    told = [each.election for each in case.nodes if each.election is not None]
-    leaders = [each.leader_id for each in told if each.epoch == epoch]
-    known = next((each for each in leaders if each is not None), None)
+    told = [node.election for node in case.nodes if node.election is not None]
+    leaders = [election_state.leader_id for election_state in told if election_state.epoch == epoch]
+    known = next((leader for leader in leaders if leader is not None), None)
     return ElectionState(epoch=epoch, leader_id=known)
 
 

@@ -120,9 +120,9 @@ def explain_entries(
             yield from stretch.raw(used, len(data), hidden=False, field="unused", depth=0)
 
     findings = (
-        each
-        for each in form.decode(data, base_offset)
-        if start <= each.position and (whole or each.position < stop)
+        decode_error
+        for decode_error in form.decode(data, base_offset)
+        if start <= decode_error.position and (whole or decode_error.position < stop)
     )
     yield from marked(with_findings(rows(), findings), request.position)
     if not whole:

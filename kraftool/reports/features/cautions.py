@@ -27,8 +27,10 @@ from kraftool.reports.features.target import Direction, FeaturesRun
 
 def cautions(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> tuple[str, ...]:
     """In the order in which they matter to somebody about to do it."""
-    levels = {name: level for each in requests for name, level in each.levels.items()}
-    proposed = {name: each.level for name, each in cluster.levels.items()} | levels
+    levels = {name: level for request in requests for name, level in request.levels.items()}
+    proposed = {
+        name: finalized_level.level for name, finalized_level in cluster.levels.items()
+    } | levels
     current = cluster.metadata_version or 0
     target = levels.get(METADATA_VERSION, current)
     return (
@@ -51,7 +53,7 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
         voters = cluster.static_voters.ids if cluster.static_voters is not None else ()
         yield text + (f" ({', '.join(map(str, voters))})" if voters else "")
     else:
-        there = {each.id for each in cluster.of(ProcessRole.CONTROLLER)}
+        there = {support.id for support in cluster.of(ProcessRole.CONTROLLER)}
         for id in cluster.voters:
             if id not in there:
                 yield (
@@ -67,7 +69,7 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
 
 
 def _highest(cluster: ClusterFeatures, feature: str) -> int:
-    return max((each.range_of(feature).max for each in cluster.nodes), default=0)
+    return max((node.range_of(feature).max for node in cluster.nodes), default=0)
 
 
 def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> Iterator[str]:
@@ -81,11 +83,11 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
             " several log directories fail before that level"
         )
     if target < DIRECTORIES_LEVEL:
-        several = [each.label for each in cluster.nodes if each.directories > 1]
+        several = [node.label for node in cluster.nodes if node.directories > 1]
         several += [
-            f"broker {each.node_id}"
-            for each in cluster.sources
-            if each.broker and each.log_dirs > 1 and f"broker {each.node_id}" not in several
+            f"broker {source.node_id}"
+            for source in cluster.sources
+            if source.broker and source.log_dirs > 1 and f"broker {source.node_id}" not in several
         ]
         for each in several:
             yield f"{each} has several log directories, which fail below 3.7-IV2"
@@ -93,9 +95,9 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
 
 def _kraft_version(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> Iterator[str]:
     raised = (
-        each.levels.get(KRAFT_VERSION, 0)
-        for each in requests
-        if each.direction is Direction.UPGRADE
+        request.levels.get(KRAFT_VERSION, 0)
+        for request in requests
+        if request.direction is Direction.UPGRADE
     )
     if max(raised, default=0) <= cluster.kraft_version:
         return

@@ -93,7 +93,9 @@ def node_support_object(node: NodeSupport) -> NodeSupportObject:
         is_fenced=node.fenced,
         software=node.software,
         log_directories=node.directories,
-        ranges=tuple(_range(name, each) for name, each in sorted(node.ranges.items())),
+        ranges=tuple(
+            _range(name, feature_range) for name, feature_range in sorted(node.ranges.items())
+        ),
     )
 
 

@@ -160,13 +160,13 @@ def _settled(events: list[_Event]) -> dict[str, LevelRecord]:
     """The last setting of each feature that is visible. An archive may have segments unordered."""
     found: dict[str, LevelRecord] = {}
     before: dict[str, LevelRecord] | None = None
-    for each in sorted(events, key=lambda one: one.offset):
-        if each.setting is not None:
-            found[each.setting.name] = each.setting
-            if before is not None and each.kind == "control":
-                before[each.setting.name] = each.setting  # control records know no transaction
-        elif each.kind == BEGIN:
+    for event in sorted(events, key=lambda one: one.offset):
+        if event.setting is not None:
+            found[event.setting.name] = event.setting
+            if before is not None and event.kind == "control":
+                before[event.setting.name] = event.setting  # control records know no transaction
+        elif event.kind == BEGIN:
             before = dict(found)
         elif before is not None:
-            found, before = (before if each.kind == ABORT else found), None
+            found, before = (before if event.kind == ABORT else found), None
     return found if before is None else before

@@ -67,21 +67,21 @@ def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[Featu
     ]
     if elr == 0 and metadata_version >= ELR_LEVEL:
         found.append(_loss(_ELR, ELR_VERSION, 1, _PARTITIONS, _elr(image)))
-    return tuple(each for each in found if each is not None)
+    return tuple(feature_loss for feature_loss in found if feature_loss is not None)
 
 
 def newer_records(logged: Iterable[LoggedType], metadata_version: int) -> tuple[NewerRecords, ...]:
     """Records that the log still has and the target does not know."""
     return tuple(
         NewerRecords(
-            name=each.name,
-            version=each.version,
+            name=logged_type.name,
+            version=logged_type.version,
             needs=needs,
-            count=each.count,
-            first_offset=each.first_offset,
+            count=logged_type.count,
+            first_offset=logged_type.first_offset,
         )
-        for each in logged
-        if (needs := record_level(each.name, each.version)) > metadata_version
+        for logged_type in logged
+        if (needs := record_level(logged_type.name, logged_type.version)) > metadata_version
     )
 
 
@@ -107,7 +107,7 @@ def _loss(
 
 def _migrating_brokers(image: MetadataImage) -> Iterator[str]:
     brokers = image.cluster.brokers.values()
-    return (f"broker {each.id}" for each in brokers if each.is_migrating_zk_broker)
+    return (f"broker {broker.id}" for broker in brokers if broker.is_migrating_zk_broker)
 
 
 def _zk_migration(image: MetadataImage) -> Iterator[str]:
@@ -124,7 +124,7 @@ def _scram(image: MetadataImage) -> Iterator[str]:
 
 
 def _tokens(image: MetadataImage) -> Iterator[str]:
-    return (f"token of {each.owner}" for each in image.delegation_tokens.tokens.values())
+    return (f"token of {token.owner}" for token in image.delegation_tokens.tokens.values())
 
 
 def _controllers(image: MetadataImage) -> Iterator[str]:
@@ -133,7 +133,9 @@ def _controllers(image: MetadataImage) -> Iterator[str]:
 
 def _broker_directories(image: MetadataImage) -> Iterator[str]:
     brokers = image.cluster.brokers.values()
-    return (f"broker {each.id}: {len(each.directories)}" for each in brokers if each.directories)
+    return (
+        f"broker {broker.id}: {len(broker.directories)}" for broker in brokers if broker.directories
+    )
 
 
 def _partitions(
@@ -148,25 +150,35 @@ def _partitions(
 
 
 def _partition_directories(image: MetadataImage) -> Iterator[str]:
-    return _partitions(image, lambda each: any(one != MIGRATING for one in each.directories))
+    return _partitions(
+        image,
+        lambda partition_registration: any(
+            one != MIGRATING for one in partition_registration.directories
+        ),
+    )
 
 
 def _elr(image: MetadataImage) -> Iterator[str]:
-    return _partitions(image, lambda each: each.elr or each.last_known_elr)
+    return _partitions(
+        image,
+        lambda partition_registration: (
+            partition_registration.elr or partition_registration.last_known_elr
+        ),
+    )
 
 
 def _cordoned(image: MetadataImage) -> Iterator[str]:
     brokers = image.cluster.brokers.values()
     return (
-        f"broker {each.id}: {len(each.cordoned_directories)} cordoned"
-        for each in brokers
-        if each.cordoned_directories
+        f"broker {broker.id}: {len(broker.cordoned_directories)} cordoned"
+        for broker in brokers
+        if broker.cordoned_directories
     )
 
 
 def _cidr_acls(image: MetadataImage) -> Iterator[str]:
     acls = image.acls.by_id.values()
-    return (f"{each.principal} from {each.host}" for each in acls if "/" in each.host)
+    return (f"{acl.principal} from {acl.host}" for acl in acls if "/" in acl.host)
 
 
 _BROKERS = ("RegisterBrokerRecord", "BrokerRegistrationChangeRecord")

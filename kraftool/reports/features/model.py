@@ -160,7 +160,7 @@ class ClusterFeatures:
 
     @property
     def newest(self) -> Source:
-        return next(each for each in self.sources if each.newest)
+        return next(source for source in self.sources if source.newest)
 
     def of(self, role: ProcessRole) -> tuple[NodeSupport, ...]:
-        return tuple(each for each in self.nodes if each.role is role)
+        return tuple(node for node in self.nodes if node.role is role)

@@ -53,16 +53,18 @@ class FeaturePlan:
 
     @property
     def commands(self) -> tuple[str, ...]:
-        return tuple(" ".join(each.words()) for each in self.runs)
+        return tuple(" ".join(run.words()) for run in self.runs)
 
 
 def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeaturePlan:
     """Work out a change. Raises KraftoolError where nobody can tell what is asked for."""
     requests = request(cluster, to, features)
     found = tuple(
-        each for one in requests for each in (*blockers(cluster, one), *not_run_by(cluster, one))
+        blocker
+        for one in requests
+        for blocker in (*blockers(cluster, one), *not_run_by(cluster, one))
     )
-    levels = {name: level for each in requests for name, level in each.levels.items()}
+    levels = {name: level for run in requests for name, level in run.levels.items()}
     current = cluster.metadata_version or 0
     target = levels.get(METADATA_VERSION, current)
     lower = target < current
@@ -77,10 +79,10 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeatureP
                 feature=name,
                 current=cluster.level(name),
                 target=level,
-                direction=each.direction,
+                direction=run.direction,
             )
-            for each in requests
-            for name, level in each.levels.items()
+            for run in requests
+            for name, level in run.levels.items()
         ),
         blockers=found,
         cautions=(*order(cluster, requests, found), *cautions(cluster, requests)),
@@ -88,7 +90,7 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeatureP
         newer_records=newer_records(cluster.logged, target) if lower else (),
         runs=_part(cluster, requests, found)
         if found
-        else tuple(each for each in requests if _does_something(cluster, each)),
+        else tuple(run for run in requests if _does_something(cluster, run)),
     )
 
 
@@ -103,26 +105,26 @@ def _part(
 
     Only where metadata.version itself is not in the way: then the rest is worth little.
     """
-    stopped = {each.feature for each in found}
+    stopped = {blocker.feature for blocker in found}
     if METADATA_VERSION in stopped or any(
-        each.rule is RefusalRule.NOT_REGISTERED for each in found
+        blocker.rule is RefusalRule.NOT_REGISTERED for blocker in found
     ):
         return ()
     rest = [
         FeaturesRun(
-            direction=each.direction,
+            direction=run.direction,
             levels={
                 name: level
-                for name, level in each.levels.items()
+                for name, level in run.levels.items()
                 if name not in stopped and level != cluster.level(name)
             },
         )
-        for each in requests
+        for run in requests
     ]
     return tuple(
-        each
-        for each in rest
-        if each.levels and not (blockers(cluster, each) or any(not_run_by(cluster, each)))
+        run
+        for run in rest
+        if run.levels and not (blockers(cluster, run) or any(not_run_by(cluster, run)))
     )
 
 
@@ -130,13 +132,17 @@ def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
     """How far each feature could go with the registered nodes; nothing where none is known."""
     if not cluster.nodes:
         return ()
-    names = [METADATA_VERSION, KRAFT_VERSION, *(each for each in FEATURES if each != KRAFT_VERSION)]
+    names = [
+        METADATA_VERSION,
+        KRAFT_VERSION,
+        *(feature for feature in FEATURES if feature != KRAFT_VERSION),
+    ]
     names += sorted({name for node in cluster.nodes for name in node.ranges if name not in names})
-    highest = {name: min(each.range_of(name).max for each in cluster.nodes) for name in names}
+    highest = {name: min(support.range_of(name).max for support in cluster.nodes) for name in names}
     defaults = release_levels(highest[METADATA_VERSION])
     found = []
     for name in names:
-        ends = [(each.range_of(name).max, each.label) for each in cluster.nodes]
+        ends = [(support.range_of(name).max, support.label) for support in cluster.nodes]
         most = max(ends)[0]
         if most == 0 and not cluster.level(name):
             continue

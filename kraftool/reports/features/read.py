@@ -60,11 +60,11 @@ def read_features(
     """
     loaded: list[_Loaded] = []
     locations, findings = open_paths(paths, settings_alone=True)
-    for each in [*locations, *([] if leader is None else [leader])]:
+    for location in [*locations, *([] if leader is None else [leader])]:
         try:
-            loaded.append(_load(each, progress))
+            loaded.append(_load(location, progress))
         except KraftoolError as error:
-            findings.append(unreadable(each.path, error))
+            findings.append(unreadable(location.path, error))
     _refuse_clusters([each.source for each in loaded])
     states = [each for each in loaded if each.state is not None]
     if not states and findings:
@@ -84,7 +84,7 @@ def _running(
     cluster: ClusterFeatures, controllers: Mapping[int, Mapping[str, FeatureRange]]
 ) -> Iterator[NodeSupport]:
     """Controllers that told their ranges themselves, as those of before 3.7 register nowhere."""
-    known = {each.id for each in cluster.of(ProcessRole.CONTROLLER)}
+    known = {support.id for support in cluster.of(ProcessRole.CONTROLLER)}
     for node_id, ranges in sorted(controllers.items()):
         if node_id not in known and ranges:
             yield NodeSupport(role=ProcessRole.CONTROLLER, id=node_id, ranges=ranges)
@@ -112,20 +112,20 @@ def _source(path: str, location: Location) -> Source:
     source = Source(path=path, missing=location.missing)
     if location.server is not None:
         told = settings_of(path, location.server)
-        ids = tuple(sorted(each.id for each in told.static_voters))
+        ids = tuple(sorted(static_voter.id for static_voter in told.static_voters))
         listed = location.server.get("log.dirs") or location.server.get("log.dir") or ""
         source = replace(
             source,
             node_id=told.node_id,
             broker="broker" in told.roles,
-            log_dirs=len([each for each in listed.split(",") if each.strip()]),
+            log_dirs=len([part for part in listed.split(",") if part.strip()]),
             static_voters=StaticVoters(ids=ids, file=path) if ids else None,
         )
     if location.kind in _WITH_META:
-        for each in location.entries():
-            if isinstance(each, Entry) and each.basename == "meta.properties":
-                if each.place is EntryPlace.ROOT:
-                    with each.open() as content:
+        for entry in location.entries():
+            if isinstance(entry, Entry) and entry.basename == "meta.properties":
+                if entry.place is EntryPlace.ROOT:
+                    with entry.open() as content:
                         meta, _ = meta_properties.decode(content.read_at(0, 1 << 16))
                     source = replace(source, node_id=meta.node_id, cluster_id=meta.cluster_id)
                 break
@@ -133,11 +133,11 @@ def _source(path: str, location: Location) -> Source:
 
 
 def _refuse_clusters(sources: Sequence[Source]) -> None:
-    told = [each for each in sources if each.cluster_id]
-    for each in told[1:]:
-        if each.cluster_id != told[0].cluster_id:
+    told = [source for source in sources if source.cluster_id]
+    for source in told[1:]:
+        if source.cluster_id != told[0].cluster_id:
             raise KraftoolError(
-                f"{each.path} is of cluster {each.cluster_id},"
+                f"{source.path} is of cluster {source.cluster_id},"
                 f" {told[0].path} of cluster {told[0].cluster_id}",
                 hint="name the directories of one cluster",
             )
@@ -153,7 +153,7 @@ def _cluster(newest: _Loaded, sources: Sequence[Source]) -> ClusterFeatures:
     findings = [*state.findings, *_false_upgrade(state.path, levels[KRAFT_VERSION], history)]
     return ClusterFeatures(
         image=state.image,
-        sources=tuple(replace(each, newest=each is newest.source) for each in sources),
+        sources=tuple(replace(source, newest=source is newest.source) for source in sources),
         levels=levels,
         nodes=_nodes(state.image.cluster),
         voters=tuple(sorted(ranges)),
@@ -232,32 +232,34 @@ def _voter_ranges(value: Mapping[str, object]) -> dict[int, FeatureRange]:
     voters = value["voters"]
     assert isinstance(voters, list), "as its decoder gives it"
     return {
-        each["voterId"]: FeatureRange(
-            each["kRaftVersionFeature"]["minSupportedVersion"],
-            each["kRaftVersionFeature"]["maxSupportedVersion"],
+        voter["voterId"]: FeatureRange(
+            voter["kRaftVersionFeature"]["minSupportedVersion"],
+            voter["kRaftVersionFeature"]["maxSupportedVersion"],
         )
-        for each in voters
+        for voter in voters
     }
 
 
 def _static(sources: Sequence[Source]) -> StaticVoters | None:
     """The voters of the first settings that name any."""
-    return next((each.static_voters for each in sources if each.static_voters is not None), None)
+    return next(
+        (source.static_voters for source in sources if source.static_voters is not None), None
+    )
 
 
 def _nodes(cluster: ClusterImage) -> tuple[NodeSupport, ...]:
     controllers = [
-        NodeSupport(role=ProcessRole.CONTROLLER, id=each.id, ranges=each.features)
-        for each in sorted(cluster.controllers.values(), key=lambda one: one.id)
+        NodeSupport(role=ProcessRole.CONTROLLER, id=controller.id, ranges=controller.features)
+        for controller in sorted(cluster.controllers.values(), key=lambda one: one.id)
     ]
     brokers = [
         NodeSupport(
             role=ProcessRole.BROKER,
-            id=each.id,
-            ranges=each.features,
-            fenced=each.fenced,
-            directories=len(each.directories),
+            id=broker.id,
+            ranges=broker.features,
+            fenced=broker.fenced,
+            directories=len(broker.directories),
         )
-        for each in sorted(cluster.brokers.values(), key=lambda one: one.id)
+        for broker in sorted(cluster.brokers.values(), key=lambda one: one.id)
     ]
     return (*controllers, *brokers)

@@ -66,7 +66,9 @@ def named(feature: str, level: int) -> str:
 
 def blockers(cluster: ClusterFeatures, request: FeaturesRun) -> tuple[Blocker, ...]:
     """Everything that Kafka would refuse the request for."""
-    proposed = {name: each.level for name, each in cluster.levels.items()} | dict(request.levels)
+    proposed = {
+        name: finalized_level.level for name, finalized_level in cluster.levels.items()
+    } | dict(request.levels)
     found: list[Blocker] = []
     for feature, level in request.levels.items():
         case = _Case(cluster, request.direction, proposed, feature, level)
@@ -140,8 +142,12 @@ def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
         return ()
     if cluster.static_voters is None:
         return ()
-    there = {each.id for each in cluster.of(ProcessRole.CONTROLLER)} | {cluster.leader_id}
-    return tuple(each for each in cluster.static_voters.ids if each not in there)
+    there = {support.id for support in cluster.of(ProcessRole.CONTROLLER)} | {cluster.leader_id}
+    return tuple(
+        static_voter_id
+        for static_voter_id in cluster.static_voters.ids
+        if static_voter_id not in there
+    )
 
 
 def _not_registered(case: _Case) -> Iterator[Blocker]:
@@ -174,13 +180,13 @@ def is_known(feature: str, level: int) -> bool:
     """True if a known release of Kafka has this level as a production level."""
     if feature == METADATA_VERSION:
         return bool(level_name(level))
-    return level <= max((each.level for each in FEATURES.get(feature, ())), default=-1)
+    return level <= max((level_rule.level for level_rule in FEATURES.get(feature, ())), default=-1)
 
 
 def _known(case: _Case) -> Iterator[Blocker]:
     """A newer Kafka may have it; then its nodes say that they support it."""
-    nodes = [each.range_of(case.feature) for each in checked_nodes(case.cluster)]
-    supported = any(0 < each.max >= case.level for each in nodes)
+    nodes = [checked_node.range_of(case.feature) for checked_node in checked_nodes(case.cluster)]
+    supported = any(0 < node.max >= case.level for node in nodes)
     if supported or is_known(case.feature, case.level):
         return
     if case.feature == METADATA_VERSION or case.feature in FEATURES:

@@ -38,7 +38,7 @@ def assume_nodes(cluster: ClusterFeatures, release: str) -> ClusterFeatures:
     kraft = ranges.get(KRAFT_VERSION, FeatureRange(0, 0))
     return replace(
         cluster,
-        nodes=tuple(replace(each, ranges=ranges) for each in cluster.nodes),
+        nodes=tuple(replace(node, ranges=ranges) for node in cluster.nodes),
         voter_ranges=None if voters is None else dict.fromkeys(voters, kraft),
     )
 
@@ -53,7 +53,10 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
     level = asked.levels.get(KRAFT_VERSION, cluster.kraft_version)
     if target is None or target >= (cluster.metadata_version or 0):
         return
-    if any(each.level == level and target < each.default_from for each in FEATURES[KRAFT_VERSION]):
+    if any(
+        feature.level == level and target < feature.default_from
+        for feature in FEATURES[KRAFT_VERSION]
+    ):
         release = release_of(target)
         yield Blocker(
             rule=RefusalRule.KRAFT_STAYS,
@@ -69,12 +72,12 @@ def order(
     cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
 ) -> Iterator[str]:
     """Where nodes are too old: that this is the last step, and what would block it then."""
-    target = max((each.levels.get(METADATA_VERSION, 0) for each in requests), default=0)
-    raised = any(each.direction is Direction.UPGRADE for each in requests)
+    target = max((request.levels.get(METADATA_VERSION, 0) for request in requests), default=0)
+    raised = any(request.direction is Direction.UPGRADE for request in requests)
     behind = [
-        each
-        for each in found
-        if each.rule is RefusalRule.RANGE and each.feature == METADATA_VERSION
+        blocker
+        for blocker in found
+        if blocker.rule is RefusalRule.RANGE and blocker.feature == METADATA_VERSION
     ]
     release = release_of(target)
     if not (behind and raised and target > (cluster.metadata_version or 0)):
@@ -87,7 +90,9 @@ def order(
         yield words
         return
     assumed = assume_nodes(cluster, release)
-    then = list(dict.fromkeys(each.text for one in requests for each in blockers(assumed, one)))
+    then = list(
+        dict.fromkeys(blocker.text for one in requests for blocker in blockers(assumed, one))
+    )
     if then:
         more = "; …" if len(then) > _MOST_TOLD else ""
         yield f"{words}. What would block it then: {'; '.join(then[:_MOST_TOLD])}{more}"

@@ -77,8 +77,8 @@ def parse_level(text: str) -> tuple[str, int]:
 def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[FeaturesRun, ...]:
     """What would be sent. Features that go both ways take two requests, the downgrade first."""
     wanted: dict[str, int] = {}
-    for each in features:
-        name, level = parse_level(each)
+    for feature in features:
+        name, level = parse_level(feature)
         if name in wanted:
             raise KraftoolError(f"--feature {name} is given twice")
         wanted[name] = level
@@ -113,5 +113,5 @@ def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Fe
 
 def _has_old_tools(cluster: ClusterFeatures) -> bool:
     """Whether all nodes run Kafka 3, whose kafka-features has no --release-version."""
-    highest = [each.range_of(METADATA_VERSION).max for each in cluster.nodes]
+    highest = [node.range_of(METADATA_VERSION).max for node in cluster.nodes]
     return bool(highest) and max(highest) < KAFKA_4_LEVEL

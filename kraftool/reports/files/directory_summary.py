@@ -83,9 +83,9 @@ _Base = tuple[FileReport, LogSummary, int]
 
 def _segments(files: Iterable[FileReport]) -> list[_Segment]:
     found = [
-        (each, each.log)
-        for each in files
-        if each.kind is FileKind.LOG and each.is_live and each.log is not None
+        (file, file.log)
+        for file in files
+        if file.kind is FileKind.LOG and file.is_live and file.log is not None
     ]
     return sorted(found, key=lambda each: base_offset(each[0]))
 
@@ -103,9 +103,9 @@ def base_offset(file: FileReport) -> int:
 def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> Any:
     return next(
         (
-            each.content
-            for each in files
-            if each.kind is kind and each.is_live and isinstance(each.content, form)
+            file.content
+            for file in files
+            if file.kind is kind and file.is_live and isinstance(file.content, form)
         ),
         None,
     )
@@ -113,20 +113,20 @@ def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> An
 
 def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
     found = []
-    for each in files:
-        name = parse_checkpoint_name(each.basename)
-        if each.kind is not FileKind.CHECKPOINT or name is None:
+    for file in files:
+        name = parse_checkpoint_name(file.basename)
+        if file.kind is not FileKind.CHECKPOINT or name is None:
             continue
-        log = each.log or LogSummary()
-        broken = any(finding.code in _BROKEN for finding in each.findings)
+        log = file.log or LogSummary()
+        broken = any(finding.code in _BROKEN for finding in file.findings)
         found.append(
             SnapshotSummary(
-                file=each.name,
-                path=each.path,
+                file=file.name,
+                path=file.path,
                 offset=name.offset,
                 epoch=name.epoch,
                 state=name.state,
-                size=each.size,
+                size=file.size,
                 records=log.records - log.control_records,
                 timestamp=log.header_timestamp,
                 has_header=log.has_header,
@@ -139,15 +139,19 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
 
 def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> _Base | None:
     """The newest snapshot that can be read, else bootstrap.checkpoint."""
-    logs = {each.name: each for each in files if each.log is not None}
+    logs = {report.name: report for report in files if report.log is not None}
     for snapshot in reversed(snapshots):
         if snapshot.state is FileState.LIVE and snapshot.has_header and snapshot.file in logs:
             file = logs[snapshot.file]
             assert file.log is not None, "only files with a summary are listed"
             return file, file.log, snapshot.offset
-    for each in files:
-        if each.kind is FileKind.BOOTSTRAP_CHECKPOINT and each.is_live and each.log is not None:
-            return each, each.log, -1
+    for report in files:
+        if (
+            report.kind is FileKind.BOOTSTRAP_CHECKPOINT
+            and report.is_live
+            and report.log is not None
+        ):
+            return report, report.log, -1
     return None
 
 
@@ -167,7 +171,7 @@ def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
             intact = log.intact_end_offset
         if log.walked.is_cut:
             break
-    epochs = [each.epoch for log in logs for each in log.epochs]
+    epochs = [epoch.epoch for log in logs for epoch in log.epochs]
     return LogRange(
         segments=len(segments),
         size=sum(file.size for file, _ in segments),
@@ -315,13 +319,13 @@ def _features(
     from_offset = -1
     if base is not None:
         file, log, from_offset = base
-        levels = {each.name: _feature(each, None, file) for each in log.features}
+        levels = {feature.name: _feature(feature, None, file) for feature in log.features}
     for number, (file, log) in enumerate(segments):
         told = log.features + (log.open_features if ended.get(number) else ())
-        for each in told:
-            if each.offset >= from_offset:
-                levels[each.name] = _feature(each, each.offset, file)
-    features = [each for each in levels.values() if each.level]
+        for feature_level in told:
+            if feature_level.offset >= from_offset:
+                levels[feature_level.name] = _feature(feature_level, feature_level.offset, file)
+    features = [level for level in levels.values() if level.level]
     return tuple(sorted(features, key=lambda each: (each.name != "metadata.version", each.name)))
 
 
@@ -340,28 +344,31 @@ def _registered(segments: Sequence[_Segment], base: _Base | None) -> set[tuple[s
     from_offset = -1
     if base is not None:
         from_offset = base[2]
-        last = {(each.role, each.id): each for each in base[1].registrations}
+        last = {
+            (registration.role, registration.id): registration
+            for registration in base[1].registrations
+        }
     for _, log in segments:
-        for each in log.registrations:
-            if each.offset >= from_offset:
-                last[each.role, each.id] = each
-    return {key for key, each in last.items() if each.registered}
+        for registration in log.registrations:
+            if registration.offset >= from_offset:
+                last[registration.role, registration.id] = registration
+    return {key for key, registration in last.items() if registration.registered}
 
 
 def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
     total: dict[tuple[bool, int | None, int | None], TypeCount] = {}
     for log in logs:
-        for each in log.types:
-            key = (each.is_control, each.type_id, each.version)
+        for type_count in log.types:
+            key = (type_count.is_control, type_count.type_id, type_count.version)
             before = total.get(key)
-            count = each.count + (before.count if before is not None else 0)
+            count = type_count.count + (before.count if before is not None else 0)
             total[key] = TypeCount(
-                name=each.name,
-                type=each.type,
-                version=each.version,
+                name=type_count.name,
+                type=type_count.type,
+                version=type_count.version,
                 count=count,
-                is_control=each.is_control,
-                type_id=each.type_id,
+                is_control=type_count.is_control,
+                type_id=type_count.type_id,
             )
     return tuple(sorted(total.values(), key=lambda each: (-each.count, each.type)))
 

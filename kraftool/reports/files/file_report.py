@@ -228,7 +228,7 @@ def _unknown(report: FileReport, options: ReadOptions) -> Finding:
 
 
 def _of(kind: FindingKind, name: str, errors: Sequence[DecodeError]) -> tuple[Finding, ...]:
-    return tuple(kind.of_error(name, each) for each in errors)
+    return tuple(kind.of_error(name, error) for error in errors)
 
 
 def _refused_or_odd(
@@ -243,7 +243,7 @@ def _refused_or_odd(
     if accepted:
         return _of(odd, name, errors)
     return _of(refused, name, errors[:1]) + tuple(
-        refused.of_error(name, each, advice="") for each in errors[1:]
+        refused.of_error(name, error, advice="") for error in errors[1:]
     )
 
 

@@ -54,9 +54,9 @@ def folder_counts(folders: FolderCounts) -> str:
 def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
     """Counts by type over all versions, the most frequent first."""
     counts: dict[str, int] = {}
-    for each in types:
-        label = type_label(each)
-        counts[label] = counts.get(label, 0) + each.count
+    for type_count in types:
+        label = type_label(type_count)
+        counts[label] = counts.get(label, 0) + type_count.count
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 

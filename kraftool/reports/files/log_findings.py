@@ -40,7 +40,9 @@ def log_findings(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 
 def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
-    findings = [log_finding(name, each, _advice(summary, each)) for each in summary.problems]
+    findings = [
+        log_finding(name, problem, _advice(summary, problem)) for problem in summary.problems
+    ]
     if _ends_in_garbage(summary):
         findings[-1] = replace(
             findings[-1].saying(f"{findings[-1].text}; no batch follows in the file"),
@@ -126,7 +128,7 @@ def _advice(summary: LogSummary, fault: LogFault) -> str | None:
 
 
 def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Finding, ...]:
-    findings = [snapshot_finding(name, each) for each in summary.problems]
+    findings = [snapshot_finding(name, problem) for problem in summary.problems]
     if not summary.batches and not findings:
         findings.append(snap_kinds.FORM.at(name, "the file is empty", position=0))
     elif summary.batches:
@@ -163,7 +165,7 @@ def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
     if not named.canonical:
         text = f"not a name that Kafka writes; it takes it for {named.offset}-{named.epoch}"
         findings.append(snap_kinds.FILE_NAME.at(name, text))
-    epochs = {each.epoch for each in summary.epochs}
+    epochs = {epoch.epoch for epoch in summary.epochs}
     if epochs and epochs != {named.epoch}:
         findings.append(
             snap_kinds.FILE_NAME.at(

@@ -174,14 +174,14 @@ class MetadataSummary:
 
     @property
     def newest_snapshot(self) -> SnapshotSummary | None:
-        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        live = [snapshot for snapshot in self.snapshots if snapshot.state is FileState.LIVE]
         return live[-1] if live else None
 
     @property
     def loaded_snapshot(self) -> SnapshotSummary | None:
         """The snapshot that Kafka loads at its start: of the highest epoch, then offset."""
-        live = [each for each in self.snapshots if each.state is FileState.LIVE]
+        live = [snapshot for snapshot in self.snapshots if snapshot.state is FileState.LIVE]
         return max(live, key=lambda each: (each.epoch, each.offset), default=None)
 
     def feature(self, name: str) -> Feature | None:
-        return next((each for each in self.features if each.name == name), None)
+        return next((feature for feature in self.features if feature.name == name), None)

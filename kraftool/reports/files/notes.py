@@ -65,12 +65,12 @@ def bounded(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings, and behind them how many more of a kind there are in a file."""
     counts: dict[tuple[str, str], int] = {}
     first: dict[tuple[str, str], Finding] = {}
-    for each in findings:
-        key = (each.code, each.file)
+    for finding in findings:
+        key = (finding.code, finding.file)
         counts[key] = counts.get(key, 0) + 1
-        first.setdefault(key, each)
+        first.setdefault(key, finding)
         if counts[key] <= MOST_ALIKE:
-            yield each
+            yield finding
     for key, count in counts.items():
         if count > MOST_ALIKE:
             one = first[key]

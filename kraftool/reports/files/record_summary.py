@@ -123,7 +123,9 @@ def _scram(data: dict[str, Any], _: Names) -> str:
 
 
 def _endpoints(endpoints: list[dict[str, Any]]) -> str:
-    return ",".join(f"{each['name']}://{each['host']}:{each['port']}" for each in endpoints)
+    return ",".join(
+        f"{endpoint['name']}://{endpoint['host']}:{endpoint['port']}" for endpoint in endpoints
+    )
 
 
 def _register(data: dict[str, Any], _: Names) -> str:

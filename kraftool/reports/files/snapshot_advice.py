@@ -18,8 +18,8 @@ from kraftool.reports.findings.kinds import snapshot as snap_kinds
 DAMAGES = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code})
 """The findings that this advice is for."""
 _UNTRUSTED = frozenset(
-    each.code
-    for each in (
+    kind.code
+    for kind in (
         log_kinds.CRC, log_kinds.DAMAGE, log_kinds.MAGIC, log_kinds.RECORDS,
         log_kinds.UNKNOWN_TYPE,
         log_kinds.EPOCH_BACK, log_kinds.GAP, log_kinds.FILE_NAME, log_kinds.REPLAY,
@@ -34,21 +34,25 @@ _ANOTHER = "put the same .checkpoint of another node in its place"
 
 def is_sound(findings: Iterable[Finding]) -> bool:
     """Whether nothing speaks against reading a log from its start to its end."""
-    return not any(each.code in _UNTRUSTED for each in findings)
+    return not any(finding.code in _UNTRUSTED for finding in findings)
 
 
 def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
     """What to do about a damaged snapshot. `sound`: the log's records are good."""
     file = finding.file
     dies = _UNCHECKED if finding.code == snap_kinds.FORM.code else _DIES
-    live = [each for each in summary.snapshots if each.state is FileState.LIVE]
-    this = next((each for each in live if each.file == file), None)
+    live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
+    this = next((snapshot for snapshot in live if snapshot.file == file), None)
     if this is None:
         return f"{dies}{_ANOTHER}"
-    newer = [each for each in live if (each.offset, each.epoch) > (this.offset, this.epoch)]
+    newer = [
+        snapshot
+        for snapshot in live
+        if (snapshot.offset, snapshot.epoch) > (this.offset, this.epoch)
+    ]
     if newer and newer[-1].intact:
         return "Kafka starts from the newest snapshot; this older one is not needed for that"
-    if any(each.intact for each in newer):
+    if any(snapshot.intact for snapshot in newer):
         return "the newest snapshot is damaged too, but this one is not needed to replace it"
     if newer:
         return f"the newest snapshot is damaged too, see there; or {_ANOTHER}"
@@ -64,9 +68,11 @@ def _instead(
     if log is None or not log.batches or log.intact_end_offset < this.offset:
         return ""
     older = [
-        each
-        for each in live
-        if each.intact and log.start_offset <= each.offset < this.offset and each.offset > 0
+        snapshot
+        for snapshot in live
+        if snapshot.intact
+        and log.start_offset <= snapshot.offset < this.offset
+        and snapshot.offset > 0
     ]
     if older:
         return (

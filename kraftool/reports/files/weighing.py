@@ -29,7 +29,7 @@ def left_by_truncation(finding: Finding, active: LogSummary | None, *, roomy: bo
     """
     if finding.code != log_kinds.INDEX_DIFFERS.code or finding.offset is None:
         return finding
-    elected = [each.start_offset for each in active.epochs[1:]] if active is not None else []
+    elected = [epoch.start_offset for epoch in active.epochs[1:]] if active is not None else []
     if not (
         any(each <= finding.offset for each in elected) if roomy else finding.offset in elected
     ):

@@ -207,20 +207,20 @@ def _merged(findings: Iterable[Finding]) -> Iterable[Finding]:
     finding that stands for several places has none where it lists what others left out.
     """
     merged: dict[tuple[object, ...], list[Finding]] = {}
-    for each in findings:
-        repeats = each.file and (each.fault.has_place or each.count > 1)
-        key = (each.code, each.severity, each.file) if repeats else (len(merged),)
-        merged.setdefault(key, []).append(each)
+    for finding in findings:
+        repeats = finding.file and (finding.fault.has_place or finding.count > 1)
+        key = (finding.code, finding.severity, finding.file) if repeats else (len(merged),)
+        merged.setdefault(key, []).append(finding)
     return (_one(alike) if len(alike) > 1 else alike[0] for alike in merged.values())
 
 
 def _one(alike: list[Finding]) -> Finding:
     first, *others = alike
-    places = (*first.places, *(place for each in others for place in _places(each)))
+    places = (*first.places, *(place for other in others for place in _places(other)))
     return replace(
         first,
-        undecoded=any(each.undecoded for each in alike),
-        count=sum(each.count for each in alike),
+        undecoded=any(finding.undecoded for finding in alike),
+        count=sum(finding.count for finding in alike),
         places=places[:MOST_PLACES],
     )
 
@@ -232,6 +232,6 @@ def _places(finding: Finding) -> tuple[Fault, ...]:
 def tally(findings: Iterable[Finding]) -> dict[Severity, int]:
     """How many there are of each severity."""
     counts = dict.fromkeys(Severity, 0)
-    for each in findings:
-        counts[each.severity] += 1
+    for finding in findings:
+        counts[finding.severity] += 1
     return counts

@@ -44,8 +44,8 @@ def nodes(view: PageContext) -> Iterator[str]:
         " same offset the same state, and voters the same set.",
     )
     by_cluster: dict[str, list[Divergence]] = {}
-    for each in audit.divergences:
-        by_cluster.setdefault(each.cluster, []).append(each)
+    for divergence in audit.divergences:
+        by_cluster.setdefault(divergence.cluster, []).append(divergence)
     if not audit.counts.divergences:
         yield '<p class="card fine">No two logs of a cluster differ at any offset.</p>\n'
     for number, (name, found) in enumerate(list(by_cluster.items())[:MOST_CLUSTERS]):
@@ -67,7 +67,7 @@ def all_of_it(view: PageContext) -> str:
 def _cluster(
     view: PageContext, name: str, found: Sequence[Divergence], *, is_open: bool
 ) -> Iterator[str]:
-    mine = [each for each in view.audit.directories if each.cluster == name]
+    mine = [directory for directory in view.audit.directories if directory.cluster == name]
     spans = ", ".join(_span(one) for one in found[:3])
     yield f'<details class="card"{" open" if is_open else ""}><summary class="head">'
     yield f"{badge(Severity.ERROR)}<code>{data(name)}</code>"
@@ -81,8 +81,8 @@ def _cluster(
         yield " Marked is the first divergence, with the letter of its side."
         yield f" {_MOST_LANES} of {len(mine):,} are drawn." if len(mine) > _MOST_LANES else ""
         yield "</p></div>\n"
-    for each in shown:
-        yield from _divergence(view, each)
+    for divergence in shown:
+        yield from _divergence(view, divergence)
     more = len(found) - len(shown)
     if more:
         yield cut(f"{counted(more, 'more divergence')} in this cluster. {all_of_it(view)}")
@@ -95,18 +95,18 @@ def _most_concerned(
     """The directories that are drawn: of too many, those that are on a side of a divergence."""
     sides = {name for side in one.sides for name in side.paths}
     taken = sorted(mine, key=lambda each: each.name not in sides)[:_MOST_LANES]
-    return tuple(each for each in mine if each in taken)
+    return tuple(summary for summary in mine if summary in taken)
 
 
 def _lanes(mine: Sequence[DirectorySummary], one: Divergence, cluster: str) -> Figure:
     rows = []
-    for each in mine:
-        side = next((at for at, it in enumerate(one.sides) if each.name in it.paths), None)
-        node = f"node {each.node_id}" if each.node_id is not None else each.name
-        there = f"{count(each.start_offset)} to {count(each.end_offset)}"
+    for summary in mine:
+        side = next((at for at, it in enumerate(one.sides) if summary.name in it.paths), None)
+        node = f"node {summary.node_id}" if summary.node_id is not None else summary.name
+        there = f"{count(summary.start_offset)} to {count(summary.end_offset)}"
         letter = f"  {_letter(side)}" if side is not None else ""
         marks = () if side is None else (SideRange(one.first_offset, one.last_offset, side),)
-        rows.append(Lane(node, each.start_offset, each.end_offset, there + letter, marks))
+        rows.append(Lane(node, summary.start_offset, summary.end_offset, there + letter, marks))
     title = f"Logs of {cluster}, offsets {one.first_offset} to {one.last_offset} differ"
     return lanes(title, ("Node", "Offsets", "Differs at"), rows)
 
@@ -173,15 +173,15 @@ def _node(view: PageContext, name: str) -> str:
 def _other(view: PageContext) -> Iterator[str]:
     """Findings that the audit made between directories, but those that were told above."""
     told = {
-        (each.cluster, offset)
-        for each in view.audit.divergences
-        for offset in (each.first_offset, *(side.base_offset for side in each.sides))
+        (divergence.cluster, offset)
+        for divergence in view.audit.divergences
+        for offset in (divergence.first_offset, *(side.base_offset for side in divergence.sides))
         if offset is not None
     }
     mine = [
-        each
-        for each in view.audit.findings
-        if AUDIT in each.by and (each.cluster, each.finding.offset) not in told
+        finding
+        for finding in view.audit.findings
+        if AUDIT in finding.by and (finding.cluster, finding.finding.offset) not in told
     ]
     if not mine:
         return

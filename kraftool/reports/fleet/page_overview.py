@@ -170,15 +170,15 @@ def first(view: PageContext) -> Iterator[str]:
         yield " A data directory is known by its <code>meta.properties</code> or its"
         yield " <code>__cluster_metadata-0</code>."
         yield " How deep below a root it may lie, <code>--depth</code> says.</p>"
-    urgent = [each for each in view.audit.codes if each.severity is not Severity.INFO]
+    urgent = [code for code in view.audit.codes if code.severity is not Severity.INFO]
     if not urgent and view.audit.counts.directories:
         kind = " fine" if status(view.audit) is Status.GOOD else ""
         yield f'<p class="card{kind}">Nothing: no finding from warning up.'
         infos = view.audit.counts.finding_counts.info
         yield f" {counted(infos, 'info')} below.</p>" if infos else "</p>"
     by_code: dict[str, list[FleetFinding]] = {}
-    for each in view.audit.findings:
-        by_code.setdefault(each.finding.code, []).append(each)
+    for finding in view.audit.findings:
+        by_code.setdefault(finding.finding.code, []).append(finding)
     yield '<ol class="causes">' if urgent else ""
     for cause in urgent[:_MOST_CAUSES]:
         yield from _cause(view, cause, by_code.get(cause.code, ()))
@@ -210,7 +210,7 @@ def _cause(view: PageContext, cause: CodeCount, findings: Sequence[FleetFinding]
     if rest > 0:
         words = "piece of advice" if rest == 1 else "pieces of advice"
         yield cut(f"{rest:,} more {words} for this code, with the findings below.")
-    clusters = {each.cluster for each in findings if each.cluster}
+    clusters = {finding.cluster for finding in findings if finding.cluster}
     if cause.clusters > len(clusters):
         more = counted(cause.clusters - len(clusters), "more cluster")
         yield cut(f"{more} with this code not listed here: their advice may differ.")
@@ -220,15 +220,15 @@ def _cause(view: PageContext, cause: CodeCount, findings: Sequence[FleetFinding]
 def _by_advice(findings: Sequence[FleetFinding]) -> list[list[FleetFinding]]:
     """The findings of one code, those with equal severity and advice together."""
     groups: dict[tuple[Severity, str], list[FleetFinding]] = {}
-    for each in findings:
-        groups.setdefault((each.finding.severity, each.finding.advice), []).append(each)
+    for finding in findings:
+        groups.setdefault((finding.finding.severity, finding.finding.advice), []).append(finding)
     return list(groups.values())
 
 
 def _advice(view: PageContext, cause: CodeCount, group: Sequence[FleetFinding]) -> Iterator[str]:
     """One piece of advice, the clusters that it is for, and the next command of one of them."""
     severity, advice = group[0].finding.severity, group[0].finding.advice
-    clusters = list(dict.fromkeys(each.cluster for each in group if each.cluster))
+    clusters = list(dict.fromkeys(finding.cluster for finding in group if finding.cluster))
     yield '<div class="advice">'
     if clusters or severity is not cause.severity:
         examples = ", ".join(view.cluster(name) for name in clusters[:_MOST_EXAMPLES])
@@ -238,7 +238,7 @@ def _advice(view: PageContext, cause: CodeCount, group: Sequence[FleetFinding]) 
         yield f'<p>{mark}<span class="q">In</span> {examples or "the fleet"}{rest}</p>'
     if advice:
         yield f'<p class="do"><b>Do:</b> {clipped(advice, _LONGEST)}</p>'
-    owner = next((each for each in group if each.commands), None)
+    owner = next((finding for finding in group if finding.commands), None)
     if owner is not None and owner.cluster and len(clusters) > 1:
         yield f'<p class="q">For {view.cluster(owner.cluster)}:</p>'
     # Codes are ours, but a page is made of what it is given.

@@ -67,19 +67,22 @@ def plots(view: PageContext) -> Iterator[str]:
         yield from _worst(view)
         yield from _codes(view)
     yield from _versions(view)
-    by_lag = [(each.name, each.lag) for each in audit.clusters]
+    by_lag = [(cluster.name, cluster.lag) for cluster in audit.clusters]
     lag = _spread(view, "Lag", ("Cluster", "Offsets"), by_lag, COUNTS, count)
     yield from figure(
         "Lag between the nodes of a cluster",
         "Offsets between the longest and the shortest log.",
         lag,
     )
-    by_size = [(each.name, each.size) for each in audit.clusters]
+    by_size = [(cluster.name, cluster.size) for cluster in audit.clusters]
     sizes = _spread(view, "Size", ("Cluster", "Size"), by_size, SIZES, size, "The largest")
     yield from figure("Size of logs and snapshots", "All directories of a cluster together.", sizes)
     by_age = [
-        (each.name, None if each.last_timestamp is None else view.ended_at - each.last_timestamp)
-        for each in audit.clusters
+        (
+            cluster.name,
+            None if cluster.last_timestamp is None else view.ended_at - cluster.last_timestamp,
+        )
+        for cluster in audit.clusters
     ]
     columns = ("Cluster", "Age")
     ages = _spread(view, "Age of the last record", columns, by_age, AGES, age, "The oldest")
@@ -93,14 +96,14 @@ def plots(view: PageContext) -> Iterator[str]:
 
 
 def _worst(view: PageContext) -> Iterator[str]:
-    sick = [each for each in view.audit.clusters if each.finding_counts.total]
+    sick = [cluster for cluster in view.audit.clusters if cluster.finding_counts.total]
     rows = [
         Stack(
-            each.name,
-            tuple(n for _, n in each_severity(each.finding_counts)),
-            view.to_cluster(each.name),
+            summary.name,
+            tuple(n for _, n in each_severity(summary.finding_counts)),
+            view.to_cluster(summary.name),
         )
-        for each in sick[:_FEW]
+        for summary in sick[:_FEW]
     ]
     told = "The thickest part is errors, the next warnings."
     if len(sick) > len(rows):
@@ -115,12 +118,12 @@ def _codes(view: PageContext) -> Iterator[str]:
     codes = view.audit.codes
     rows = [
         Bar(
-            f"{GLYPHS[each.severity]} {each.code}",
-            each.findings,
-            count(each.findings),
-            kind=each.severity.value,
+            f"{GLYPHS[code.severity]} {code.code}",
+            code.findings,
+            count(code.findings),
+            kind=code.severity.value,
         )
-        for each in codes[:_FEW]
+        for code in codes[:_FEW]
     ]
     told = "How often each code was found, the worst first."
     left = len(codes) + view.audit.left_out.codes - len(rows)
@@ -132,7 +135,7 @@ def _codes(view: PageContext) -> Iterator[str]:
 
 def _versions(view: PageContext) -> Iterator[str]:
     audit = view.audit
-    mixed = sum(len(each.metadata_versions) > 1 for each in audit.clusters)
+    mixed = sum(len(cluster.metadata_versions) > 1 for cluster in audit.clusters)
     told = "Clusters at each level"
     told += f"; in {counted(mixed, 'cluster')} directories differ." if mixed else "."
     yield from figure(
@@ -147,15 +150,15 @@ def _versions(view: PageContext) -> Iterator[str]:
 
 def _levels(feature: str, versions: Sequence[VersionCount]) -> Figure:
     rows = []
-    for each in versions[:_FEW]:
-        name = each.name or "not known"
-        if each.level is not None and each.name and each.name != str(each.level):
-            name = f"{each.name} (level {each.level})"
-        kind = "unknown" if not each.name else "plain"
-        rows.append(Bar(name, each.clusters, count(each.clusters), kind=kind))
+    for version in versions[:_FEW]:
+        name = version.name or "not known"
+        if version.level is not None and version.name and version.name != str(version.level):
+            name = f"{version.name} (level {version.level})"
+        kind = "unknown" if not version.name else "plain"
+        rows.append(Bar(name, version.clusters, count(version.clusters), kind=kind))
     rest = versions[_FEW:]
     if rest:
-        many = sum(each.clusters for each in rest)
+        many = sum(version_count.clusters for version_count in rest)
         rows.append(Bar(counted(len(rest), "other level"), many, count(many), kind="unknown"))
     return bars(f"Clusters by {feature}", (feature, "Clusters"), rows)
 
@@ -166,7 +169,7 @@ def _elections(view: PageContext) -> Iterator[str]:
         for day, many in cluster.elections_by_day:
             by_day[day] += many
     newest = sorted(by_day.items())[-_MOST_DAYS:]
-    by_cluster = [(each.name, each.elections) for each in view.audit.clusters]
+    by_cluster = [(summary.name, summary.elections) for summary in view.audit.clusters]
     drawn = _spread(view, "Elections", ("Cluster", "Elections"), by_cluster, COUNTS, count)
     over_time = days("Elections by day", ("Day (UTC)", "Elections"), newest)
     told = "Leader epochs that began in the logs that are still there."
@@ -199,5 +202,5 @@ def _spread(
         [value for _, value in values],
         bins,
     )
-    farthest = [each for each in rows if each.value][:_FARTHEST]
+    farthest = [row for row in rows if row.value][:_FARTHEST]
     return [("", spread), (highest, bars(f"{title}: {highest.lower()}", columns, farthest))]

@@ -75,7 +75,7 @@ def clusters(view: PageContext, all_of_it: str) -> Iterator[str]:
     audit = view.audit
     yield from section("clusters", "Clusters", "The worst first.")
     shown = audit.clusters[:MOST_CLUSTERS]
-    rows = (_cluster(view, each) for each in shown)
+    rows = (_cluster(view, summary) for summary in shown)
     yield from table("Clusters", CLUSTER_COLUMNS, rows, "clusters")
     yield from _left_out(audit.counts.clusters - len(shown), "cluster", "", all_of_it)
     yield "</section>\n"
@@ -133,8 +133,8 @@ def _directories(
 ) -> Iterator[str]:
     """The rows of one cluster, which is named once, beside them all."""
     head = f'<th scope="rowgroup" rowspan="{len(mine)}">{view.cluster(cluster)}</th>'
-    for each in mine:
-        yield _directory(view, each, head)
+    for summary in mine:
+        yield _directory(view, summary, head)
         head = ""
 
 
@@ -184,24 +184,24 @@ def findings(view: PageContext, all_of_it: str) -> Iterator[str]:
 
 
 def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[str]:
-    for each in found:
-        one = each.finding
-        where = [view.cluster(each.cluster)] if each.cluster else []
-        if each.directory:
-            where.append(view.directory(each.directory))
-        where += [view.directory(name) for name in each.directories if name != each.directory]
+    for finding in found:
+        one = finding.finding
+        where = [view.cluster(finding.cluster)] if finding.cluster else []
+        if finding.directory:
+            where.append(view.directory(finding.directory))
+        where += [view.directory(name) for name in finding.directories if name != finding.directory]
         place = one.where()
-        place = place.removeprefix(each.directory).lstrip("/: ") if each.directory else place
+        place = place.removeprefix(finding.directory).lstrip("/: ") if finding.directory else place
         if place:
             where.append(f'<code class="q">{path(place)}</code>')
         yield "".join(
             (
                 f"<tr><td>{badge(one.severity)}<br><code>{data(one.code)}</code>",
-                f'<br><span class="q">{data(", ".join(each.by))}</span></td>'
-                if each.by
+                f'<br><span class="q">{data(", ".join(finding.by))}</span></td>'
+                if finding.by
                 else "</td>",
                 cell("<br>".join(where) or NOTHING, "w"),
-                cell("".join(_body(each)), "t"),
+                cell("".join(_body(finding)), "t"),
                 "</tr>\n",
             )
         )

@@ -146,7 +146,7 @@ def stacked(title: str, column: str, parts: Sequence[BarPart], rows: Sequence[St
 
     Parts differ in height as well as in colour, and their numbers stand beside the label.
     """
-    totals = [sum(each.values) for each in rows]
+    totals = [sum(stack.values) for stack in rows]
     share, logarithmic = scale(totals)
     drawn = []
     for number, (row, total) in enumerate(zip(rows, totals, strict=True)):
@@ -170,9 +170,9 @@ def stacked(title: str, column: str, parts: Sequence[BarPart], rows: Sequence[St
                 start += length
     return Figure(
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
-        columns=(column, *(each.name for each in parts)),
-        rows=tuple((each.label, *map(count, each.values)) for each in rows),
-        links=tuple(each.href for each in rows),
+        columns=(column, *(bar_part.name for bar_part in parts)),
+        rows=tuple((stack.label, *map(count, stack.values)) for stack in rows),
+        links=tuple(stack.href for stack in rows),
         notes=("Logarithmic scale of the bars' lengths.",) if logarithmic else (),
     )
 
@@ -245,8 +245,8 @@ def days(title: str, columns: tuple[str, str], rows: Sequence[tuple[str, int]]) 
 
 def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Figure:
     """From which to which offset each log goes, one above the other, with ranges marked."""
-    there = [each for each in rows if each.start is not None and each.end is not None]
-    marked = [mark for each in rows for mark in each.marks]
+    there = [row for row in rows if row.start is not None and row.end is not None]
+    marked = [mark for row in rows for mark in row.marks]
     low = min([each.start or 0 for each in there] + [mark.first for mark in marked], default=0)
     high = max([each.end or 0 for each in there] + [mark.last + 1 for mark in marked], default=0)
     span = max(high - low, 1)
@@ -271,8 +271,8 @@ def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Fi
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 4, drawn) if rows else "",
         columns=columns,
         rows=tuple(
-            (each.label, each.told, ", ".join(f"{mark.first}..{mark.last}" for mark in each.marks))
-            for each in rows
+            (row.label, row.told, ", ".join(f"{mark.first}..{mark.last}" for mark in row.marks))
+            for row in rows
         ),
         notes=(f"From offset {count(low)} at the left to {count(high)} at the right.",),
     )

@@ -45,14 +45,14 @@ def kafka_side_file(file: str, data: bytes) -> tuple[str, tuple[DecodeError, ...
         aborted, findings = indexes.decode_transaction_index(data, base)
         # Kafka writes the version as an int16 and reads only its upper byte.
         lines = [
-            f"version: {each.version >> 8} producerId: {each.producer_id}"
-            f" firstOffset: {each.first_offset} lastOffset: {each.last_offset}"
-            f" lastStableOffset: {each.last_stable_offset}"
-            for each in aborted.entries()
+            f"version: {entry.version >> 8} producerId: {entry.producer_id}"
+            f" firstOffset: {entry.first_offset} lastOffset: {entry.last_offset}"
+            f" lastStableOffset: {entry.last_stable_offset}"
+            for entry in aborted.entries()
         ]
     else:
         state, findings = producer_state.decode(data)
-        lines = [_producer(each) for each in state.entries] if state.accepted else []
+        lines = [_producer(entry) for entry in state.entries] if state.accepted else []
     return "".join(f"{line}\n" for line in lines), findings
 
 
@@ -64,7 +64,7 @@ def _whole(data: bytes, size: int) -> bytes:
 def _used(entries: Iterator[_Entry], base: int) -> Iterator[_Entry]:
     """The first entry, and the others up to where Kafka sees preallocated space."""
     yield from islice(entries, 1)
-    yield from takewhile(lambda each: each.offset != base, entries)
+    yield from takewhile(lambda timestamp_offset: timestamp_offset.offset != base, entries)
 
 
 def _producer(entry: producer_state.ProducerStateEntry) -> str:

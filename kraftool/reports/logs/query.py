@@ -25,7 +25,9 @@ def record_types(name: str, what: str) -> frozenset[str]:
     if any(words & type_words(each) for each in known):
         return words
     by_word = {each.lower(): each for each in known}
-    near = [by_word[each] for each in get_close_matches(name.lower(), by_word, 3, 0.5)]
+    near = [
+        by_word[close_match] for close_match in get_close_matches(name.lower(), by_word, 3, 0.5)
+    ]
     raise KraftoolError(
         f"{what} {name!r} is no record type",
         hint=f"did you mean {' or '.join(near)}?" if near else ", ".join(sorted(known)),
@@ -106,8 +108,8 @@ def read_query(text: str) -> LogQuery:
 
 def _types(selection: Selection, value: str) -> Selection:
     found = selection.types
-    for each in value.split(","):
-        found |= record_types(each, "type:")
+    for part in value.split(","):
+        found |= record_types(part, "type:")
     return replace(selection, types=found)
 
 

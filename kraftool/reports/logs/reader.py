@@ -265,10 +265,10 @@ class _Reader:
         if is_metadata and self.first_not_framed is not None:
             self.problem(self.first_not_framed)
         if is_metadata:
-            for each in unknown_types(self.counts, self.first_seen):
-                self.problem(each)
+            for unknown_type in unknown_types(self.counts, self.first_seen):
+                self.problem(unknown_type)
         else:
-            self.problems = [each for each in self.problems if each.kind != FaultKind.GAP]
+            self.problems = [problem for problem in self.problems if problem.kind != FaultKind.GAP]
         pending = self.pending or []
         counts = self.counts if is_metadata else {}
         return LogSummary(

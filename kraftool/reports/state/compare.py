@@ -124,10 +124,10 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
 
 def _cluster_of(files: StateFiles) -> str | None:
     """What meta.properties says; None where it cannot be looked at: in a stream, beside a file."""
-    for each in (*files.segments, *files.snapshots):
-        if not each.path or each.is_named:
+    for file in (*files.segments, *files.snapshots):
+        if not file.path or file.is_named:
             return None
-        directory = os.path.dirname(os.path.dirname(os.path.abspath(each.path)))
+        directory = os.path.dirname(os.path.dirname(os.path.abspath(file.path)))
         try:
             with FileSource(os.path.join(directory, "meta.properties")) as source:
                 return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id

@@ -103,9 +103,9 @@ def changes(
 
 
 def _all(image: MetadataImage) -> Iterator[Aspect]:
-    for each in aspects(image):
-        yield each
-        if each.kind == "feature":
+    for aspect in aspects(image):
+        yield aspect
+        if aspect.kind == "feature":
             state = image.features.zk_migration_state
             # Kafka 3.4 to 3.9 put 0, which is none, into snapshots and not into the log.
             items = {"state": state} if state else {}
@@ -179,5 +179,5 @@ def _partitions(before: Aspect, after: Aspect, options: DiffOptions) -> Iterator
         there = partitions(topic)
         gone = Aspect(there.kind, {}, there.entity)
         sides = (there, gone) if new is None else (gone, there)
-        for each in _aspect(*sides, options):
-            yield replace(each, with_topic=True)
+        for entity_change in _aspect(*sides, options):
+            yield replace(entity_change, with_topic=True)

@@ -36,9 +36,9 @@ class Counts:
 
     def counting(self, changes: Iterable[EntityChange]) -> Iterator[EntityChange]:
         """The same changes, counted as they pass."""
-        for each in changes:
-            self.add(each)
-            yield each
+        for change in changes:
+            self.add(change)
+            yield change
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,8 +70,8 @@ def entity_change_object(change: EntityChange) -> EntityChangeObject:
         change_type=change.type,
         entity=change.entity,
         fields=tuple(
-            FieldChangeObject(field=each.field, old=each.old, new=each.new)
-            for each in change.fields
+            FieldChangeObject(field=field.field, old=field.old, new=field.new)
+            for field in change.fields
         ),
     )
 

@@ -148,13 +148,13 @@ def _feature(name: str, level: int, _: bool) -> FeatureEntity:
 def _listeners(endpoints: tuple[RegisteredEndpoint, ...]) -> tuple[ListenerEntity, ...]:
     return tuple(
         ListenerEntity(
-            listener=each.name,
-            host=each.host,
-            port=each.port,
-            security_protocol=word(SECURITY_PROTOCOLS, each.security_protocol),
-            security_protocol_id=each.security_protocol,
+            listener=endpoint.name,
+            host=endpoint.host,
+            port=endpoint.port,
+            security_protocol=word(SECURITY_PROTOCOLS, endpoint.security_protocol),
+            security_protocol_id=endpoint.security_protocol,
         )
-        for each in endpoints
+        for endpoint in endpoints
     )
 
 
@@ -203,7 +203,7 @@ def _topic(_: str, topic: TopicImage, __: bool) -> TopicEntity:
     return TopicEntity(name=topic.name, topic_id=topic.id, partition_count=len(topic.partitions))
 
 
-_PARTITION = tuple(each.name for each in members(TopicPartitionEntity))
+_PARTITION = tuple(member.name for member in members(TopicPartitionEntity))
 
 
 def partition_object(number: int, partition: PartitionRegistration) -> Object:

@@ -168,9 +168,9 @@ def _head(state: LoadedState) -> dict[str, Any]:
 
 def state_document(state: LoadedState, *, show_secrets: bool) -> StateDocument:
     lists: dict[str, Any] = {
-        _ARRAYS[each.kind]: JsonLines[Any](_entries(each, show_secrets=show_secrets))
-        for each in aspects(state.image)
-        if each.kind in _ARRAYS
+        _ARRAYS[aspect.kind]: JsonLines[Any](_entries(aspect, show_secrets=show_secrets))
+        for aspect in aspects(state.image)
+        if aspect.kind in _ARRAYS
     }
     return StateDocument(
         **_head(state),

@@ -52,22 +52,22 @@ def open_state(where: str | Location) -> StateFiles:
 
     files: list[LogFile] = []
     kept = 0
-    for each in log_files([where], unreadable, snapshots=True, stray=findings.append):
-        if each.is_topic:
+    for log_file in log_files([where], unreadable, snapshots=True, stray=findings.append):
+        if log_file.is_topic:
             raise KraftoolError(
-                f"{each.name} is the log of a topic, which holds no metadata",
+                f"{log_file.name} is the log of a topic, which holds no metadata",
                 hint="name __cluster_metadata-0, or the data directory around it",
             )
-        if each.is_stream:
-            kept += each.size
+        if log_file.is_stream:
+            kept += log_file.size
             if kept > MOST_STREAMED:
                 raise KraftoolError(
                     f"{path}: more than {MOST_STREAMED >> 30} GiB of logs and snapshots",
                     hint="unpack the archive and name the directory",
                 )
-            files.append(_kept(each))
+            files.append(_kept(log_file))
         else:
-            files.append(each)
+            files.append(log_file)
     if not files:
         text = findings[0].text if findings else f"{path}: no log and no snapshot in it"
         raise KraftoolError(text, hint="name a data directory, a checkpoint or a segment")
@@ -79,8 +79,8 @@ def files_of(path: str, files: list[LogFile]) -> StateFiles:
     """The files of one log, in order."""
     return StateFiles(
         path=path,
-        snapshots=tuple(sorted((each for each in files if not each.is_log), key=snapshot_id)),
-        segments=tuple(sorted((each for each in files if each.is_log), key=base_offset)),
+        snapshots=tuple(sorted((file for file in files if not file.is_log), key=snapshot_id)),
+        segments=tuple(sorted((file for file in files if file.is_log), key=base_offset)),
     )
 
 
@@ -93,7 +93,7 @@ def _kept(file: LogFile) -> LogFile:
 
 
 def _refuse_several(path: str, files: list[LogFile]) -> None:
-    directories = list(dict.fromkeys(each.entry.directory for each in files))
+    directories = list(dict.fromkeys(file.entry.directory for file in files))
     if len(directories) > 1:
         shown = ", ".join(directories[:3]) + (", …" if len(directories) > 3 else "")
         raise KraftoolError(

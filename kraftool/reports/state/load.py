@@ -57,7 +57,7 @@ class LoadedState:
     @property
     def is_whole(self) -> bool:
         """Whether nothing that bears on the image was found."""
-        return all(each.severity is Severity.INFO for each in self.findings)
+        return all(finding.severity is Severity.INFO for finding in self.findings)
 
     @property
     def has_its_beginning(self) -> bool:
@@ -65,7 +65,9 @@ class LoadedState:
         without an error."""
         if not self.snapshot:
             return self.start_offset == 0
-        return not any(each.file == self.snapshot and spoils(each) for each in self.findings)
+        return not any(
+            finding.file == self.snapshot and spoils(finding) for finding in self.findings
+        )
 
 
 def _silent(name: str, position: int) -> None:
@@ -205,7 +207,9 @@ class StateReplay:
 
     def wants(self, file: LogFile) -> bool:
         """True if a segment is to be replayed next; it then is among the files that were read."""
-        later = [each for each in self._files.segments if base_offset(each) > base_offset(file)]
+        later = [
+            segment for segment in self._files.segments if base_offset(segment) > base_offset(file)
+        ]
         below = bool(later) and base_offset(later[0]) <= self._start.offset
         if not self._joins or self.log.is_over or below:
             return False
@@ -276,7 +280,7 @@ def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -
         return ReplayStart(offset=0, findings=findings_of(tried))
     if tried:
         return replace(tried[0], findings=findings_of(tried[1:]))
-    later = [each for each in files.snapshots if snapshot_id(each).offset > 0]
+    later = [snapshot for snapshot in files.snapshots if snapshot_id(snapshot).offset > 0]
     if not later and log_start is None and not wanted.below:
         return ReplayStart(offset=0)  # formatted, and never started
     if log_start and not later and (wanted.below or log_start) >= log_start:
@@ -303,15 +307,19 @@ def spoils(finding: Finding) -> bool:
 
 
 def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
-    return tuple(finding for each in tried for finding in each.replay.findings)
+    return tuple(finding for replay_start in tried for finding in replay_start.replay.findings)
 
 
 def _offered(files: StateFiles, end: int | None) -> str:
     """Which offsets there are states at."""
     log_start = base_offset(files.segments[0]) if files.segments else None
-    offsets = [snapshot_id(each).offset for each in files.snapshots if snapshot_id(each).offset > 0]
-    joined = [each for each in offsets if log_start is not None and each >= log_start]
-    alone = sorted({each for each in offsets if each not in joined})
+    offsets = [
+        snapshot_id(snapshot).offset
+        for snapshot in files.snapshots
+        if snapshot_id(snapshot).offset > 0
+    ]
+    joined = [offset for offset in offsets if log_start is not None and offset >= log_start]
+    alone = sorted({offset for offset in offsets if offset not in joined})
     first = 0 if log_start == 0 else min(joined, default=None)
     if files.single is not None or (first is None and not alone):
         first = log_start
@@ -411,7 +419,7 @@ def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int
     return LoadedState(
         image=replay.loader.image(),
         path=files.path,
-        files=tuple(each.name for each in read),
+        files=tuple(file.name for file in read),
         snapshot=start.file.name if start.file is not None else "",
         start_offset=start.offset,
         end_offset=end,
@@ -427,7 +435,7 @@ def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
     """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
     more = replay.more_findings
     if start.is_partial:
-        found = [each for each in replay.findings if each.code != log_kinds.REPLAY.code]
+        found = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]
         misfits = len(replay.findings) - len(found)
         if misfits or more:
             text = f"{misfits + more} records are about what is not in it, and were passed over"

@@ -126,8 +126,8 @@ def state_counts(image: MetadataImage) -> StateCounts:
     brokers = image.cluster.brokers.values()
     return StateCounts(
         brokers=len(brokers),
-        fenced_brokers=sum(each.fenced for each in brokers),
-        shutting_down_brokers=sum(each.in_controlled_shutdown for each in brokers),
+        fenced_brokers=sum(broker.fenced for broker in brokers),
+        shutting_down_brokers=sum(broker.in_controlled_shutdown for broker in brokers),
         controllers=len(image.cluster.controllers),
         topics=len(image.topics.by_id),
         partitions=partitions.partitions,

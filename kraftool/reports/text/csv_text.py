@@ -26,7 +26,7 @@ Column = tuple[str, ...]
 
 def csv_document(document: Any) -> Iterator[str]:
     """A document's rows under their headings, in pieces."""
-    return (csv_text([each]) for each in csv_rows(document))
+    return (csv_text([csv_row]) for csv_row in csv_rows(document))
 
 
 def csv_rows(document: Any) -> Iterator[Sequence[object]]:
@@ -44,7 +44,7 @@ def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
     """The plain members, those of objects within, and lists of plain values."""
     for member in members(form_hint(kind)):
         hint = form_hint(_known(member.hint))
-        inner = [form_hint(each) for each in get_args(hint) if each is not Ellipsis]
+        inner = [form_hint(arg) for arg in get_args(hint) if arg is not Ellipsis]
         if _is_object(hint):
             yield from _columns(hint, (*owner, member.name))
         elif not any(_is_object(each) for each in inner):
@@ -55,7 +55,7 @@ def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
 
 def _known(hint: Any) -> Any:
     """The type of what may be None."""
-    rest = [each for each in get_args(hint) if each is not type(None)]
+    rest = [arg for arg in get_args(hint) if arg is not type(None)]
     return rest[0] if len(rest) == 1 and type(None) in get_args(hint) else hint
 
 
@@ -65,7 +65,7 @@ def _is_object(hint: Any) -> bool:
 
 def _heading(column: Column) -> str:
     first, *others = column
-    return first + "".join(each[0].upper() + each[1:] for each in others)
+    return first + "".join(other[0].upper() + other[1:] for other in others)
 
 
 def _at(made: Any, column: Column) -> object:

@@ -94,7 +94,7 @@ def twin_name(member: JsonMember) -> str:
 
 def _attributes(kind: Any) -> Iterator[tuple[str, Any]]:
     hints = get_type_hints(kind, include_extras=True)
-    for name in [each.name for each in fields(kind)] if is_dataclass(kind) else kind._fields:
+    for name in [field.name for field in fields(kind)] if is_dataclass(kind) else kind._fields:
         yield name, hints[name]
     for owner in reversed(kind.__mro__):
         for name, value in vars(owner).items():
@@ -105,7 +105,7 @@ def _attributes(kind: Any) -> Iterator[tuple[str, Any]]:
 def _says(hint: Any, mark: str) -> bool:
     """Whether a type, or one of a union's, has the mark."""
     return mark in getattr(hint, "__metadata__", ()) or any(
-        mark in getattr(each, "__metadata__", ()) for each in get_args(hint)
+        mark in getattr(arg, "__metadata__", ()) for arg in get_args(hint)
     )
 
 
@@ -171,7 +171,10 @@ def json_document(document: Any) -> Iterator[bytes]:
     It is indented. Where one of its members is an iterator, each member of the document and each
     element of that one has a line instead, so that a million of them never become one value.
     """
-    if not any(isinstance(getattr(document, each.attribute), Iterator) for each in _top(document)):
+    if not any(
+        isinstance(getattr(document, json_member.attribute), Iterator)
+        for json_member in _top(document)
+    ):
         option = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE
         yield orjson.dumps(json_object(document), option=option)
         return
@@ -193,8 +196,8 @@ def _top(document: Any) -> tuple[JsonMember, ...]:
 
 def _elements(values: Iterator[Any]) -> Iterator[bytes]:
     before = b"[\n    "
-    for each in values:
-        line = each if isinstance(each, bytes) else json_line(each)
+    for value in values:
+        line = value if isinstance(value, bytes) else json_line(value)
         yield before + line if line.startswith(b"{") else line
         before = b",\n    "
     yield b"[]" if before.startswith(b"[") else b"\n  ]"

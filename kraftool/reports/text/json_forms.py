@@ -99,7 +99,7 @@ def finding_members(finding: Finding) -> dict[str, Any]:
         "advice": finding.advice,
         "is_undecoded": finding.undecoded,
         "place_count": finding.count,
-        "places": tuple(_place(each) for each in finding.places),
+        "places": tuple(_place(place) for place in finding.places),
     }
 
 
@@ -154,8 +154,8 @@ class VoterObject:
 
 def endpoint_objects(endpoints: Endpoints) -> tuple[EndpointObject, ...]:
     return tuple(
-        EndpointObject(listener=name or None, host=each.host, port=each.port or None)
-        for name, each in endpoints.items()
+        EndpointObject(listener=name or None, host=endpoint.host, port=endpoint.port or None)
+        for name, endpoint in endpoints.items()
     )
 
 
@@ -170,7 +170,7 @@ def voter_object(voter: Voter) -> VoterObject:
 
 
 def voter_objects(voters: VoterSet) -> tuple[VoterObject, ...]:
-    return tuple(voter_object(each) for each in sorted(voters, key=lambda each: each.id))
+    return tuple(voter_object(voter) for voter in sorted(voters, key=lambda each: each.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

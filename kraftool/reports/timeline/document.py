@@ -191,7 +191,7 @@ class TimelineDocument:
 def timeline_document(timeline: Timeline) -> TimelineDocument:
     return TimelineDocument(
         nodes=timeline.nodes,
-        events=tuple(event_object(each, timeline) for each in timeline.events),
+        events=tuple(event_object(event, timeline) for event in timeline.events),
         statistics=timeline.statistics,
         findings=timeline.findings,
     )

@@ -51,8 +51,8 @@ class Metadata:
     def copied(self) -> Metadata:
         return Metadata(
             features=dict(self.features),
-            brokers={id: copy(each) for id, each in self.brokers.items()},
-            controllers={id: copy(each) for id, each in self.controllers.items()},
+            brokers={id: copy(broker) for id, broker in self.brokers.items()},
+            controllers={id: copy(controller) for id, controller in self.controllers.items()},
             topics_created=self.topics_created,
             topics_deleted=self.topics_deleted,
             partitions_created=self.partitions_created,

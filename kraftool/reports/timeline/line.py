@@ -67,19 +67,19 @@ class LogBranch:
         self.disputed = True
         for line in (self, other):
             line.known.pending = [
-                replace(each, nodes=tuple(n for n in each.nodes if n in line.nodes))
-                for each in line.known.pending
+                replace(event, nodes=tuple(n for n in event.nodes if n in line.nodes))
+                for event in line.known.pending
             ]
         return other
 
     def seed(self, records: Iterable[Watched], epoch: int | None, *, state: bool) -> None:
         """Learn what a snapshot says; without `state` only the names of topics."""
         known = self.known
-        for each in records:
-            if each.name == "TopicRecord":
-                known.topics[each.data["topicId"]] = each.data["name"]
-            elif state and (teller := _TELLERS.get(each.name)) is not None:
-                for _ in teller(each, epoch or 0, known):
+        for record in records:
+            if record.name == "TopicRecord":
+                known.topics[record.data["topicId"]] = record.data["name"]
+            elif state and (teller := _TELLERS.get(record.name)) is not None:
+                for _ in teller(record, epoch or 0, known):
                     pass
         if state:
             known.last_epoch = epoch
@@ -151,8 +151,8 @@ class LogBranch:
 
     def _release(self, visibility: Visibility) -> Iterator[Event]:
         pending, self.known.pending = self.known.pending, []
-        for each in pending:
-            yield replace(each, visibility=visibility)
+        for event in pending:
+            yield replace(event, visibility=visibility)
 
     def end(self) -> Iterator[Event]:
         """What is left where the log ends."""

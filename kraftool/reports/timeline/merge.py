@@ -125,18 +125,18 @@ class Merge:
         first, line = live[0].head, self._line_of[live[0].index]
         if first is None or line is None:
             return None
-        for each in live[1:]:
-            head = each.head
+        for cursor in live[1:]:
+            head = cursor.head
             if (
                 head is None
                 or head.base != first.base
                 or head.crc != first.crc
                 or head.epoch != first.epoch
                 or head.last != first.last
-                or self._line_of[each.index] is not line
+                or self._line_of[cursor.index] is not line
             ):
                 return None
-        if any(each.end > first.base for each in self._cursors):
+        if any(cursor.end > first.base for cursor in self._cursors):
             return None
         return line, first
 
@@ -239,7 +239,9 @@ class Merge:
 
     def _begin(self, batch: LogBatch) -> LogBranch:
         line = self._new_line(batch)
-        line.disputed = any(each.known.last_offset >= batch.base for each in self.merged.lines)
+        line.disputed = any(
+            log_branch.known.last_offset >= batch.base for log_branch in self.merged.lines
+        )
         self.merged.lines.append(line)
         return line
 

@@ -57,18 +57,20 @@ def _topic(record: Watched, epoch: int, type: str, what: str, name: str, id: str
 
 def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
     """The PartitionChangeRecords of one batch that take a leader away or elect an unclean one."""
-    unclean = [each for each in records if each.data.get("leaderRecoveryState", -1) == 1]
+    unclean = [record for record in records if record.data.get("leaderRecoveryState", -1) == 1]
     if unclean:
         names = [_name(each, known) for each in unclean]
         leaders = {each.data["leader"] for each in unclean if each.data.get("leader", -2) >= 0}
         first = unclean[0].data
         what = f"{many(len(unclean), 'unclean leader election')}: {named(names)}"
-        details = [f"led by {named([str(each) for each in sorted(leaders)])}"] if leaders else []
+        details = (
+            [f"led by {named([str(leader) for leader in sorted(leaders)])}"] if leaders else []
+        )
         if len(unclean) == 1 and first.get("isr") is not None:
             details.append(f"ISR {first['isr']}")
         details.append("records may be lost")
         yield _partitions(unclean, names, epoch, "unclean-election", what, details, Severity.ERROR)
-    without = [each for each in records if each.data.get("leader", -2) == -1]
+    without = [record for record in records if record.data.get("leader", -2) == -1]
     if without:
         names = [_name(each, known) for each in without]
         what = f"{many(len(without), 'partition')} without a leader: {named(names)}"
@@ -91,11 +93,13 @@ def _partitions(
     listed = [
         {
             "partition": name,
-            "topicId": each.data["topicId"],
-            "offset": each.offset,
-            "leader": each.data.get("leader", -2) if each.data.get("leader", -2) != -2 else None,
+            "topicId": record.data["topicId"],
+            "offset": record.offset,
+            "leader": record.data.get("leader", -2)
+            if record.data.get("leader", -2) != -2
+            else None,
         }
-        for name, each in zip(names[:MOST_LISTED], records[:MOST_LISTED], strict=True)
+        for name, record in zip(names[:MOST_LISTED], records[:MOST_LISTED], strict=True)
     ]
     return Event(
         category=Category.PARTITIONS,

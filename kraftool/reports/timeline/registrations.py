@@ -92,7 +92,7 @@ def _differences(before: Registered, now: Registered) -> list[str]:
         said.append(
             f"endpoints {endpoints(before.data['endPoints'])} → {endpoints(now.data['endPoints'])}"
         )
-    old, new = (_features(each.data) for each in (before, now))
+    old, new = (_features(registered.data) for registered in (before, now))
     said += [
         f"supports {name} {new.get(name, 'no more')}"
         for name in sorted({*old, *new})
@@ -154,8 +154,16 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         if broker is not None:
             broker.in_controlled_shutdown = True
     if directories := tuple(data.get("logDirs") or ()):
-        gone = [each for each in broker.directories if each not in directories] if broker else []
-        new = [each for each in directories if broker is None or each not in broker.directories]
+        gone = (
+            [directory for directory in broker.directories if directory not in directories]
+            if broker
+            else []
+        )
+        new = [
+            directory
+            for directory in directories
+            if broker is None or directory not in broker.directories
+        ]
         details = [f"{named(gone)} gone"] if gone else []
         details += [f"{named(new)} new"] if new else []
         yield _event(

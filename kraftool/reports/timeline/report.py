@@ -80,13 +80,13 @@ def build(
     merge = Merge(nodes, _Beginnings(nodes, options).line, progress)
     events = [*united(merge.events())]
     merged = merge.merged
-    disagreements = tuple(_disagreement(each, merged, nodes) for each in merged.partings)
-    views = tuple(_view(each) for each in nodes)
+    disagreements = tuple(_disagreement(parting, merged, nodes) for parting in merged.partings)
+    views = tuple(_view(log) for log in nodes)
     told = [*findings, *merged.findings]
     for node in nodes:
         told += node.findings
-    for each in disagreements:
-        event, finding = _parted(each, views, nodes)
+    for disagreement in disagreements:
+        event, finding = _parted(disagreement, views, nodes)
         events.append(event)
         told.append(finding)
     snapshot_events, differing = _snapshots(nodes)
@@ -110,9 +110,11 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
     """Damage in a log with what Kafka's next start would take away, all files considered."""
     told = list(findings)
     for node in nodes:
-        files = {each.name for each in node.segments}
+        files = {segment.name for segment in node.segments}
         files |= {each.file for each in node.stored}
-        cuts = [each.offset for each in told if each.file in files and each.code in CUTTING]
+        cuts = [
+            finding.offset for finding in told if finding.file in files and finding.code in CUTTING
+        ]
         cut = min((each for each in cuts if each is not None), default=None)
         newest = max(node.snapshots, key=lambda each: each.offset, default=None)
         lost = loss(
@@ -121,15 +123,17 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
             newest.offset if newest is not None else 0,
             intact=newest is None or newest.is_whole,
         )
-        told = [weighed(each, lost=lost) if each.file in files else each for each in told]
+        told = [
+            weighed(finding, lost=lost) if finding.file in files else finding for finding in told
+        ]
     return told
 
 
 def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
     """Where the logs part, of a merge that went to its end."""
-    views = tuple(_view(each) for each in nodes)
-    for each in merged.partings:
-        yield _parted(_disagreement(each, merged, nodes), views, nodes)[1]
+    views = tuple(_view(node) for node in nodes)
+    for parting in merged.partings:
+        yield _parted(_disagreement(parting, merged, nodes), views, nodes)[1]
 
 
 class _Beginnings:
@@ -143,10 +147,12 @@ class _Beginnings:
         options = self._options
         line = LogBranch(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
         line.known.from_start = batch.base == 0
-        found = [each for node in self._nodes for each in node.snapshots if each.has_header]
+        found = [
+            snapshot for node in self._nodes for snapshot in node.snapshots if snapshot.has_header
+        ]
         # Of a damaged one only a part can be learnt; it is better than nothing, and told.
-        found = [each for each in found if each.is_whole] or found
-        below = [each for each in found if each.offset <= batch.base]
+        found = [snapshot for snapshot in found if snapshot.is_whole] or found
+        below = [snapshot for snapshot in found if snapshot.offset <= batch.base]
         if below:
             self._learn(line, max(below, key=lambda each: each.offset), batch, state=True)
         elif found and batch.base > 0:
@@ -193,10 +199,10 @@ def _disagreement(parting: Parting, merged: Merged, nodes: Sequence[NodeLog]) ->
     for members, batch in parting.sides:
         log = max((nodes[index] for index in members), key=lambda each: each.end_offset or 0)
         beyond = [
-            each.offset
+            snapshot.offset
             for index in members
-            for each in nodes[index].snapshots
-            if each.offset > parting.offset
+            for snapshot in nodes[index].snapshots
+            if snapshot.offset > parting.offset
         ]
         sides.append(
             Side(
@@ -240,7 +246,7 @@ def _parted(
         offset=parted.offset,
         rank=Rank.LOG_START,
         what=what,
-        details=tuple(each for each in details if each),
+        details=tuple(detail for detail in details if detail),
         severity=finding.severity,
         data={
             "code": finding.code,
@@ -309,28 +315,28 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
     """One event for each snapshot, whichever nodes have it."""
     found: dict[OffsetAndEpoch, list[tuple[int, NodeSnapshot]]] = {}
     for index, node in enumerate(nodes):
-        for each in node.snapshots:
-            own = OffsetAndEpoch(each.offset, each.epoch)
-            found.setdefault(own, []).append((index, each))
+        for snapshot in node.snapshots:
+            own = OffsetAndEpoch(snapshot.offset, snapshot.epoch)
+            found.setdefault(own, []).append((index, snapshot))
     epochs: dict[int, set[int]] = {}
     for offset, epoch in found:
         epochs.setdefault(offset, set()).add(epoch)
     events, findings = [], []
     for (offset, epoch), holders in sorted(found.items()):
         disputed = len(epochs[offset]) > 1
-        sizes = sorted({each.size for _, each in holders})
+        sizes = sorted({snapshot.size for _, snapshot in holders})
         size = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
         details = [size]
         if (offset, epoch) == BOOTSTRAP_SNAPSHOT:
             details.append("as formatted")
-        if not all(each.is_whole for _, each in holders):
+        if not all(snapshot.is_whole for _, snapshot in holders):
             details.append("damaged")
         if disputed:
             details.append("other nodes have this offset in another epoch")
             file = holders[0][1].name
             text = f"snapshots at offset {offset} of epochs {ids(sorted(epochs[offset]))}"
             findings.append(log_kinds.DIVERGED.at(file, text, offset=offset))
-        stamps = [each.timestamp for _, each in holders if each.timestamp is not None]
+        stamps = [snapshot.timestamp for _, snapshot in holders if snapshot.timestamp is not None]
         events.append(
             Event(
                 category=Category.SNAPSHOTS,
@@ -344,8 +350,8 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
                 severity=Severity.ERROR if disputed else Severity.INFO,
                 data={
                     "files": [
-                        {"node": nodes[index].label, "file": each.name, "size": each.size}
-                        for index, each in holders
+                        {"node": nodes[index].label, "file": snapshot.name, "size": snapshot.size}
+                        for index, snapshot in holders
                     ]
                 },
                 nodes=tuple(index for index, _ in holders),

@@ -116,7 +116,9 @@ def read_snapshot(
             form.take(item)
             if records and not isinstance(item, Faulty):
                 watched += (
-                    each for each in decode(entry.name, item).records if each.name != PARTITIONS
+                    record
+                    for record in decode(entry.name, item).records
+                    if record.name != PARTITIONS
                 )
     findings, stamp = form.findings(entry.name), form.header_timestamp or 0
     return (

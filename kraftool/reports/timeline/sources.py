@@ -137,10 +137,10 @@ def open_nodes(
     reader = _Reader(progress)
     for location in locations:
         reader.take(location)
-    nodes = [each for each in reader.nodes.values() if not each.is_empty]
-    nodes.sort(key=lambda each: (each.node_id is None, each.node_id or 0))
+    nodes = [log for log in reader.nodes.values() if not log.is_empty]
+    nodes.sort(key=lambda log: (log.node_id is None, log.node_id or 0))
     for node in nodes:
-        node.checkpoints.sort(key=lambda each: each.basename)
+        node.checkpoints.sort(key=lambda entry: entry.basename)
     for node in reader.nodes.values():
         if node.is_empty:
             reader.findings += node.findings
@@ -326,11 +326,11 @@ def _is_topic(folder: str) -> bool:
 
 def _label(nodes: list[NodeLog]) -> None:
     """Name nodes by node.id; where two have the same, or none is known, by path."""
-    ids = [each.node_id for each in nodes]
+    ids = [log.node_id for log in nodes]
     for node in nodes:
         alone = node.node_id is not None and ids.count(node.node_id) == 1
         node.label = str(node.node_id) if alone else node.path
-    labels = [each.label for each in nodes]
+    labels = [log.label for log in nodes]
     for index, node in enumerate(nodes):
         if labels.count(node.label) > 1:
             node.label = f"{node.label}#{index + 1}"

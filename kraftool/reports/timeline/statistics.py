@@ -19,20 +19,20 @@ def summed_up(
 ) -> Statistics:
     """Sum up the events that are shown; how long a leader led is seen from all of them."""
     counts: dict[Category, int] = {}
-    for each in shown:
-        counts[each.category] = counts.get(each.category, 0) + 1
+    for event in shown:
+        counts[event.category] = counts.get(event.category, 0) + 1
     longest_line = max(lines, key=lambda each: each.known.last_offset, default=None)
     elections = _elections(shown)
     reigns = _reigns(elections, _elections(all_events), longest_line)
     leaders: dict[int, int] = {}
     led: dict[int, int] = {}
-    for each in elections:
-        leader = each.data["leader"]
+    for election in elections:
+        leader = election.data["leader"]
         leaders[leader] = leaders.get(leader, 0) + 1
     for reign in reigns:
         led[reign.leader] = led.get(reign.leader, 0) + reign.milliseconds
     span = _span(longest_line)
-    later = [each for each in elections if each.data["previousEpoch"] is not None]
+    later = [election for election in elections if election.data["previousEpoch"] is not None]
     metadata = longest_line.known.metadata if longest_line is not None else None
     return Statistics(
         counts=counts,
@@ -42,7 +42,7 @@ def summed_up(
         longest=max(reigns, key=lambda each: each.milliseconds, default=None),
         most_in_an_hour=_most_in_an_hour(later),
         per_hour=len(later) * HOUR_MS / span if span is not None and span >= HOUR_MS else None,
-        epochs_skipped=sum(each.data["epochsSkipped"] or 0 for each in elections),
+        epochs_skipped=sum(election.data["epochsSkipped"] or 0 for election in elections),
         milliseconds=span,
         topics_created=metadata.topics_created if metadata is not None else 0,
         topics_deleted=metadata.topics_deleted if metadata is not None else 0,
@@ -51,7 +51,7 @@ def summed_up(
 
 
 def _elections(events: Sequence[Event]) -> list[Event]:
-    return [each for each in events if each.type == "leader-elected"]
+    return [event for event in events if event.type == "leader-elected"]
 
 
 def _reigns(
@@ -59,23 +59,23 @@ def _reigns(
 ) -> list[Reign]:
     """How long each leader led: to the last record of its epoch, as the next election tells."""
     ends = {
-        each.data["previousEpoch"]: each.data["previousLedMs"]
-        for each in elections
-        if each.data["previousLedMs"] is not None
+        election.data["previousEpoch"]: election.data["previousLedMs"]
+        for election in elections
+        if election.data["previousLedMs"] is not None
     }
     found = []
-    for each in shown:
-        epoch, led = each.data["epoch"], ends.get(each.data["epoch"])
+    for event in shown:
+        epoch, led = event.data["epoch"], ends.get(event.data["epoch"])
         last = led is None
         if led is None and line is not None and epoch == line.known.last_epoch:
             end = line.known.last_timestamp
-            led = end - each.timestamp if end is not None and each.timestamp is not None else None
+            led = end - event.timestamp if end is not None and event.timestamp is not None else None
         if led is not None:
             found.append(
                 Reign(
-                    leader=each.data["leader"],
+                    leader=event.data["leader"],
                     epoch=epoch,
-                    offset=each.offset,
+                    offset=event.offset,
                     milliseconds=max(led, 0),
                     last=last,
                 )
@@ -84,7 +84,7 @@ def _reigns(
 
 
 def _most_in_an_hour(elections: Sequence[Event]) -> int:
-    times = sorted(each.timestamp for each in elections if each.timestamp is not None)
+    times = sorted(election.timestamp for election in elections if election.timestamp is not None)
     most = start = 0
     for index, time in enumerate(times):
         while time - times[start] >= HOUR_MS:

@@ -76,7 +76,7 @@ class LogVerification:
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
-        return (*self.findings, *(each for one in self.verified for each in one.findings))
+        return (*self.findings, *(finding for one in self.verified for finding in one.findings))
 
 
 Progress = Callable[[str, int], None]
@@ -110,9 +110,11 @@ def verify_logs(
             verified.append(_directory(directory, seen.get(directory.path, DirectoryPass())))
         if report.kind is LocationKind.FILE or report.files:
             verified.append(_files(report, seen))
-    several = {(each.code, each.file) for each in findings}
+    several = {(finding.code, finding.file) for finding in findings}
     findings += (
-        each for each in between_directories(cases) if (each.code, each.file) not in several
+        between_directory
+        for between_directory in between_directories(cases)
+        if (between_directory.code, between_directory.file) not in several
     )
     findings += _between_logs(directories, several=len(cases) > 1)
     return LogVerification(verified=tuple(verified), findings=in_order(findings))
@@ -120,11 +122,11 @@ def verify_logs(
 
 def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[Finding]:
     """Where the logs of several PATHs part. They are read again for it, side by side."""
-    on_disk = [each for each in locations if not each.is_stream]
-    for each in locations:
-        if each.is_stream and several:
+    on_disk = [location for location in locations if not location.is_stream]
+    for location in locations:
+        if location.is_stream and several:
             text = "its logs were not compared with those of other nodes: kraftool timeline does it"
-            yield log_kinds.NOT_CHECKED.at(each.path, text)
+            yield log_kinds.NOT_CHECKED.at(location.path, text)
     if len(on_disk) > 1:
         yield from diverged(on_disk)
 
@@ -135,7 +137,7 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
     files = [each for each in listed or () if isinstance(each, Entry)]
     # A data directory may be called disk-1.
     deep = location.kind is not LocationKind.PARTITION or not is_topic(
-        location.path, (each.basename for each in files)
+        location.path, (file.basename for file in files)
     )
 
     def read(entry: Entry, options: ReadOptions) -> FileReport:
@@ -143,7 +145,7 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
             return read_file(entry, options)
         if entry.directory not in seen:
             found = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
-            found.expect(each for each in files if each.directory == entry.directory)
+            found.expect(file for file in files if file.directory == entry.directory)
         return seen[entry.directory].read(entry, options)
 
     ordered: list[Entry | EntryProblem] | None = None
@@ -210,14 +212,14 @@ def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
     found = [*(report.findings if report.kind is LocationKind.FILE else ())]
     checked = Checked()
     for directory, passed in seen.items():
-        if any(each.directory == directory for each in report.files):
+        if any(file.directory == directory for file in report.files):
             found += _of_one_file(report, passed)
             checked = _checked(report.files, passed)
     if not seen:
         checked = _checked(report.files, DirectoryPass())
-    logs = [each.log for each in report.files if each.log is not None]
-    starts = [each.start_offset for each in logs if each.start_offset is not None]
-    ends = [each.end_offset for each in logs if each.end_offset is not None]
+    logs = [file.log for file in report.files if file.log is not None]
+    starts = [log.start_offset for log in logs if log.start_offset is not None]
+    ends = [log.end_offset for log in logs if log.end_offset is not None]
     checked = replace(
         checked, start_offset=min(starts, default=None), end_offset=max(ends, default=None)
     )
@@ -235,18 +237,18 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
 
 
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
-    logs = [each for each in files if each.log is not None and each.is_live]
+    logs = [file for file in files if file.log is not None and file.is_live]
     replayed = seen.replay.replayed if seen.is_metadata else None
     newest = seen.replay.compared if seen.is_metadata else None
     if newest is not None and not newest.is_compared:
         newest = None
     return Checked(
         files=len(files),
-        size=sum(each.size for each in files),
-        segments=sum(each.kind is FileKind.LOG for each in logs),
-        snapshots=sum(each.kind is FileKind.CHECKPOINT for each in logs),
-        batches=sum(each.log.batches for each in logs if each.log is not None),
-        records=sum(each.log.records for each in logs if each.log is not None),
+        size=sum(file.size for file in files),
+        segments=sum(log.kind is FileKind.LOG for log in logs),
+        snapshots=sum(log.kind is FileKind.CHECKPOINT for log in logs),
+        batches=sum(log.log.batches for log in logs if log.log is not None),
+        records=sum(log.log.records for log in logs if log.log is not None),
         replayed_from=replayed[0] if replayed is not None else None,
         replayed_to=replayed[1] if replayed is not None else None,
         compared_snapshot=newest.snapshot.offset if newest is not None else None,

@@ -81,9 +81,9 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
         text = "a voter set without voters"
         notes.add(log_kinds.VOTERS, text, position=position, offset=offset)
     seen: set[int] = set()
-    for each in voters:
+    for voter in voters:
         # Which kraft.version holds here is not known where the log begins later.
-        for fault in voter_faults(each, None, seen):
+        for fault in voter_faults(voter, None, seen):
             notes.add(
                 log_kinds.VOTERS,
                 fault.reason,
@@ -92,31 +92,31 @@ def _one_set(notes: Notes, voters: list[dict[str, Any]], offset: int, position: 
                 expected=fault.expected,
                 found=fault.found,
             )
-        seen.add(each["voterId"])
+        seen.add(voter["voterId"])
 
 
 def kraft_versions(history: voter_history.VoterHistory) -> Iterator[Finding]:
     """Levels of the log that no Kafka has, that go back, or that come behind the first voters."""
-    logged = [each for each in history.entries if each.origin is Origin.LOG]
-    versions = [each for each in logged if each.level is not None]
+    logged = [entry for entry in history.entries if entry.origin is Origin.LOG]
+    versions = [entry for entry in logged if entry.level is not None]
     level = 0
-    for each in versions:
-        found = each.level
+    for version in versions:
+        found = version.level
         assert found is not None, "only entries with a level were taken"
         if found < level or not 0 <= found <= HIGHEST_KRAFT_VERSION:
             yield log_kinds.KRAFT_VERSION.at(
-                each.file,
+                version.file,
                 "the level goes back"
                 if found < level
                 else f"a level that Kafka {NEWEST_RELEASE} does not have",
-                position=each.position,
-                offset=each.offset,
+                position=version.position,
+                offset=version.offset,
                 field="kRaftVersion",
                 expected=f"{level} to {HIGHEST_KRAFT_VERSION}",
                 found=str(found),
             )
         level = max(level, found)
-    first = next((each for each in logged if each.voters is not None), None)
+    first = next((entry for entry in logged if entry.voters is not None), None)
     if versions and first is not None and first.offset < versions[0].offset:
         # Where the log begins later the version stands in a snapshot.
         yield log_kinds.VOTERS.at(

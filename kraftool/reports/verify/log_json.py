@@ -23,7 +23,7 @@ class VerifyLogDocument:
     @property
     def rows(self) -> tuple[Finding, ...]:
         """All findings."""
-        return (*self.findings, *(each for one in self.verified for each in one.findings))
+        return (*self.findings, *(finding for one in self.verified for finding in one.findings))
 
 
 def verify_log_document(report: LogVerification) -> VerifyLogDocument:

@@ -94,8 +94,8 @@ class DirectoryPass:
     def expect(self, entries: Iterable[Entry]) -> None:
         """Look at the names of all files before the first one passes."""
         segments = []
-        for each in entries:
-            segment, snapshot = _segment(each), _snapshot(each)
+        for entry in entries:
+            segment, snapshot = _segment(entry), _snapshot(entry)
             if segment is not None and segment.suffix == ".log":
                 segments.append(segment.base_offset)
             elif snapshot is not None:
@@ -236,7 +236,9 @@ class _SegmentPass:
         self.damaged = False
         self._directory = directory
         self._notes = notes
-        self._watchers: list[Callable[[int, int, int, int], None]] = [each.batch for each in checks]
+        self._watchers: list[Callable[[int, int, int, int], None]] = [
+            check.batch for check in checks
+        ]
         if trace is not None:
             self._watchers.append(trace.batch)
         # In a segment by itself the first epoch began before it, unless that is the log's start.

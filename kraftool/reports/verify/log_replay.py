@@ -75,7 +75,7 @@ class DirectoryReplay:
             before = len(self.replay.findings)
             reached = self.replay.batch(file, batch)
             new = self.replay.findings[before:]
-            if any(each.code != log_kinds.REPLAY.code for each in new):
+            if any(finding.code != log_kinds.REPLAY.code for finding in new):
                 self.ended = "a record there cannot be decoded"
             elif reached <= batch.last_offset:
                 self.ended = "the records of a batch there cannot be told apart"
@@ -96,9 +96,9 @@ class DirectoryReplay:
     ) -> Iterator[Finding]:
         """What did not replay, and what was not replayed."""
         if self.replay is not None:
-            for each in self.replay.findings:
-                if each.code == log_kinds.REPLAY.code:
-                    yield _weighed(each, newest_snapshot)
+            for finding in self.replay.findings:
+                if finding.code == log_kinds.REPLAY.code:
+                    yield _weighed(finding, newest_snapshot)
             if self.replay.more_findings:
                 text = f"{self.replay.more_findings} more records do not replay"
                 yield log_kinds.REPLAY.at(directory, text)

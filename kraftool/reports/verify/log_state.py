@@ -23,7 +23,12 @@ from kraftool.reports.verify.log_pass import DirectoryPass
 def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]:
     """The state file's leader against LeaderChange, its form against kraft.version."""
     file = next(
-        (each for each in report.files if each.kind is FileKind.QUORUM_STATE and each.is_live), None
+        (
+            file_report
+            for file_report in report.files
+            if file_report.kind is FileKind.QUORUM_STATE and file_report.is_live
+        ),
+        None,
     )
     content = file.content if file is not None else None
     if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
@@ -63,51 +68,57 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
          for start in file.log.epochs),
         key=lambda each: each.start_offset,
     )  # fmt: skip
-    for each in _live(report.summary.snapshots):
-        if not log.start_offset < each.offset <= log.intact_end_offset:
+    for snapshot in _live(report.summary.snapshots):
+        if not log.start_offset < snapshot.offset <= log.intact_end_offset:
             continue
-        epoch = _epoch_at(starts, each.offset - 1)
-        if epoch is not None and epoch != each.epoch:
+        epoch = _epoch_at(starts, snapshot.offset - 1)
+        if epoch is not None and epoch != snapshot.epoch:
             yield snap_kinds.LOG_EPOCH.at(
-                each.file,
-                f"the log's record at offset {each.offset - 1} is of another epoch",
-                offset=each.offset,
+                snapshot.file,
+                f"the log's record at offset {snapshot.offset - 1} is of another epoch",
+                offset=snapshot.offset,
                 expected=str(epoch),
-                found=str(each.epoch),
+                found=str(snapshot.epoch),
             )
-        place = seen.places.get(each.offset)
+        place = seen.places.get(snapshot.offset)
         if place is None:
             text = "the log has no batch that ends there"
             if seen.is_stream:
                 text = "the batch that it ends with had passed before the snapshot was seen"
-            yield log_kinds.NOT_CHECKED.at(each.file, text, offset=each.offset)
+            yield log_kinds.NOT_CHECKED.at(snapshot.file, text, offset=snapshot.offset)
         elif place.inside:
             yield snap_kinds.LOG_BOUNDARY.at(
-                each.file,
+                snapshot.file,
                 f"a batch of {place.file} goes on over that offset",
                 position=None,
-                offset=each.offset,
+                offset=snapshot.offset,
             )
-        elif each.timestamp is not None and seen.times.contradict(each.offset, each.timestamp):
+        elif snapshot.timestamp is not None and seen.times.contradict(
+            snapshot.offset, snapshot.timestamp
+        ):
             yield snap_kinds.LOG_TIMESTAMP.at(
-                each.file,
+                snapshot.file,
                 f"the batch at position {place.position} of {place.file} has a later time, and no"
                 f" later batch of leader epoch {place.epoch} has this one",
-                offset=each.offset,
+                offset=snapshot.offset,
                 field="lastContainedLogTimestamp",
                 expected=str(place.timestamp),
-                found=str(each.timestamp),
+                found=str(snapshot.timestamp),
             )
 
 
 def _live(snapshots: Sequence[SnapshotSummary]) -> Iterator[SnapshotSummary]:
-    return (each for each in snapshots if each.state is FileState.LIVE and each.offset > 0)
+    return (
+        snapshot
+        for snapshot in snapshots
+        if snapshot.state is FileState.LIVE and snapshot.offset > 0
+    )
 
 
 def _epoch_at(starts: Sequence[EpochEntry], offset: int) -> int | None:
     epoch = None
-    for each in starts:
-        if each.start_offset > offset:
+    for start in starts:
+        if start.start_offset > offset:
             break
-        epoch = each.epoch
+        epoch = start.epoch
     return epoch

@@ -130,7 +130,7 @@ class _Reader:
         if report.kind in SNAPSHOT_KINDS and report.log is not None:
             image, findings = check.end()
             is_sound = image is not None and report.log.has_header and report.log.has_footer
-            if any(each.code == kinds.REPLAY.code for each in findings):
+            if any(finding.code == kinds.REPLAY.code for finding in findings):
                 is_sound = False
             self.snapshots[entry.name] = verified(entry, report, check, image if is_sound else None)
             report = replace(report, findings=(*report.findings, *findings))
@@ -191,7 +191,7 @@ def verified(
         kept,
         state_hash=state_hash(image),
         metadata_version=image.features.metadata_version,
-        broker_epochs={id: each.epoch for id, each in image.cluster.brokers.items()},
+        broker_epochs={id: broker.epoch for id, broker in image.cluster.brokers.items()},
         next_producer_id=image.producer_ids.next_producer_id,
     )
 
@@ -205,14 +205,14 @@ def _location(location: Location, progress: Progress) -> Iterator[_Found]:
     ordered: list[Entry | EntryProblem] = [*problems, *suited(entries)]
     report = read_location(location, progress=progress, entries=ordered, read=reader.read)
     if report.findings:
-        own = tuple(each for each in report.findings if _is_ours(each))
+        own = tuple(finding for finding in report.findings if _is_ours(finding))
         if own:
             whole = VerifiedDirectory(path=location.path, findings=own)
             yield _Found(verified=whole)
-    for each in report.directories:
-        seen = reader.passes.get(each.path, DirectoryPass())
-        files = tuple(file for file in entries if file.directory == each.path)
-        yield _Found(verified=_directory(each, seen, reader), entries=files)
+    for directory in report.directories:
+        seen = reader.passes.get(directory.path, DirectoryPass())
+        files = tuple(file for file in entries if file.directory == directory.path)
+        yield _Found(verified=_directory(directory, seen, reader), entries=files)
 
 
 def _entries(location: Location) -> tuple[list[Entry], list[EntryProblem]]:
@@ -220,19 +220,19 @@ def _entries(location: Location) -> tuple[list[Entry], list[EntryProblem]]:
     entries: list[Entry] = []
     problems: list[EntryProblem] = []
     kept = 0
-    for each in location.entries():
-        if isinstance(each, EntryProblem):
-            problems.append(each)
+    for entry in location.entries():
+        if isinstance(entry, EntryProblem):
+            problems.append(entry)
         elif not location.is_stream:
-            entries.append(each)
-        elif _matters(each):
-            kept += each.size
+            entries.append(entry)
+        elif _matters(entry):
+            kept += entry.size
             if kept > MOST_STREAMED:
                 raise KraftoolError(
                     f"{location.path}: more than {MOST_STREAMED >> 30} GiB of logs and snapshots",
                     hint="unpack the archive and name the directory",
                 )
-            entries.append(_kept(each))
+            entries.append(_kept(entry))
     return entries, problems
 
 
@@ -268,19 +268,24 @@ def _one_file(location: Location, progress: Progress) -> _Found:
 
 
 def _directory(report: DirectoryReport, seen: DirectoryPass, reader: _Reader) -> VerifiedDirectory:
-    found = [each for each in report.findings if _is_ours(each)]
+    found = [finding for finding in report.findings if _is_ours(finding)]
     if seen.is_metadata:
-        found += [each for each in log_state.snapshots(report, seen) if _is_ours(each)]
+        found += [snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)]
     snapshots = [
-        reader.snapshots[each.name] for each in report.files if each.name in reader.snapshots
+        reader.snapshots[file.name] for file in report.files if file.name in reader.snapshots
     ]
-    own = {each.file: tuple(one for one in found if one.file == each.file) for each in snapshots}
-    rest = [each for each in found if each.file not in own]
-    if not any(each.is_state for each in snapshots):
+    own = {
+        snapshot.file: tuple(one for one in found if one.file == snapshot.file)
+        for snapshot in snapshots
+    }
+    rest = [finding for finding in found if finding.file not in own]
+    if not any(snapshot.is_state for snapshot in snapshots):
         rest.append(kinds.NONE.at(report.path, "there is no snapshot of a state"))
     judged = [
-        replace(each, findings=in_order(own[each.file])) if each.file in own else each
-        for each in snapshots
+        replace(snapshot, findings=in_order(own[snapshot.file]))
+        if snapshot.file in own
+        else snapshot
+        for snapshot in snapshots
     ]
     return VerifiedDirectory(
         path=report.path,
@@ -342,7 +347,7 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
             f"{location.path} is no directory with a log",
             hint="--against takes a data directory, a __cluster_metadata-0 or a tar of one",
         )
-    directories = {each.directory for each in entries}
+    directories = {entry.directory for entry in entries}
     if len(directories) > 1:
         names = ", ".join(sorted(directories)[:5])
         raise KraftoolError(
@@ -350,13 +355,13 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
         )
     reader = _Reader(entries)
     snapshots = []
-    for each in entries:
-        name = parse_checkpoint_name(each.basename)
+    for entry in entries:
+        name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
-            report = reader.checked(each, ReadOptions(progress=_of(progress, each.name)))
-            if each.name in reader.snapshots:
+            report = reader.checked(entry, ReadOptions(progress=_of(progress, entry.name)))
+            if entry.name in reader.snapshots:
                 findings = in_order(report.findings)
-                snapshots.append(replace(reader.snapshots[each.name], findings=findings))
+                snapshots.append(replace(reader.snapshots[entry.name], findings=findings))
     whole = VerifiedDirectory(path=location.path, snapshots=tuple(snapshots))
     return _Found(verified=whole, entries=tuple(entries))
 

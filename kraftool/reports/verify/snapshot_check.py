@@ -166,11 +166,11 @@ class SnapshotCheck:
             text = "voters, and no KRaftVersion before them: with kraft.version 0 there are none"
             self._note(kinds.KRAFT_VERSION, batch, record, text)
         seen: set[int] = set()
-        for each in voters:
-            for fault in voter_faults(each, level, seen):
+        for voter in voters:
+            for fault in voter_faults(voter, level, seen):
                 sides = {"expected": fault.expected, "found": fault.found}
                 self._note(kinds.VOTERS, batch, record, fault.reason, **sides)
-            seen.add(each["voterId"])
+            seen.add(voter["voterId"])
 
     def end(self) -> tuple[MetadataImage | None, tuple[Finding, ...]]:
         """The state, if all of it could be read, and what was found."""

@@ -45,7 +45,10 @@ def against_log(
     segments = segments_of(entries)
     start = log_start(segments)
     snapshots = [
-        each for one in directories for each in one.snapshots if each.is_state and each.state_hash
+        snapshot
+        for one in directories
+        for snapshot in one.snapshots
+        if snapshot.is_state and snapshot.state_hash
     ]
     if start is None or not snapshots:
         return list(directories)
@@ -58,13 +61,15 @@ def against_log(
 
     def at(offset: int, state: LogState) -> None:
         wanted = state_hash(state.image)
-        for each in snapshots:
-            if each.offset == offset:
-                compared[each.file] = state.scram_removals
-                if each.state_hash != wanted:
-                    told.setdefault(each.file, []).extend(differing(each, state, base, label))
+        for snapshot in snapshots:
+            if snapshot.offset == offset:
+                compared[snapshot.file] = state.scram_removals
+                if snapshot.state_hash != wanted:
+                    told.setdefault(snapshot.file, []).extend(
+                        differing(snapshot, state, base, label)
+                    )
 
-    replay = SegmentsReplay(base=base, wanted=[each.offset for each in snapshots], at=at)
+    replay = SegmentsReplay(base=base, wanted=[snapshot.offset for snapshot in snapshots], at=at)
     try:
         replay.run(segments, progress)
     except KraftoolError as error:
@@ -76,11 +81,11 @@ def _base(of: VerifiedDirectory, start: int) -> Base | None:
     """What the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
     if start == 0:
         return Base()
-    for each in of.snapshots:
-        if each.is_state and each.state_hash and each.offset >= start:
-            image = load(each)
+    for snapshot in of.snapshots:
+        if snapshot.is_state and snapshot.state_hash and snapshot.offset >= start:
+            image = load(snapshot)
             if image is not None:
-                return Base(offset=each.offset, image=image, name=each.file)
+                return Base(offset=snapshot.offset, image=image, name=snapshot.file)
     return None
 
 
@@ -162,9 +167,9 @@ def between(directories: Sequence[VerifiedDirectory]) -> list[Finding]:
     """Snapshots of one offset that hold different states, where they may be of one cluster."""
     by_offset: dict[int, list[tuple[VerifiedDirectory, VerifiedSnapshot]]] = {}
     for one in directories:
-        for each in one.snapshots:
-            if each.is_state and each.state_hash:
-                by_offset.setdefault(each.offset, []).append((one, each))
+        for snapshot in one.snapshots:
+            if snapshot.is_state and snapshot.state_hash:
+                by_offset.setdefault(snapshot.offset, []).append((one, snapshot))
     findings: list[Finding] = []
     for _, alike in sorted(by_offset.items()):
         first_of: list[tuple[VerifiedDirectory, VerifiedSnapshot]] = []
@@ -200,7 +205,7 @@ def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Findin
         is_known = removals is None or result.is_kafkas_loss(removals)
         if not result.is_lost_credentials_alone or not is_known:
             words.append(difference(first, second).all_words())
-        elif kinds.SCRAM_LOST.code not in {each.code for each in lacking.findings}:
+        elif kinds.SCRAM_LOST.code not in {finding.code for finding in lacking.findings}:
             yield kinds.SCRAM_LOST.at(
                 lacking.file,
                 f"{having.file} has credentials that it lacks",
@@ -209,7 +214,7 @@ def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Findin
                 expected=result.lost_words(),
                 found="none of these",
             )
-    words = [each for each in words if each]
+    words = [word for word in words if word]
     if words:
         yield kinds.DIVERGED.at(
             other.file,

@@ -68,7 +68,7 @@ class StateDifference:
         return {mechanism for mechanism, _ in self.lost_credentials} <= set(removed)
 
     def words(self) -> str:
-        return "; ".join(each.words() for each in self.aspects)
+        return "; ".join(aspect.words() for aspect in self.aspects)
 
     def all_words(self) -> str:
         """With the credentials that are missing."""
@@ -95,7 +95,7 @@ def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference
             continue
         if change.kind == CONFIGS and _is_kafkas(change, expected, found):
             continue
-        kinds = told.setdefault(change.kind, {each: [] for each in ChangeType})
+        kinds = told.setdefault(change.kind, {change_type: [] for change_type in ChangeType})
         kinds[change.type].append(_name(change.kind, change.entity))
         if change.kind == SCRAM and change.type is ChangeType.REMOVED:
             lost.append((change.entity["mechanismId"], change.entity["user"]))

@@ -83,7 +83,7 @@ class VerifySnapshotDocument:
     @property
     def rows(self) -> tuple[VerifiedSnapshot, ...]:
         """All snapshots."""
-        return tuple(each for one in self.verified for each in one.snapshots)
+        return tuple(snapshot for one in self.verified for snapshot in one.snapshots)
 
 
 def verify_snapshot_document(report: SnapshotVerification) -> VerifySnapshotDocument:

@@ -260,7 +260,7 @@ _CHECKS: dict[str, Callable[[RecordRules, RecordValue], None]] = {
 
 def _highest(feature: str) -> int | None:
     rules = FEATURES.get(feature)
-    return max(each.level for each in rules) if rules is not None else None
+    return max(rule.level for rule in rules) if rules is not None else None
 
 
 def _is_number(text: str) -> bool:

@@ -80,13 +80,13 @@ class SegmentsReplay:
 
     def run(self, segments: Sequence[Entry], progress: Progress) -> None:
         """Replay up to the last offset that is wanted, if the log gets there."""
-        for number, each in enumerate(segments):
+        for number, segment in enumerate(segments):
             following = segments[number + 1] if number + 1 < len(segments) else None
             if following is not None and _base_offset(following) <= self.end:
                 continue
             if self.ended or not self.wanted:
                 return
-            self._segment(each, progress)
+            self._segment(segment, progress)
         if self.wanted and not self.ended:
             self.ended = f"the log ends at {self.end}"
 
@@ -130,7 +130,9 @@ class SegmentsReplay:
 def segments_of(entries: Sequence[Entry]) -> list[Entry]:
     """The live segments among some files, by offset."""
     found = [
-        each for each in entries if each.place is EntryPlace.PARTITION and _base_offset(each) >= 0
+        entry
+        for entry in entries
+        if entry.place is EntryPlace.PARTITION and _base_offset(entry) >= 0
     ]
     return sorted(found, key=_base_offset)
 

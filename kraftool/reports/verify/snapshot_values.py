@@ -66,7 +66,7 @@ class VerifiedDirectory:
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
-        return (*self.findings, *(one for each in self.snapshots for one in each.findings))
+        return (*self.findings, *(one for snapshot in self.snapshots for one in snapshot.findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +79,11 @@ class SnapshotVerification:
 
     @property
     def snapshots(self) -> tuple[VerifiedSnapshot, ...]:
-        return tuple(each for one in self.directories for each in one.snapshots)
+        return tuple(snapshot for one in self.directories for snapshot in one.snapshots)
 
     @property
     def all_findings(self) -> tuple[Finding, ...]:
-        return (*self.findings, *(each for one in self.directories for each in one.all_findings))
+        return (
+            *self.findings,
+            *(finding for one in self.directories for finding in one.all_findings),
+        )

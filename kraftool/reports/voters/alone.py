@@ -24,8 +24,8 @@ from kraftool.reports.voters.history import VoterHistory
 from kraftool.reports.voters.model import QuorumSettings, VoterSourceReport
 
 TOLD_ALONE = frozenset(
-    each.code
-    for each in (
+    finding_kind.code
+    for finding_kind in (
         dir_kinds.NOT_A_VOTER, dir_kinds.STALE_VOTER, log_kinds.VOTERS_JUMP, snap_kinds.LOG_VOTERS,
     )
 )  # fmt: skip
@@ -40,7 +40,7 @@ def source_of(
 ) -> VoterSourceReport:
     """A source with all that its files say; its findings are those it was begun with."""
     voters = summary.voters
-    recorded = any(each.voters for each in history.entries)
+    recorded = any(entry.voters for entry in history.entries)
     return replace(
         begun,
         node=summary.node,
@@ -73,4 +73,4 @@ def voter_findings(
 
 
 def _name_of(files: Iterable[FileReport], kind: FileKind) -> str:
-    return next((each.name for each in files if each.kind is kind and each.is_live), "")
+    return next((file.name for file in files if file.kind is kind and file.is_live), "")

@@ -30,10 +30,12 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
     One that its own log contradicts is a wrong snapshot's: its node would go by it, nobody else.
     Without any record, the first that tells voters at all.
     """
-    recorded = [(each, each.newest) for each in sources]
-    found = [(each, newest) for each, newest in recorded if newest is not None]
+    recorded = [(source_report, source_report.newest) for source_report in sources]
+    found = [(source_report, newest) for source_report, newest in recorded if newest is not None]
     if not found:
-        return next((each for each in sources if each.in_force is not None), None)
+        return next(
+            (source_report for source_report in sources if source_report.in_force is not None), None
+        )
     found.sort(
         key=lambda each: (not each[1].contradicted, each[1].epoch, each[1].offset), reverse=True
     )
@@ -60,21 +62,21 @@ def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourc
 def clusters(sources: Sources) -> Iterator[Finding]:
     """Sources of another cluster than most of them."""
     home = home_cluster(sources)
-    first = next((each for each in sources if each.node.cluster_id == home), None)
-    for each in sources:
-        if first is not None and is_foreign(each, home):
+    first = next((source for source in sources if source.node.cluster_id == home), None)
+    for source in sources:
+        if first is not None and is_foreign(source, home):
             yield kinds.CLUSTER_ID.at(
-                each.name,
+                source.name,
                 f"another cluster than that of {first.name}; its voters are not compared",
                 field="cluster.id",
                 expected=str(home),
-                found=str(each.node.cluster_id),
+                found=str(source.node.cluster_id),
             )
 
 
 def home_cluster(sources: Sources) -> str | None:
     """The cluster of most sources."""
-    return home_of(each.node.cluster_id for each in sources)
+    return home_of(source.node.cluster_id for source in sources)
 
 
 def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
@@ -111,18 +113,18 @@ def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
     newest = source.newest
     for other in sources:
         sets = other.voter_sets
-        following = [each for each in sets if each.offset >= source.end]
+        following = [entry for entry in sets if entry.offset >= source.end]
         if not following or other is source or source.parts_from(other) is not None:
             continue
-        earlier = [each for each in sets if each.offset < source.end]
+        earlier = [entry for entry in sets if entry.offset < source.end]
         if newest is None:
             # Static voters are in no record: any history that only begins later goes on from them.
             if not earlier:
                 return True
         elif any(
-            each.voters is not None and newest.voters is not None
-            and same_set(each.voters, newest.voters)
-            for each in earlier
+            entry.voters is not None and newest.voters is not None
+            and same_set(entry.voters, newest.voters)
+            for entry in earlier
         ):  # fmt: skip
             return True
     return False
@@ -133,7 +135,9 @@ def newest_sets(sources: Sources) -> Iterator[Finding]:
     reference = newest_source(sources)
     if reference is None:
         return
-    conflicting = {each.name for _, *both, _ in _conflicting(sources) for each in both}
+    conflicting = {
+        source_report.name for _, *both, _ in _conflicting(sources) for source_report in both
+    }
     for source in sources:
         found = differs(source, reference)
         if not found:
@@ -166,7 +170,11 @@ def _conflicting(
     """Each pair of records once: the entry, its source, the other source and what that has."""
     seen: set[tuple[object, object]] = set()
     logged = [
-        {each.offset: each for each in other.history if each.origin is Origin.LOG}
+        {
+            history_entry.offset: history_entry
+            for history_entry in other.history
+            if history_entry.origin is Origin.LOG
+        }
         for other in sources
     ]
     for source in sources:

@@ -78,15 +78,15 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
                 verdicts[key] = _verdict(entry, source, found, proofs, later.get(key))
     for source in sources:
         _close(source, verdicts)
-    known = {id(each): _Sets.of(each) for each in sources}
-    to_win = {id(each): _sets_to_win(each, verdicts) for each in sources}
+    known = {id(source_report): _Sets.of(source_report) for source_report in sources}
+    to_win = {id(source_report): _sets_to_win(source_report, verdicts) for source_report in sources}
     for source in sources:
         for entry in source.history:
             key = entry.identity
             if entry.origin is Origin.LOG and verdicts[key] == _NOT_YET:
                 having = holders.get(key, ())
                 # One of them may have the older set that another's shorter log does not show.
-                before = [pair for each in having for pair in to_win[id(each)]]
+                before = [pair for source_report in having for pair in to_win[id(source_report)]]
                 verdicts[key] = _by_majority(entry, known[id(source)], having, before)
     for source in sources:
         _close(source, verdicts)
@@ -107,7 +107,8 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
         replace(
             source,
             history=tuple(
-                replace(each, verdict=verdicts[each.identity]) for each in source.history
+                replace(history_entry, verdict=verdicts[history_entry.identity])
+                for history_entry in source.history
             ),
         )
         for source in sources
@@ -138,30 +139,30 @@ def _sets_to_win(
 ) -> list[tuple[int, VoterSet]]:
     """The sets whose majority a batch at or behind an offset needs too, with that offset."""
     proved = [
-        each.offset
-        for each in source.history
-        if each.origin is Origin.LOG
-        and verdicts[each.identity].commitment is Commitment.COMMITTED
-        and not verdicts[each.identity].by_majority
+        entry.offset
+        for entry in source.history
+        if entry.origin is Origin.LOG
+        and verdicts[entry.identity].commitment is Commitment.COMMITTED
+        and not verdicts[entry.identity].by_majority
     ]
     upto = max(proved, default=-1)
     return [
-        (each.entry.offset, each.before)
-        for each in jumps_of(source)
-        if each.entry.offset > upto and not each.overlaps
+        (jump.entry.offset, jump.before)
+        for jump in jumps_of(source)
+        if jump.entry.offset > upto and not jump.overlaps
     ]
 
 
 def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
     """What snapshots and the start of a log prove by being there."""
-    for each in source.snapshots:
-        if each.intact and each.offset > 0:
+    for snapshot in source.snapshots:
+        if snapshot.intact and snapshot.offset > 0:
             yield Proof(
-                offset=each.offset - 1,
-                epoch=each.epoch,
-                below=each.offset,
-                words=f"a snapshot ends beyond it, at offset {each.offset}",
-                file=each.file,
+                offset=snapshot.offset - 1,
+                epoch=snapshot.epoch,
+                below=snapshot.offset,
+                words=f"a snapshot ends beyond it, at offset {snapshot.offset}",
+                file=snapshot.file,
             )
     log = source.log
     mark = source.high_watermark or 0
@@ -190,7 +191,7 @@ def _verdict(
             reason="the log beside the snapshot has other voters at this offset"
         )
     if entry.origin is Origin.SNAPSHOT:
-        if any(each.intact for each in source.snapshots if each.file == entry.file):
+        if any(snapshot.intact for snapshot in source.snapshots if snapshot.file == entry.file):
             words = "a snapshot holds only what is committed"
             return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
         return CommitmentVerdict(reason="the snapshot that says so is damaged")
@@ -222,7 +223,7 @@ def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]
     """The offset of the change that a leader wrote only after the commit of the one before it."""
     found: dict[_Identity, int] = {}
     for source in sources:
-        logged = [each for each in source.voter_sets if each.origin is Origin.LOG]
+        logged = [voter_set for voter_set in source.voter_sets if voter_set.origin is Origin.LOG]
         for before, after in pairwise(logged):
             if (
                 after.epoch == before.epoch
@@ -246,7 +247,7 @@ class _Sets:
     @classmethod
     def of(cls, source: VoterSourceReport) -> _Sets:
         epochs = source.log.epochs if source.log is not None else ()
-        begins = {each.epoch: each.start_offset for each in reversed(epochs)}
+        begins = {epoch.epoch: epoch.start_offset for epoch in reversed(epochs)}
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
 
     def at(self, offset: int) -> VoterSet:
@@ -268,12 +269,14 @@ def _by_majority(
         return CommitmentVerdict(
             reason="the voters whose majority would commit it are not recorded"
         )
-    for epoch in sorted({each.quorum_state.leader_epoch for each in holders if each.quorum_state}):
+    for epoch in sorted(
+        {source.quorum_state.leader_epoch for source in holders if source.quorum_state}
+    ):
         upto = _decisive(sets, entry, epoch)
         voters = sets.at(upto) if upto is not None else NO_VOTERS
         if upto is None or not voters:
             continue
-        got = [each for each in holders if _got(each, epoch, upto)]
+        got = [source for source in holders if _got(source, epoch, upto)]
         if _lacking([voters, *(old for at, old in before if at <= upto)], got) is None:
             words = (
                 f"on {_voters_among(voters, got)} of {len(voters)} voters, with a batch"
@@ -291,7 +294,7 @@ def _by_majority(
         words = f"{count}, so committed as far as they tell; a leader of another epoch may differ"
         return CommitmentVerdict(commitment=Commitment.ON_MAJORITY, reason=words)
     if lacking is None and earlier is not None:
-        old = ", ".join(map(str, sorted(each.id for each in earlier)))
+        old = ", ".join(map(str, sorted(voter.id for voter in earlier)))
         words = f"{count}, but the voters {old} before a set written by hand can elect without it"
         return CommitmentVerdict(reason=words)
     return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
@@ -299,15 +302,18 @@ def _by_majority(
 
 def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> VoterSet | None:
     """The first set of which the directories are no majority."""
-    return next((each for each in sets if _voters_among(each, holders) < each.majority), None)
+    return next(
+        (voter_set for voter_set in sets if _voters_among(voter_set, holders) < voter_set.majority),
+        None,
+    )
 
 
 def _voters_among(voters: VoterSet, holders: Sequence[VoterSourceReport]) -> int:
     """How many of the voters the directories are."""
     return sum(
         any(
-            voter.id == each.node.node_id and matches(voter, each.node.directory_id)
-            for each in holders
+            voter.id == source.node.node_id and matches(voter, source.node.directory_id)
+            for source in holders
         )
         for voter in voters
     )

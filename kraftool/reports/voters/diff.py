@@ -60,26 +60,26 @@ class VoterDiff:
     @property
     def differ(self) -> bool:
         """Whether any source has other voters than the newest, behind or not."""
-        return any(each.differences for each in self.sources)
+        return any(source.differences for source in self.sources)
 
 
 def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
     """Compare sources; a single one is compared with itself, file by file."""
     home = between.home_cluster(sources)
-    own = [each for each in sources if not between.is_foreign(each, home)]
+    own = [source for source in sources if not between.is_foreign(source, home)]
     ours = with_verdicts(own)
     given = dict(zip(map(id, own), ours, strict=True))
     newest = between.newest_source(ours)
     compared = []
-    for each in sources:
-        told = given.get(id(each))
+    for source in sources:
+        told = given.get(id(source))
         if told is None:
-            compared.append(ComparedSource(source=with_verdicts([each])[0], foreign=True))
+            compared.append(ComparedSource(source=with_verdicts([source])[0], foreign=True))
             continue
         found = between.differs(told, newest) if newest is not None else ()
         behind = bool(found) and between.is_behind(told, ours)
         compared.append(ComparedSource(source=told, behind=behind, differences=found))
-    findings = [finding for each in sources for finding in each.findings]
+    findings = [finding for source in sources for finding in source.findings]
     findings += between.clusters(sources)
     for rule in _RULES:
         findings += bounded(rule(ours))

@@ -12,7 +12,7 @@ from kraftool.decoders.errors import Fault
 from kraftool.image.metadata_version import FEATURES, KRAFT_VERSION
 from kraftool.image.uuids import is_reserved_directory
 
-HIGHEST_KRAFT_VERSION = max(each.level for each in FEATURES[KRAFT_VERSION])
+HIGHEST_KRAFT_VERSION = max(feature.level for feature in FEATURES[KRAFT_VERSION])
 
 
 def voter_faults(voter: dict[str, Any], kraft_version: int | None, seen: set[int]) -> list[Fault]:

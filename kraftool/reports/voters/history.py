@@ -115,17 +115,28 @@ def history_of(
     """Merge what the log and the live snapshots of a directory say."""
     segments = sorted(
         (
-            each
-            for each in files
-            if each.kind is FileKind.LOG and each.is_live and each.log and each.log.is_metadata
+            report
+            for report in files
+            if report.kind is FileKind.LOG
+            and report.is_live
+            and report.log
+            and report.log.is_metadata
         ),
         key=base_offset,
     )
     extent = _extent(segments)
-    snapshots = [each for each in summary.snapshots if parse_checkpoint_name(_base(each.file))]
-    snapshots = [each for each in snapshots if each.state is FileState.LIVE and each.has_header]
+    snapshots = [
+        snapshot_summary
+        for snapshot_summary in summary.snapshots
+        if parse_checkpoint_name(_base(snapshot_summary.file))
+    ]
+    snapshots = [
+        snapshot_summary
+        for snapshot_summary in snapshots
+        if snapshot_summary.state is FileState.LIVE and snapshot_summary.has_header
+    ]
     findings: list[Finding] = []
-    logged = [event for each in segments for event in _named(events, each.name)]
+    logged = [event for segment in segments for event in _named(events, segment.name)]
     entries: list[HistoryEntry] = []
     for type in (_VERSION, _VOTERS):
         track = _Track(type=type, log=extent, findings=findings)
@@ -144,20 +155,25 @@ def history_of(
         entries=tuple(sorted(entries, key=lambda each: (each.offset, each.level is None))),
         leaders=tuple(
             LeaderEntry(
-                offset=each.offset,
-                epoch=each.epoch,
-                leader_id=each.data["leaderId"],
-                voters=tuple(voter["voterId"] for voter in each.data["voters"]),
+                offset=voter_record.offset,
+                epoch=voter_record.epoch,
+                leader_id=voter_record.data["leaderId"],
+                voters=tuple(voter["voterId"] for voter in voter_record.data["voters"]),
                 file=name,
-                position=each.position,
+                position=voter_record.position,
             )
-            for name, each in logged
-            if each.type == _LEADER
+            for name, voter_record in logged
+            if voter_record.type == _LEADER
         ),
         log=extent,
         snapshots=tuple(
-            SnapshotExtent(file=each.file, offset=each.offset, epoch=each.epoch, intact=each.intact)
-            for each in snapshots
+            SnapshotExtent(
+                file=snapshot_summary.file,
+                offset=snapshot_summary.offset,
+                epoch=snapshot_summary.epoch,
+                intact=snapshot_summary.intact,
+            )
+            for snapshot_summary in snapshots
         ),
         findings=tuple(findings),
     )
@@ -168,7 +184,7 @@ def _base(name: str) -> str:
 
 
 def _named(events: Events, name: str) -> Iterable[tuple[str, VoterRecord]]:
-    return ((name, each) for each in events.by_file.get(name, ()))
+    return ((name, voter_record) for voter_record in events.by_file.get(name, ()))
 
 
 def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
@@ -247,7 +263,9 @@ class _Track:
 
     def snapshot(self, snapshot: SnapshotSummary, events: Iterable[VoterRecord]) -> None:
         """Take what a snapshot says; snapshots come in the order of their offsets."""
-        event = next((each for each in events if each.type == self.type), None)
+        event = next(
+            (voter_record for voter_record in events if voter_record.type == self.type), None
+        )
         at = max(snapshot.offset, 0) - 1
         before = self._at(at)
         if event is None:
@@ -264,7 +282,10 @@ class _Track:
             digest=event.digest,
             **self._value(event),
         )
-        wrong = any(each.contradicted and each.offset <= at for each in self.entries)
+        wrong = any(
+            history_entry.contradicted and history_entry.offset <= at
+            for history_entry in self.entries
+        )
         if before is not None and not wrong and not _changes(before, entry):
             repeated = replace(before, repeated_in=(*before.repeated_in, snapshot.file))
             self.entries[self.entries.index(before)] = repeated
@@ -276,10 +297,12 @@ class _Track:
                 return
             entry = replace(entry, contradicted=True)
         self.entries.append(entry)
-        self.entries.sort(key=lambda each: each.offset)
+        self.entries.sort(key=lambda history_entry: history_entry.offset)
 
     def _at(self, offset: int) -> HistoryEntry | None:
-        below = [each for each in self.entries if each.offset <= offset and not each.contradicted]
+        below = [
+            entry for entry in self.entries if entry.offset <= offset and not entry.contradicted
+        ]
         return below[-1] if below else None
 
     def _certain(self, before: HistoryEntry | None, at: int) -> bool:
@@ -297,7 +320,7 @@ class _Track:
             snap_kinds.LOG_VOTERS.at(
                 snapshot.file,
                 f"not the {what} of {before.file} at offset {before.offset}"
-                + "".join(f"; {each}" for each in changes),
+                + "".join(f"; {change}" for change in changes),
                 position=entry.position if entry is not None else 0,
                 offset=max(snapshot.offset, 0) - 1,
                 field=self.type,
@@ -309,10 +332,10 @@ class _Track:
     def told(self) -> list[HistoryEntry]:
         """All entries, each with what it changed."""
         told: list[HistoryEntry] = []
-        for each in self.entries:
+        for entry in self.entries:
             before = told[-1] if told else None
-            changes = _changes(before, each) or ("the same again",)
-            told.append(replace(each, changes=changes))
+            changes = _changes(before, entry) or ("the same again",)
+            told.append(replace(entry, changes=changes))
         return told
 
 
@@ -328,5 +351,5 @@ def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...
 def _words(entry: HistoryEntry) -> str:
     if entry.voters is None:
         return f"kraft.version {entry.level}"
-    ids = ", ".join(map(str, sorted(each.id for each in entry.voters)))
+    ids = ", ".join(map(str, sorted(voter.id for voter in entry.voters)))
     return f"voters {ids}"

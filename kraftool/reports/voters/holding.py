@@ -46,9 +46,9 @@ def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat,
         Seat(
             voter=voter,
             sources=tuple(
-                each
-                for each in sources
-                if each.node.node_id == voter.id and matches(voter, each.node.directory_id)
+                source
+                for source in sources
+                if source.node.node_id == voter.id and matches(voter, source.node.directory_id)
             ),
         )
         for voter in sorted(voters, key=lambda each: each.id)
@@ -65,7 +65,7 @@ def rank(source: VoterSourceReport) -> tuple[int, int]:
 
 def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
     """The snapshot for which Kafka wipes the log when it starts."""
-    whole = [each for each in source.snapshots if each.intact and each.offset > 0]
+    whole = [snapshot for snapshot in source.snapshots if snapshot.intact and snapshot.offset > 0]
     newest = max(whole, key=lambda each: (each.offset, each.epoch), default=None)
     if newest is None:
         return None
@@ -92,20 +92,20 @@ def common_end(log: LogExtent | None, other: LogExtent | None) -> int:
     """Up to where two logs are one history, as Kafka finds it: by the newest epoch of both."""
     if log is None or other is None:
         return 0
-    ends = [_ends(each) for each in (log, other)]
+    ends = [_ends(log_extent) for log_extent in (log, other)]
     both = ends[0].keys() & ends[1].keys()
     if not both:
         return min(max(log.start, other.start), log.end, other.end)
     newest = max(both)
-    return min(each[newest] for each in ends)
+    return min(end[newest] for end in ends)
 
 
 def _ends(log: LogExtent) -> dict[int, int]:
     """By epoch, the offset at which it ends."""
     if not log.epochs:
         return {}  # an empty log behind a snapshot
-    starts = [each.start_offset for each in log.epochs[1:]]
-    return {each.epoch: end for each, end in zip(log.epochs, [*starts, log.end], strict=True)}
+    starts = [epoch.start_offset for epoch in log.epochs[1:]]
+    return {epoch.epoch: end for epoch, end in zip(log.epochs, [*starts, log.end], strict=True)}
 
 
 def committed(
@@ -129,21 +129,24 @@ def committed(
 
 def _of_changes(source: VoterSourceReport) -> Iterator[Proof]:
     """Changes of voters that are committed, which nothing but what followed may show."""
-    for each in source.history:
-        if each.origin is Origin.LOG and each.verdict.commitment is Commitment.COMMITTED:
+    for entry in source.history:
+        if entry.origin is Origin.LOG and entry.verdict.commitment is Commitment.COMMITTED:
             yield Proof(
-                offset=each.offset,
-                epoch=each.epoch,
-                below=each.offset + 1,
-                words=each.verdict.reason,
+                offset=entry.offset,
+                epoch=entry.epoch,
+                below=entry.offset + 1,
+                words=entry.verdict.reason,
             )
 
 
 def committed_voters(source: VoterSourceReport) -> SeenVoters | None:
     """The newest voters of a source that are known to be committed, or else those it goes by."""
-    for each in reversed(source.voter_sets):
-        if each.voters is not None and each.verdict.commitment in _KNOWN:
+    for voter_set in reversed(source.voter_sets):
+        if voter_set.voters is not None and voter_set.verdict.commitment in _KNOWN:
             return SeenVoters(
-                source=VoterSource.RECORD, voters=each.voters, offset=each.offset, file=each.file
+                source=VoterSource.RECORD,
+                voters=voter_set.voters,
+                offset=voter_set.offset,
+                file=voter_set.file,
             )
     return source.in_force

@@ -90,9 +90,9 @@ def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:
     """That voters have no directory here, where all others have one."""
     if voters is None:
         return ""
-    there = {each.node.node_id for each in sources}
-    missing = sorted(each.id for each in voters.voters if each.id not in there)
-    twice = sum(each.node.node_id is not None for each in sources) - len(there - {None})
+    there = {source.node.node_id for source in sources}
+    missing = sorted(voter.id for voter in voters.voters if voter.id not in there)
+    twice = sum(source.node.node_id is not None for source in sources) - len(there - {None})
     if not missing or len(missing) > twice:
         return ""
     who = f"voter {missing[0]} has"
@@ -106,5 +106,7 @@ def _are_two_nodes(one: VoterSourceReport, other: VoterSourceReport) -> bool:
     own or another quorum-state."""
     if one.end != other.end:
         return False
-    mine, theirs = ({(each.offset, each.epoch) for each in of.snapshots} for of in (one, other))
+    mine, theirs = (
+        {(snapshot.offset, snapshot.epoch) for snapshot in of.snapshots} for of in (one, other)
+    )
     return mine != theirs or one.quorum_state != other.quorum_state

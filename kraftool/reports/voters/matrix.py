@@ -134,13 +134,15 @@ def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
     known = {each.id for each in newest.voters}
     others = {
         voter.id
-        for each in diff.sources
-        if not each.foreign and each.source.in_force is not None
-        for voter in each.source.in_force.voters
+        for source in diff.sources
+        if not source.foreign and source.source.in_force is not None
+        for voter in source.source.in_force.voters
     }
     for id in sorted(known | others):
         voter = newest.of(id) or Voter(key=ReplicaKey(id))
-        found = [_mark(each, voter, known, recorded=newest.is_recorded) for each in diff.sources]
+        found = [
+            _mark(source, voter, known, recorded=newest.is_recorded) for source in diff.sources
+        ]
         yield VoterRow(
             voter=voter,
             is_known=id in known,
@@ -166,7 +168,7 @@ def _mark(
     if voter.id not in known:
         return VoterMark.OTHER, f"a voter, {there.directory_id or 'no directory id'}"
     both = recorded and voters.is_recorded
-    words = [each.words() for each in differences(voter, there, recorded=both)]
+    words = [difference.words() for difference in differences(voter, there, recorded=both)]
     node = compared.source.node
     if node.node_id == voter.id and node.directory_id and not matches(voter, node.directory_id):
         words.append(f"this directory's own id is {node.directory_id}")
@@ -176,9 +178,9 @@ def _mark(
 def history_rows(diff: VoterDiff) -> list[HistoryRow]:
     """Every entry once, by offset and epoch, with the sources that have it."""
     rows: dict[tuple[bool, int, int, str], tuple[HistoryEntry, list[str]]] = {}
-    for number, each in enumerate(diff.sources):
-        for entry in each.source.history:
-            if each.foreign:
+    for number, source in enumerate(diff.sources):
+        for entry in source.source.history:
+            if source.foreign:
                 continue
             row = rows.setdefault(entry.identity, (entry, [" "] * len(diff.sources)))
             row[1][number] = BEHIND_DAMAGE if entry.after_damage else HOLDS[entry.origin]
@@ -199,7 +201,7 @@ def change(entry: HistoryEntry) -> str:
 
 
 def _ids(voters: VoterSet) -> list[int]:
-    return sorted(each.id for each in voters)
+    return sorted(voter.id for voter in voters)
 
 
 def reason(entry: HistoryEntry) -> str:

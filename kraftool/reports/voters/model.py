@@ -199,7 +199,7 @@ class VoterSourceReport:
 
     @property
     def voter_sets(self) -> tuple[HistoryEntry, ...]:
-        return tuple(each for each in self.history if each.voters is not None)
+        return tuple(entry for entry in self.history if entry.voters is not None)
 
     @property
     def newest(self) -> HistoryEntry | None:
@@ -210,13 +210,13 @@ class VoterSourceReport:
     @property
     def kraft_version(self) -> int | None:
         """The newest kraft.version; 0 where a whole history says nothing of it."""
-        levels = [each.level for each in self.history if each.level is not None]
+        levels = [entry.level for entry in self.history if entry.level is not None]
         if levels:
             return levels[-1]
         if self.newest is not None:
             return 1  # the lowest that has voters in records
         whole = self.log is not None and self.log.start == 0 < self.log.end
-        return 0 if whole or any(each.intact for each in self.snapshots) else None
+        return 0 if whole or any(snapshot.intact for snapshot in self.snapshots) else None
 
     @property
     def has_metadata(self) -> bool:
@@ -249,7 +249,7 @@ class VoterSourceReport:
     @property
     def end(self) -> int:
         """The first offset that this source knows nothing of."""
-        ends = [each.offset for each in self.snapshots]
+        ends = [snapshot.offset for snapshot in self.snapshots]
         return max([*ends, self.log.end if self.log is not None else 0], default=0)
 
     def with_words_of(self, node: VoterSourceReport) -> VoterSourceReport:
@@ -265,7 +265,7 @@ class VoterSourceReport:
         """The epoch of the record at an offset, by the log or by a snapshot that ends with it."""
         found = self.log.epoch_at(offset) if self.log is not None else None
         if found is None:
-            ends = (each.epoch for each in self.snapshots if each.offset == offset + 1)
+            ends = (snapshot.epoch for snapshot in self.snapshots if snapshot.offset == offset + 1)
             found = next(ends, None)
         return found
 
@@ -276,7 +276,7 @@ class VoterSourceReport:
         there, since a leader's records follow on a log that is its own.
         """
         last = min(self.end, other.end) - 1
-        if any(each.log is not None and last in each.log.breaks for each in (self, other)):
+        if any(source.log is not None and last in source.log.breaks for source in (self, other)):
             return None
         mine, theirs = self.epoch_at(last), other.epoch_at(last)
         return last if None not in (mine, theirs) and mine != theirs else None

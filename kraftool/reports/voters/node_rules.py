@@ -32,7 +32,7 @@ def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
     """Every voter of every set that any source tells, by id."""
     found: dict[int, list[Voter]] = {}
     for source in sources:
-        sets = [each.voters or () for each in source.voter_sets]
+        sets = [voter_set.voters or () for voter_set in source.voter_sets]
         sets += [source.told.voters] if source.told is not None else []
         for voter in (each for one in sets for each in one):
             found.setdefault(voter.id, []).append(voter)
@@ -67,7 +67,7 @@ def _not_a_voter(
         controller = source.node.node_id in source.registered_controllers
     if not controller or reference.in_force is None:
         return
-    ids = _ids([each.id for each in reference.in_force.voters])
+    ids = _ids([voter.id for voter in reference.in_force.voters])
     words = "no longer one of the voters" if was_one else "not among the voters"
     awaited = not was_one and _may_be_added(source, reference.in_force)
     yield kinds.NOT_A_VOTER.at(
@@ -93,10 +93,10 @@ def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
         return False
     if state is not None and node.node_id in (state.voted_id, state.leader_id):
         return False
-    if any(node.node_id in (each.leader_id, *each.voters) for each in source.leaders):
+    if any(node.node_id in (leader.leader_id, *leader.voters) for leader in source.leaders):
         return False
     own = node.directory_id
-    return own is None or all(each.directory_id != own for each in voters.voters)
+    return own is None or all(voter.directory_id != own for voter in voters.voters)
 
 
 def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
@@ -106,7 +106,7 @@ def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> 
         return ""
     if newest.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
         return "it was removed; stop it, or add it again"
-    if any(each.entry is newest for each in jumps_of(reference)):
+    if any(jump.entry is newest for jump in jumps_of(reference)):
         return (
             f"nothing proves that the set at offset {newest.offset} is committed, and it looks"
             f" written by hand: keep this node, and do not start the directory of {reference.name}"
@@ -170,12 +170,12 @@ def current_voters(sources: Sources) -> Iterator[Finding]:
             continue
         if source.kraft_version or voters.source is VoterSource.QUORUM_STATE:
             continue
-        if set(state.current_voters) != {each.id for each in voters.voters}:
+        if set(state.current_voters) != {voter.id for voter in voters.voters}:
             yield kinds.CURRENT_VOTERS.at(
                 source.quorum_state_file,
                 f"not the voters of {voters.source.value}",
                 field="currentVoters",
-                expected=_ids([each.id for each in voters.voters]),
+                expected=_ids([voter.id for voter in voters.voters]),
                 found=_ids(state.current_voters),
             )
 
@@ -184,7 +184,7 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
     """The voters that a LeaderChange lists against the set before it in the same log."""
     for source in sources:
         log, sets = source.log, source.voter_sets
-        offsets = [each.offset for each in sets]
+        offsets = [entry.offset for entry in sets]
         for leader in source.leaders:
             number = bisect_left(offsets, leader.offset)
             known = sets[number - 1] if number else None
@@ -192,7 +192,7 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
                 continue
             if not log.covers(max(known.offset + 1, 0), leader.offset):
                 continue
-            if set(leader.voters) != {each.id for each in known.voters}:
+            if set(leader.voters) != {voter.id for voter in known.voters}:
                 yield kinds.LEADER_VOTERS.at(
                     leader.file,
                     f"leader {leader.leader_id} of epoch {leader.epoch} was elected by others"
@@ -200,7 +200,7 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
                     position=leader.position,
                     offset=leader.offset,
                     field="voters",
-                    expected=_ids([each.id for each in known.voters]),
+                    expected=_ids([voter.id for voter in known.voters]),
                     found=_ids(leader.voters),
                 )
 
@@ -232,7 +232,7 @@ def jumps(sources: Sources) -> Iterator[Finding]:
                 position=entry.position,
                 offset=entry.offset,
                 field="KRaftVoters",
-                expected=_ids([each.id for each in jump.before]),
-                found=_ids([each.id for each in jump.voters]),
+                expected=_ids([voter.id for voter in jump.before]),
+                found=_ids([voter.id for voter in jump.voters]),
                 severity=Severity.INFO if settled else None,
             )

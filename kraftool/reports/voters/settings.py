@@ -31,7 +31,7 @@ def settings_of(path: str, server: Properties) -> QuorumSettings:
 
 
 def _list(server: Properties, key: str) -> tuple[str, ...]:
-    return tuple(each.strip() for each in (server.get(key) or "").split(",") if each.strip())
+    return tuple(part.strip() for part in (server.get(key) or "").split(",") if part.strip())
 
 
 def _number(value: str | None) -> int | None:

@@ -29,21 +29,21 @@ _ADDRESS = re.compile(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1
 
 def is_dynamic(sources: Sources) -> bool:
     """Whether a record of any source makes the quorum dynamic."""
-    return any(each.newest is not None or each.kraft_version for each in sources)
+    return any(source.newest is not None or source.kraft_version for source in sources)
 
 
 def bootstrap(sources: Sources) -> Iterator[Finding]:
     """Whether each node's settings lead to the quorum."""
     dynamic = is_dynamic(sources)
     for _, settings in _with_settings(sources):
-        for each in settings.bootstrap_servers:
-            if not _is_address(each):
+        for bootstrap_server in settings.bootstrap_servers:
+            if not _is_address(bootstrap_server):
                 yield kinds.BOOTSTRAP_FORM.at(
                     settings.file,
                     "an entry that Kafka cannot read",
                     field=_DYNAMIC,
                     expected="host:port",
-                    found=each,
+                    found=bootstrap_server,
                 )
         static = settings.static_voters
         if not static and not settings.bootstrap_servers:
@@ -95,12 +95,12 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
                 expected=_listed(first.static_voters),
                 found=_listed(settings.static_voters),
             )
-    leaders = [each.leaders[-1] for each in sources if each.leaders]
+    leaders = [source.leaders[-1] for source in sources if source.leaders]
     if not leaders:
         return
     last = max(leaders, key=lambda each: (each.epoch, each.offset))
     for _, settings in static:
-        ids = {each.id for each in settings.static_voters}
+        ids = {static_voter.id for static_voter in settings.static_voters}
         if ids != set(last.voters):
             yield kinds.STATIC_DIFFER.at(
                 settings.file,
@@ -144,16 +144,16 @@ def advertised(sources: Sources) -> Iterator[Finding]:
             )
     moved = len({id for id, _ in findings})
     lost = moved >= voters.voters.majority and len(voters.voters) > 1
-    for _, each in findings:
+    for _, finding in findings:
         if lost:
-            text = f"{each.text}; so are {moved} of {len(voters.voters)} voters"
+            text = f"{finding.text}; so are {moved} of {len(voters.voters)} voters"
             yield kinds.ENDPOINT_DIFFERS.of(
-                each.saying(text).fault,
+                finding.saying(text).fault,
                 severity=Severity.ERROR,
                 advice="no leader can be elected with these: bring them back on a majority",
             )
         else:
-            yield each
+            yield finding
 
 
 def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterator[tuple[str, str]]:
@@ -179,4 +179,4 @@ def _listed(voters: VoterSet) -> str:
 
 
 def _with_settings(sources: Sources) -> Iterator[tuple[VoterSourceReport, QuorumSettings]]:
-    return ((each, each.settings) for each in sources if each.settings is not None)
+    return ((source, source.settings) for source in sources if source.settings is not None)

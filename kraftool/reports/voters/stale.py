@@ -90,15 +90,19 @@ def stale_voter(
 
 def _whose_id(wanted: str | None, voters: SeenVoters) -> int | None:
     """The voter whose directory id that is."""
-    return next((each.id for each in voters.voters if each.directory_id == wanted), None)
+    return next((voter.id for voter in voters.voters if voter.directory_id == wanted), None)
 
 
 def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
     """The source that is the directory of a voter, with the id that the voters have."""
     wanted = voter.directory_id
-    for each in sources:
-        if each.node.node_id == voter.id and each.node.directory_id == wanted and each.has_metadata:
-            return each
+    for source in sources:
+        if (
+            source.node.node_id == voter.id
+            and source.node.directory_id == wanted
+            and source.has_metadata
+        ):
+            return source
     return None
 
 
@@ -107,7 +111,7 @@ def _cannot_elect(voters: SeenVoters, sources: Sources) -> bool:
     lost = [
         voter
         for voter in voters.voters
-        if any(each.node.node_id == voter.id and is_stale(each, voters) for each in sources)
+        if any(source.node.node_id == voter.id and is_stale(source, voters) for source in sources)
         and _own_directory(voter, sources) is None
     ]
     return len(voters.voters) - len(lost) < voters.voters.majority

@@ -33,8 +33,8 @@ def matches(voter: Voter, node_directory_id: str | None) -> bool:
 def addresses(voter: Voter) -> dict[str, str]:
     """HOST:PORT by listener, whose name Kafka compares in capitals; "" for a static voter's."""
     found = {}
-    for name, each in voter.endpoints.items():
-        found[name.upper()] = shown_endpoint("", each) if not name else str(each)
+    for name, endpoint in voter.endpoints.items():
+        found[name.upper()] = shown_endpoint("", endpoint) if not name else str(endpoint)
     return found
 
 
@@ -80,7 +80,10 @@ def set_differences(
     told = [f"voter {id} {came}" for id in sorted(after.keys() - before.keys())]
     told += [f"voter {id} {gone}" for id in sorted(before.keys() - after.keys())]
     for id in sorted(before.keys() & after.keys()):
-        found = [each.words() for each in differences(before[id], after[id], recorded=recorded)]
+        found = [
+            difference.words()
+            for difference in differences(before[id], after[id], recorded=recorded)
+        ]
         if found:
             told.append(f"voter {id}: {', '.join(found)}")
     return tuple(told)
@@ -112,7 +115,7 @@ def majorities_overlap(one: VoterSet, other: VoterSet) -> bool:
 
 def _keys(one: VoterSet, other: VoterSet) -> list[Voter]:
     """The voters of a set that the other does not have."""
-    return [each for each in one if not _same_key(each, other.voters.get(each.id))]
+    return [voter for voter in one if not _same_key(voter, other.voters.get(voter.id))]
 
 
 def _same_key(one: Voter, other: Voter | None) -> bool:

@@ -219,7 +219,7 @@ class DiffVotersDocument:
     @property
     def rows(self) -> tuple[SourceVoterRow, ...]:
         """The voters of every source."""
-        return tuple(row for each in self.sources for row in _rows(each))
+        return tuple(row for source in self.sources for row in _rows(source))
 
 
 def _rows(compared: ComparedSource) -> Iterator[SourceVoterRow]:

@@ -18,7 +18,7 @@ class LogStart(Checker):
             view = node.raft.log
             if view.start_offset == 0:
                 return
-            if view.start_offset not in [each.offset for each in view.snapshots]:
+            if view.start_offset not in [snapshot.offset for snapshot in view.snapshots]:
                 self.violated(f"the log of {node.name} starts at {view.start_offset}, no snapshot")
             if view.start_offset != node.log.start:
                 self.violated(f"{node.name} takes its log to start at {view.start_offset}")

@@ -48,7 +48,7 @@ class VoterSets(Checker):
         """Judge a set that a leader has just written."""
         before = node.voters
         self.world.count("voter sets")
-        if any(each.key.directory_id is None for each in before):
+        if any(voter.key.directory_id is None for voter in before):
             self.world.count("upgrades to kraft.version 1")
             if before.ids != after.ids:
                 self.violated(f"{node.name} writes the first voters, and not the static ones")

@@ -55,9 +55,9 @@ def _keep(report: Report) -> Iterable[AdviceStep]:
     """What keeps the quorum, or brings it back to its strength."""
     case = report.case
     empty = [
-        each.id
-        for each in case.nodes
-        if each.id in report.up and case.voters.has(each.key) and is_empty(each)
+        node.id
+        for node in case.nodes
+        if node.id in report.up and case.voters.has(node.key) and is_empty(node)
     ]
     if all_empty(report):
         empty = []
@@ -81,13 +81,13 @@ def _network(report: Report) -> Iterable[AdviceStep]:
 
 
 def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
-    unsafe = [each for each in report.restarts if not each.is_safe]
-    safe = [each.node_id for each in report.restarts if each.is_safe]
+    unsafe = [restart for restart in report.restarts if not restart.is_safe]
+    safe = [restart.node_id for restart in report.restarts if restart.is_safe]
     missing = [each for each in report.case.unknown if each in report.case.voters.ids]
-    voting = {each.key.id for each in report.case.voters}
+    voting = {voter.key.id for voter in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
     back = f" Bring node {listed(down)} back first." if down else ""
-    names = listed((each.node_id for each in unsafe), "or")
+    names = listed((restart.node_id for restart in unsafe), "or")
     if len(report.case.voters) == 1:
         yield AdviceStep("It is the only voter: while it is down there is no leader.")
     elif not safe:
@@ -95,12 +95,12 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
             f"Do not restart voter {names} now: the quorum could lose its leader.{back}"
         )
     elif unsafe:
-        for each in unsafe:
+        for restart in unsafe:
             why = "without it there is no leader"
-            if each.leaders:
-                cut = "; ".join(dict.fromkeys(map(lost, each.losses)))
-                why = f"{listed(each.leaders, 'or')} could lead meanwhile, and {cut}"
-            yield AdviceStep(f"Do not restart {each.node_id} now: {why}.{back}")
+            if restart.leaders:
+                cut = "; ".join(dict.fromkeys(map(lost, restart.losses)))
+                why = f"{listed(restart.leaders, 'or')} could lead meanwhile, and {cut}"
+            yield AdviceStep(f"Do not restart {restart.node_id} now: {why}.{back}")
         yield AdviceStep(
             f"Restart {listed(safe)} one by one only, each once the last has caught up."
         )
@@ -109,7 +109,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
             f"Bring node {listed(down)} back. Do not restart another voter before it has caught up."
         )
     elif is_fine:
-        grave = any(each.severity is not Severity.INFO for each in report.case.findings)
+        grave = any(finding.severity is not Severity.INFO for finding in report.case.findings)
         done = "Do what the findings below say." if grave else "Nothing has to be done."
         yield AdviceStep(
             f"{done} Restart one node after another, each once the one before has caught up."
@@ -122,11 +122,11 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
         return
     names = listed(empty)
     voteless = [each for each in empty if report.case.by_id[each].election is None]
-    if voteless and any(each.code == log_kinds.NONE.code for each in report.case.findings):
+    if voteless and any(finding.code == log_kinds.NONE.code for finding in report.case.findings):
         yield AdviceStep(
             f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below."
         )
-    if any(each.node_id in empty and not each.leaders for each in report.restarts):
+    if any(restart.node_id in empty and not restart.leaders for restart in report.restarts):
         yield AdviceStep(
             f"Only the vote of {names} makes a majority: bring back another voter first if you can."
         )
@@ -165,16 +165,16 @@ def _strangers(report: Report) -> list[NodeCase]:
     if case.kraft_version < 1:
         return []
     return [
-        each
-        for each in case.nodes
-        if case.is_stranger(each) and each.id not in report.conditions.down
+        node
+        for node in case.nodes
+        if case.is_stranger(node) and node.id not in report.conditions.down
     ]
 
 
 def _address(report: Report) -> str:
     """Where a controller listens that may lead."""
-    for each in report.leaders:
-        settings = report.case.by_id[each].settings
+    for leader in report.leaders:
+        settings = report.case.by_id[leader].settings
         found = settings.listeners.get(settings.default_listener)
         if found is not None and found.port:
             return str(found)
@@ -218,7 +218,7 @@ def _save(report: Report) -> Iterable[AdviceStep]:
 
 def _look_further(report: Report) -> Iterable[AdviceStep]:
     """Where to find committed records that no directory shows."""
-    paths = [each.source for each in report.case.nodes if each.source and not each.assumed]
+    paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
     for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
         yield AdviceStep(f"{words}:", (command,))
 
@@ -235,7 +235,7 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
     if report.grave or report.unseen:
         yield from _save(report)
     if report.revivals:
-        groups = [listed(each) for each in report.revivals]
+        groups = [listed(revival) for revival in report.revivals]
         either = "either" if len(groups) == 2 else "any" if len(groups) > 2 else "it"
         yield AdviceStep(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
     if report.heals:

@@ -73,7 +73,7 @@ class Board:
         self._steps: dict[tuple[int, int], NodeStep] = {}
         self._without: dict[tuple[int, frozenset[Asked]], int] = {}
         self._stale: dict[int, int | None] = {}
-        self.up = tuple(each.id for each in case.nodes if each.id not in conditions.down)
+        self.up = tuple(node.id for node in case.nodes if node.id not in conditions.down)
 
     def begin(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """All nodes as they start, and what they send."""
@@ -211,7 +211,7 @@ class Board:
 
 def clipped(epochs: Sequence[EpochEntry], end: int) -> Epochs:
     """The epochs that begin below an offset."""
-    return tuple(each for each in epochs if each.start_offset < end)
+    return tuple(epoch for epoch in epochs if epoch.start_offset < end)
 
 
 def _asked(message: SentMessage) -> Asked:
@@ -225,8 +225,8 @@ def _awaited(replica: SimulatedNode) -> frozenset[Asked]:
         return frozenset()
     return frozenset(
         (replica.id, destination)
-        for destination, each in replica.raft.connections._busy.items()
-        if each.correlation_id == _AWAITED
+        for destination, connection in replica.raft.connections._busy.items()
+        if connection.correlation_id == _AWAITED
     )
 
 
@@ -243,7 +243,7 @@ def _tidy(replica: SimulatedNode, now_ms: int) -> None:
     replica._requests = len(names)
     for parked in raft.parked:
         parked.request_id = names.get(parked.request_id, 0)
-    raft.parked.sort(key=lambda each: each.request_id)
+    raft.parked.sort(key=lambda fetch: fetch.request_id)
     role = raft.role
     change = role.change if isinstance(role, Leader) else None
     if change is not None and change.request_id is not None:

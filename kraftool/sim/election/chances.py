@@ -65,9 +65,9 @@ class _Trial:
         is_slow = 4 * conditions.shortest_ms >= election_ms
         chance = _Lasting() if is_slow else PATIENT
         self.replicas = {
-            each.id: SimulatedNode(each, chance, disks[each.id])
-            for each in case.nodes
-            if each.id not in conditions.down
+            node.id: SimulatedNode(node, chance, disks[node.id])
+            for node in case.nodes
+            if node.id not in conditions.down
         }
         self._idle_ms = idle_ms(case)
         self.now_ms = 1
@@ -82,8 +82,8 @@ class _Trial:
 
     def go(self) -> tuple[bool, bool]:
         """Whether the node wins, and whether it then commits."""
-        for each in self.replicas.values():
-            self.mail.extend(each.start(self.now_ms))
+        for replica in self.replicas.values():
+            self.mail.extend(replica.start(self.now_ms))
         timing = self.own.raft.timing
         patience = 4 * (timing.fetch_timeout_ms + 3 * timing.election_timeout_ms) + 1000
         patience += 40 * self.conditions.shortest_ms
@@ -102,9 +102,9 @@ class _Trial:
         while self._steps < _MOST_STEPS:
             self._steps += 1
             due, who = min(
-                (each.deadline_ms, each.id)
-                for each in self.replicas.values()
-                if each.id == self.id or each.broken or not alone
+                (replica.deadline_ms, replica.id)
+                for replica in self.replicas.values()
+                if replica.id == self.id or replica.broken or not alone
             )
             hop_ms = self._hop_ms()
             # Whoever has waited too long does not wait for what comes after that.
@@ -223,28 +223,28 @@ class Chances:
         return self._known[key]
 
     def all(self, conditions: Conditions) -> tuple[Chance, ...]:
-        found = tuple(self.of(each.id, conditions) for each in self.case.nodes)
+        found = tuple(self.of(node.id, conditions) for node in self.case.nodes)
         return witnesses.handed_over(
             self.case, conditions, found, lambda case, node_id: _try(case, conditions, node_id)
         )
 
     def leaders(self, conditions: Conditions) -> tuple[int, ...]:
         """Who can lead and commit."""
-        return tuple(each.node for each in self.all(conditions) if each.commits)
+        return tuple(chance.node for chance in self.all(conditions) if chance.commits)
 
     def electable(self, conditions: Conditions) -> tuple[int, ...]:
         """Who can be elected, whether it can then commit or not: its followers cut their logs. Of
         one that a witness hands over to, it is the witness."""
-        wins = (each for each in self.all(conditions) if each.wins)
-        return tuple(each.node if each.via is None else each.via for each in wins)
+        wins = (chance for chance in self.all(conditions) if chance.wins)
+        return tuple(win.node if win.via is None else win.via for win in wins)
 
     def stands(self, conditions: Conditions) -> bool:
         """Whether anybody can lead and commit."""
-        up = [each for each in self.case.nodes if each.id not in conditions.down]
-        up.sort(key=lambda each: (each.end.epoch, each.end.offset), reverse=True)
-        if any(self.of(each.id, conditions).commits for each in up):
+        up = [node for node in self.case.nodes if node.id not in conditions.down]
+        up.sort(key=lambda node: (node.end.epoch, node.end.offset), reverse=True)
+        if any(self.of(node.id, conditions).commits for node in up):
             return True
-        return any(each.is_witness for each in up) and bool(self.leaders(conditions))
+        return any(node.is_witness for node in up) and bool(self.leaders(conditions))
 
     def failures(self, conditions: Conditions, voters: list[int]) -> Failures | None:
         """How many more of these nodes may fail, whichever they are; None where already too many

@@ -97,9 +97,11 @@ def partition(text: str, nodes: Iterable[int]) -> frozenset[tuple[int, int]]:
         groups = text.replace(" ", "").split(mark)
         if len(groups) < 2:
             continue
-        if not all(_GROUP.fullmatch(each) for each in groups) or (mark == ">" and len(groups) > 2):
+        if not all(_GROUP.fullmatch(group) for group in groups) or (
+            mark == ">" and len(groups) > 2
+        ):
             break
-        sides = [tuple(map(int, each.split(","))) for each in groups]
+        sides = [tuple(map(int, group.split(","))) for group in groups]
         named = [each for side in sides for each in side]
         if len(set(named)) != len(named):
             raise ConditionError(f"{text}: a node is on both sides")

@@ -383,8 +383,8 @@ class SimulateElectionDocument:
 
 def simulate_election_document(report: Report) -> SimulateElectionDocument:
     words = verdict(report)
-    chances = {each.node: each for each in report.chances}
-    outlooks = {each.node: each for each in report.outlooks}
+    chances = {chance.node: chance for chance in report.chances}
+    outlooks = {outlook.node: outlook for outlook in report.outlooks}
     case = report.case
     return SimulateElectionDocument(
         has_possible_leader=bool(report.leaders),
@@ -407,7 +407,8 @@ def simulate_election_document(report: Report) -> SimulateElectionDocument:
         voters=case.voters,
         not_given=case.unknown,
         nodes=tuple(
-            _node(each, chances[each.id], outlooks[each.id], report) for each in case.nodes
+            _node(node_case, chances[node_case.id], outlooks[node_case.id], report)
+            for node_case in case.nodes
         ),
         time_to_leader=TimeToLeader(
             min_ms=report.quantile_ms(0),
@@ -425,7 +426,7 @@ def simulate_election_document(report: Report) -> SimulateElectionDocument:
         losses=report.losses,
         tolerated_failures=report.failures,
         restarts=report.restarts,
-        revivals=tuple(Revival(nodes=each) for each in report.revivals),
+        revivals=tuple(Revival(nodes=revival) for revival in report.revivals),
         start_alone=report.rescue,
         changes=report.changes,
         later_voters=report.voters_after,

@@ -190,15 +190,15 @@ def stated_share(
     if not is_measured(of, pace, measured):
         return None
     kind = kinds(case, conditions)
-    row = next(each for each in measured if (each.signature, each.pace) == (of, pace))
+    row = next(starts for starts in measured if (starts.signature, starts.pace) == (of, pace))
     return dict(row.predicted)[kind[node]] / Counter(kind.values())[kind[node]]
 
 
 def is_measured(signature: str, pace: StartPace, measured: tuple[MeasuredStarts, ...]) -> bool:
     """True if every measurement of this situation at this pace agrees, on two versions at least."""
-    same = [each for each in measured if (each.signature, each.pace) == (signature, pace)]
-    versions = {each.version for each in same}
-    return bool(signature) and len(versions) > 1 and all(each.agrees for each in same)
+    same = [starts for starts in measured if (starts.signature, starts.pace) == (signature, pace)]
+    versions = {starts.version for starts in same}
+    return bool(signature) and len(versions) > 1 and all(starts.agrees for starts in same)
 
 
 def outlooks(

@@ -124,8 +124,8 @@ class Explorer:
 
     def go(self, *, to_the_end: bool = True) -> Exploration:
         places, mail = self._board.begin()
-        for each in places:
-            self._meet(self._board.places[each], 0)
+        for place in places:
+            self._meet(self._board.places[place], 0)
         begin = places, mail, self._crashes, (), self._proved()
         self._by_choices(begin)
         if to_the_end and self.found.violation is None:
@@ -187,7 +187,7 @@ class Explorer:
         self, extent: Extent, seen: _Seen, state: State, moves: Iterable[Move], depth: int
     ) -> list[State]:
         """The states from here that were not met before."""
-        return [each[2] for each in moves if self._goes_on(extent, seen, state, each, depth)]
+        return [move[2] for move in moves if self._goes_on(extent, seen, state, move, depth)]
 
     def _goes_on(self, extent: Extent, seen: _Seen, before: State, move: Move, depth: int) -> bool:
         """Whether a choice leads to a new state, of which nothing broke. Who leads from now on is
@@ -209,9 +209,9 @@ class Explorer:
         """What snapshots prove to be committed before anything happens."""
         best: Committed = (0, ())
         for node in self.case.nodes:
-            for each in node.log.snapshots:
-                if each.offset > best[0]:
-                    best = (each.offset, clipped(node.log.epochs, each.offset))
+            for snapshot in node.log.snapshots:
+                if snapshot.offset > best[0]:
+                    best = (snapshot.offset, clipped(node.log.epochs, snapshot.offset))
         return best
 
     # --- choices ------------------------------------------------------------------------------
@@ -338,4 +338,6 @@ def _has(log: Committed, committed: Committed) -> bool:
         return False
     own, wanted = clipped(log[1], committed[0]), committed[1]
     first = own[0][0] if own else 0
-    return not own or tuple(each for each in wanted if each[0] > first) == own[1:]
+    return (
+        not own or tuple(epoch_entry for epoch_entry in wanted if epoch_entry[0] > first) == own[1:]
+    )

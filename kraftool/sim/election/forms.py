@@ -46,7 +46,7 @@ def form(value: Any, now_ms: int, name: str = "") -> Form:
             is_moment = name.endswith("_ms") and name not in _DURATIONS and 0 < value < NEVER
             return ("in", value - now_ms) if is_moment else value
         case VoterSet():
-            return tuple(sorted((each.key, _endpoints(each.endpoints)) for each in value))
+            return tuple(sorted((voter.key, _endpoints(voter.endpoints)) for voter in value))
         case Batch():
             kinds = tuple(type(each).__name__ for each in value.control)
             return value.base_offset, value.last_offset, value.epoch, kinds, value.is_valid
@@ -58,7 +58,8 @@ def form(value: Any, now_ms: int, name: str = "") -> Form:
         case tuple() | list():
             return tuple(form(each, now_ms) for each in value)
     return (type(value).__name__, *(
-        form(getattr(value, each), now_ms, each) for each in _attributes(type(value), value)
+        form(getattr(value, attribute), now_ms, attribute)
+        for attribute in _attributes(type(value), value)
     ))  # fmt: skip
 
 
@@ -71,12 +72,12 @@ def _attributes(kind: type, value: Any) -> tuple[str, ...]:
         return _fields(kind)
     slots = getattr(kind, "__slots__", None)
     names = tuple(slots) if slots is not None else tuple(sorted(vars(value)))
-    return tuple(each for each in names if each not in _NOT_STATE)
+    return tuple(name for name in names if name not in _NOT_STATE)
 
 
 @lru_cache(maxsize=256)
 def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(each.name for each in fields(kind) if each.name not in _NOT_STATE)
+    return tuple(field.name for field in fields(kind) if field.name not in _NOT_STATE)
 
 
 def of_replica(replica: SimulatedNode, now_ms: int) -> Form:

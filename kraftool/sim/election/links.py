@@ -42,8 +42,8 @@ class Links:
     def next_try_ms(self, asker: int, others: Iterable[int], now_ms: int) -> int:
         """Return when the asker connects to any of the others again."""
         soonest = NEVER
-        for each in others:
-            refused = self._refused.get((asker, each))
+        for other in others:
+            refused = self._refused.get((asker, other))
             if refused is None or refused[1] <= now_ms:
                 return now_ms
             soonest = min(soonest, refused[1])

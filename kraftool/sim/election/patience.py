@@ -44,11 +44,11 @@ def _backoff_ms(timing: Timing) -> int:
 
 def idle_ms(case: ElectionCase) -> int:
     """What an answer takes that knows no leader either; 0 with timeouts no longer than Kafka's."""
-    timings = [each.settings.timing for each in case.nodes]
+    timings = [node.settings.timing for node in case.nodes]
     pause = max(map(_backoff_ms, timings), default=0)
     if pause <= Timing().retry_backoff_ms:
         return 0
-    return min(pause, *(each.request_timeout_ms // 4 for each in timings))
+    return min(pause, *(timing.request_timeout_ms // 4 for timing in timings))
 
 
 def is_idle(body: object) -> bool:
@@ -58,7 +58,7 @@ def is_idle(body: object) -> bool:
 
 def horizon_ms(case: ElectionCase, conditions: Conditions) -> int:
     """A run that has no leader by then has none."""
-    nodes = [each for each in case.nodes if each.id not in conditions.down]
+    nodes = [node for node in case.nodes if node.id not in conditions.down]
     longest = max(map(_round_ms, nodes), default=0)
     slow = _MESSAGES * conditions.longest_ms
     starts = conditions.longest_start_ms(len(nodes))

@@ -87,7 +87,7 @@ class SentMessage(NamedTuple):
 def disks_of(case: ElectionCase) -> dict[int, Disk]:
     """The disk of each node, to copy for each run."""
     borders = case.borders
-    return {each.id: disk_of(each, borders) for each in case.nodes}
+    return {node.id: disk_of(node, borders) for node in case.nodes}
 
 
 def disk_of(node: NodeCase, borders: Iterable[int] = ()) -> Disk:
@@ -95,18 +95,20 @@ def disk_of(node: NodeCase, borders: Iterable[int] = ()) -> Disk:
     disk = Disk(node.settings.directory_id)
     disk.election = node.election
     view, control = node.log.view(), node.log.control(node.settings.static_voters)
-    for each in view.snapshots:
+    for snapshot in view.snapshots:
         disk.add(
             Snapshot(
-                id=each,
-                kraft_version=control.kraft_versions.at(each.offset - 1) or 0,
-                voters=control.voter_sets.at(each.offset - 1),
+                id=snapshot,
+                kraft_version=control.kraft_versions.at(snapshot.offset - 1) or 0,
+                voters=control.voter_sets.at(snapshot.offset - 1),
                 total=0,
             )
         )
     disk.log.start = disk.log.end = view.start_offset
     disk.append(
-        tuple(each for each in node.log.batches(borders) if each.base_offset >= view.start_offset)
+        tuple(
+            batch for batch in node.log.batches(borders) if batch.base_offset >= view.start_offset
+        )
     )
     disk.flush(disk.log.end)
     return disk

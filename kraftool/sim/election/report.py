@@ -121,12 +121,12 @@ class Report:
 
     @property
     def up(self) -> tuple[int, ...]:
-        return tuple(each.id for each in self.case.nodes if each.id not in self.conditions.down)
+        return tuple(node.id for node in self.case.nodes if node.id not in self.conditions.down)
 
     @property
     def leaders(self) -> tuple[int, ...]:
         """Who can lead, whether by the trial of chances or by any run."""
-        possible = {each.node for each in self.chances if each.commits}
+        possible = {chance.node for chance in self.chances if chance.commits}
         possible |= self.wins.keys()
         if self.exploration is not None:
             possible |= self.exploration.committing.keys()
@@ -150,12 +150,12 @@ class Report:
     @property
     def without_controller(self) -> tuple[int, ...]:
         """The possible leaders that run no controller, where they can hand over to nobody."""
-        without = tuple(each for each in self.leaders if self.case.by_id[each].is_witness)
+        without = tuple(leader for leader in self.leaders if self.case.by_id[leader].is_witness)
         return without if len(without) == len(self.leaders) else ()
 
     def log_of(self, leader: int) -> int:
         """The node whose log a leader has: one that a witness hands over to has the witness's."""
-        via = {each.node: each.via for each in self.chances if each.via is not None}
+        via = {chance.node: chance.via for chance in self.chances if chance.via is not None}
         return via.get(leader, leader)
 
     @property
@@ -177,13 +177,13 @@ class Report:
         return self.times_ms[min(int(share * len(self.times_ms)), len(self.times_ms) - 1)]
 
     def losses_by(self, leader: int) -> tuple[RecordLoss, ...]:
-        return tuple(each for each in self.losses if each.leader == self.log_of(leader))
+        return tuple(loss for loss in self.losses if loss.leader == self.log_of(leader))
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
         """What possible leaders cut off though somebody may have been told that it is safe."""
         logs = self._winning_logs
-        return tuple(each for each in self.losses if each.leader in logs and each.standing.weighs)
+        return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.weighs)
 
     @property
     def unseen(self) -> tuple[int, ...]:
@@ -193,7 +193,7 @@ class Report:
     @property
     def _winning_logs(self) -> set[int]:
         """The nodes whose logs a leader may have."""
-        able = {*self.leaders, *(each.node for each in self.chances if each.wins)}
+        able = {*self.leaders, *(chance.node for chance in self.chances if chance.wins)}
         return {self.log_of(each) for each in able}
 
 
@@ -215,11 +215,11 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
     """Ask all that needs no runs: who can lead, what is lost then, how many failures are
     tolerated."""
     assessment, known = assess(case), CommitEvidence.of(case)
-    unseen = tuple(each.id for each in case.nodes if may_have_unseen(known, each))
+    unseen = tuple(node.id for node in case.nodes if may_have_unseen(known, node))
     case = unhurried(case)
     chances = Chances(case)
     found = chances.all(conditions)
-    voters = sorted(each.id for each in case.nodes if _votes(case, each.id, conditions))
+    voters = sorted(node.id for node in case.nodes if _votes(case, node.id, conditions))
     failures = chances.failures(conditions, voters)
     report = Report(
         case=case,
@@ -230,8 +230,8 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
         assessment=assessment,
         incomplete=unseen,
         losses=tuple(
-            loss for each in case.nodes if not each.assumed or each.log.end
-            for loss in losses(case, each)
+            loss for node in case.nodes if not node.assumed or node.log.end
+            for loss in losses(case, node)
         ),
         failures=failures,
         restarts=_restarts(case, conditions, chances, voters) if failures is not None else (),
@@ -252,7 +252,7 @@ def with_runs(
 ) -> Report:
     """Add the runs to a report without runs, and what follows from them."""
     case, conditions = report.case, report.conditions
-    possible = any(each.wins for each in report.chances)
+    possible = any(chance.wins for chance in report.chances)
     count = runs if possible else min(runs, _RUNS_IN_VAIN)
     horizon = horizon_ms(case, conditions) // (1 if possible else _IN_VAIN_SHARE)
     simulated = Runs(case, conditions, horizon)
@@ -332,7 +332,7 @@ def _rescue(case: ElectionCase, conditions: Conditions, chances: Chances) -> tup
 
     Nodes that are down are among it where it does not go without: they may have the records.
     """
-    voters = [each.id for each in case.nodes if each.is_voter]
+    voters = [node.id for node in case.nodes if node.is_voter]
     if len(voters) > _MOST_RESCUED:
         return ()
     others = frozenset(case.by_id)
@@ -353,10 +353,10 @@ def _restarts(
     case: ElectionCase, conditions: Conditions, chances: Chances, voters: Sequence[int]
 ) -> tuple[Restart, ...]:
     found = []
-    for each in voters:
-        meanwhile = conditions.without([each])
+    for voter in voters:
+        meanwhile = conditions.without([voter])
         grave = _grave(case, chances.electable(meanwhile))
-        found.append(Restart(node_id=each, leaders=chances.leaders(meanwhile), losses=grave))
+        found.append(Restart(node_id=voter, leaders=chances.leaders(meanwhile), losses=grave))
     return tuple(found)
 
 
@@ -378,17 +378,24 @@ def _revivals(
 
 def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
     found = []
-    rounds = [each.changes for each in outcomes if each.changes]
+    rounds = [outcome.changes for outcome in outcomes if outcome.changes]
     for number in range(len(rounds[0]) if rounds else 0):
         made: list[VoterChange] = [each[number] for each in rounds]
-        names = Counter(each.error.name if each.error is not None else "no answer" for each in made)
-        times = sorted(each.at_ms for each in made if each.error is not None)
+        names = Counter(
+            voter_change.error.name if voter_change.error is not None else "no answer"
+            for voter_change in made
+        )
+        times = sorted(
+            voter_change.at_ms for voter_change in made if voter_change.error is not None
+        )
         found.append(
             Changed(
                 node=made[0].node,
                 adds=made[0].adds,
                 answers=tuple(sorted(names.items(), key=lambda each: (-each[1], each[0]))),
-                message=next((each.message for each in made if each.message), ""),
+                message=next(
+                    (voter_change.message for voter_change in made if voter_change.message), ""
+                ),
                 took_ms=times[len(times) // 2] if times else None,
             )
         )
@@ -400,5 +407,5 @@ def _afterwards(
 ) -> tuple[Failures | None, tuple[int, ...]]:
     rest = at_rest(case, run)
     plain = replace(conditions, adding=(), removing=())
-    voters = sorted(each.id for each in rest.nodes if _votes(rest, each.id, plain))
+    voters = sorted(node.id for node in rest.nodes if _votes(rest, node.id, plain))
     return Chances(rest).failures(plain, voters), tuple(sorted(rest.voters.ids))

@@ -124,12 +124,14 @@ class Returning(ElectionRun):
             committed=committed[-1].next_offset if committed else 0,
             lost_from=min(lost, default=None),
             leaders=tuple(
-                (each.id, each.raft.epoch) for each in self.replicas.values() if each.can_commit
+                (replica.id, replica.raft.epoch)
+                for replica in self.replicas.values()
+                if replica.can_commit
             ),
             apart=apart,
             voters=tuple(
-                (each.id, tuple(sorted(each.raft.control.voters.ids)))
-                for each in sorted(self.replicas.values(), key=lambda each: each.id)
+                (replica.id, tuple(sorted(replica.raft.control.voters.ids)))
+                for replica in sorted(self.replicas.values(), key=lambda each: each.id)
             ),
             broken=self._broken(),
             led_twice=tuple(sorted(self._led_twice)),
@@ -175,11 +177,11 @@ class Returning(ElectionRun):
         for _ in self._events(until):
             if self.now_ms >= self._next_ms:
                 self._next_ms = self.now_ms + _APPEND_MS
-                for each in self.replicas.values():
-                    if each.can_commit and not each.broken:
+                for replica in self.replicas.values():
+                    if replica.can_commit and not replica.broken:
                         self._written += 1
-                        record = b"%d by %d" % (self._written, each.id)
-                        self._after(each, each.append(self.now_ms, record))
+                        record = b"%d by %d" % (self._written, replica.id)
+                        self._after(replica, replica.append(self.now_ms, record))
         self.now_ms = max(self.now_ms, until)
 
     def _committed(self, among: Iterable[int]) -> list[Batch]:
@@ -189,28 +191,36 @@ class Returning(ElectionRun):
             return []
         raft, disk = self.replicas[found[0]].raft, self.replicas[found[0]].disk
         below = raft.role.high_watermark or 0
-        return [each for each in disk.log.items if each.next_offset <= below]
+        return [item for item in disk.log.items if item.next_offset <= below]
 
     def _leader_of(self, among: Iterable[int]) -> tuple[int, int] | None:
         found = [self.replicas[each] for each in among if each in self.replicas]
-        leading = [(each.raft.epoch, each.id) for each in found if each.can_commit]
+        leading = [
+            (simulated_node.raft.epoch, simulated_node.id)
+            for simulated_node in found
+            if simulated_node.can_commit
+        ]
         return max(leading)[::-1] if leading else None
 
     def _broken(self) -> tuple[tuple[int, str], ...]:
         return tuple(
-            (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
+            (replica.id, why)
+            for replica in self.replicas.values()
+            for why in dict.fromkeys(replica.errors)
         )
 
 
 def _first_lost(replica: SimulatedNode, committed: Iterable[Batch]) -> int | None:
     """The first of these records, all of which a node had, that it lacks or has another for."""
     log, snapshots = replica.disk.log, replica.disk.snapshots
-    for each in committed:
-        if each.next_offset <= log.start:
-            if any(one.offset >= each.next_offset and one.epoch >= each.epoch for one in snapshots):
+    for batch in committed:
+        if batch.next_offset <= log.start:
+            if any(
+                one.offset >= batch.next_offset and one.epoch >= batch.epoch for one in snapshots
+            ):
                 continue
-            return each.base_offset
-        there = log.holding(each.last_offset)
-        if there is None or there.epoch != each.epoch or there.data != each.data:
-            return each.base_offset
+            return batch.base_offset
+        there = log.holding(batch.last_offset)
+        if there is None or there.epoch != batch.epoch or there.data != batch.data:
+            return batch.base_offset
     return None

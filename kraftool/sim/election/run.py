@@ -137,7 +137,7 @@ class ElectionRun:
         self._led_twice: set[int] = set()
         """The epochs that another node led, too."""
         self._repetitions: dict[int, Repetition] = {}
-        self._has_witnesses = any(each.is_witness for each in case.nodes)
+        self._has_witnesses = any(node_case.is_witness for node_case in case.nodes)
         self._due: dict[int, int] = {}
         """The last time for which each was to be woken."""
         chances = {node.id: Random(self.random.getrandbits(64)) for node in case.nodes}
@@ -189,7 +189,9 @@ class ElectionRun:
             if leader is not None:
                 self._won(leader)
         self.outcome.broken = tuple(
-            (each.id, why) for each in self.replicas.values() for why in dict.fromkeys(each.errors)
+            (replica.id, why)
+            for replica in self.replicas.values()
+            for why in dict.fromkeys(replica.errors)
         )
         if self.outcome.leader is not None:
             self._change()
@@ -201,9 +203,9 @@ class ElectionRun:
         self._note(leader.id, words="what it wrote is on a majority: it can commit")
 
     def _committing(self) -> SimulatedNode | None:
-        for each in self.replicas.values():
-            if each.can_commit:
-                return each
+        for replica in self.replicas.values():
+            if replica.can_commit:
+                return replica
         return None
 
     def _events(self, until_ms: int) -> Iterator[None]:

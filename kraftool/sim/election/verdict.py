@@ -34,7 +34,7 @@ class ElectionVerdict:
 
 
 def verdict(report: Report) -> ElectionVerdict:
-    if not report.leaders and any(each.wins for each in report.chances):
+    if not report.leaders and any(chance.wins for chance in report.chances):
         # Whoever is elected may commit in some order that was not tried.
         runs = f" in {many(report.runs, 'run')}" if report.runs else ""
         headline = f"No leader could commit{runs}: {_why(report)}."
@@ -68,7 +68,7 @@ def _status(report: Report) -> Status:
     if report.is_last_majority or report.without_leader or report.given_up or report.broken:
         return Status.WARN
     unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
-    severities = [each.severity for each in report.case.findings]
+    severities = [finding.severity for finding in report.case.findings]
     return overall_status(severities, is_complete=not unknown)
 
 
@@ -108,7 +108,7 @@ def _danger(report: Report) -> str:
     """That it is no good news, where leaders cut off what may have been committed."""
     if not report.grave and not report.unseen:
         return ""
-    is_sure = set(report.leaders) <= {each.leader for each in report.grave}
+    is_sure = set(report.leaders) <= {loss.leader for loss in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
 
 
@@ -128,9 +128,9 @@ def _witnesses(report: Report) -> Iterable[str]:
                 f" and hands over to it."
             )
     lasting = [
-        each.id
-        for each in report.case.nodes
-        if each.settings.is_witness and each.is_voter and each.id in report.up
+        node.id
+        for node in report.case.nodes
+        if node.settings.is_witness and node.is_voter and node.id in report.up
     ]
     if lasting and all(chance.via is None for chance in report.chances):
         yield (
@@ -142,8 +142,8 @@ def _witnesses(report: Report) -> Iterable[str]:
 
 
 def _graves(report: Report) -> Iterable[str]:
-    for leader in sorted({each.leader for each in report.grave}):
-        grave = [each for each in report.losses_by(leader) if each.standing.weighs]
+    for leader in sorted({loss.leader for loss in report.grave}):
+        grave = [loss for loss in report.losses_by(leader) if loss.standing.weighs]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
         end = report.case.by_id[leader].end.offset
@@ -226,10 +226,10 @@ def _empties(report: Report) -> Iterable[str]:
 
 
 def _changed(report: Report) -> Iterable[str]:
-    for each in report.changes:
-        if not each.is_done:
-            what = "is not added" if each.adds else "is not removed"
-            yield f"{each.node} {what}: {each.message or each.answers[0][0]}."
+    for change in report.changes:
+        if not change.is_done:
+            what = "is not added" if change.adds else "is not removed"
+            yield f"{change.node} {what}: {change.message or change.answers[0][0]}."
     if report.changes and report.failures_after is None:
         yield "After the changes of the voters there would be no leader if all started again."
 
@@ -251,8 +251,8 @@ def _why(report: Report) -> str:
             f"{have} of the {len(voters)} voters {listed(sorted(voters.ids))} {is_are} there, and"
             f" {voters.majority} are needed ({_missing(report, gone)})"
         )
-    refusals = [each for chance in report.chances for each in chance.refusals]
-    reasons = [each.reason for each in refusals if each.kind != "silent"]
+    refusals = [refusal for chance in report.chances for refusal in chance.refusals]
+    reasons = [refusal.reason for refusal in refusals if refusal.kind != "silent"]
     if reasons:
         return "; ".join(reasons[:3])
     cut = "the partition leaves no side with a majority" if report.conditions.cut else ""

@@ -43,8 +43,8 @@ def handed_over(
     one node.
     """
     by_id = case.by_id
-    if not any(by_id[each.node].settings.is_witness for each in found) or any(
-        each.commits and not by_id[each.node].is_witness for each in found
+    if not any(by_id[chance.node].settings.is_witness for chance in found) or any(
+        chance.commits and not by_id[chance.node].is_witness for chance in found
     ):
         return found
     lifted: dict[int, int] = {}
@@ -52,19 +52,19 @@ def handed_over(
         if not by_id[witness.node].settings.is_witness or witness.node in conditions.down:
             continue
         refused = [
-            each.node
-            for each in found
-            if not by_id[each.node].is_witness
-            and any(why.voter_id == witness.node and why.kind == "log" for why in each.refusals)
+            chance.node
+            for chance in found
+            if not by_id[chance.node].is_witness
+            and any(why.voter_id == witness.node and why.kind == "log" for why in chance.refusals)
         ]
         if refused and lead(as_candidate(case, witness.node), witness.node).commits:
             for each in refused:
                 lifted.setdefault(each, witness.node)
     return tuple(
-        replace(each, wins=True, commits=True, via=lifted[each.node], why_not="")
-        if each.node in lifted
-        else each
-        for each in found
+        replace(chance, wins=True, commits=True, via=lifted[chance.node], why_not="")
+        if chance.node in lifted
+        else chance
+        for chance in found
     )
 
 
@@ -73,12 +73,18 @@ def is_over(leader: SimulatedNode, replicas: Iterable[SimulatedNode]) -> bool:
     if leader.raft.settings.runs_controller:
         return True
     voters = leader.raft.control.voters.ids
-    return not any(each.raft.settings.runs_controller and each.id in voters for each in replicas)
+    return not any(
+        replica.raft.settings.runs_controller and replica.id in voters for replica in replicas
+    )
 
 
 def leading(replicas: Iterable[SimulatedNode]) -> int | None:
     """The witness that leads now."""
     return next(
-        (each.id for each in replicas if each.leads and not each.raft.settings.runs_controller),
+        (
+            replica.id
+            for replica in replicas
+            if replica.leads and not replica.raft.settings.runs_controller
+        ),
         None,
     )

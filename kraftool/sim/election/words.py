@@ -44,14 +44,14 @@ def is_empty(node: NodeCase) -> bool:
 
 
 def all_empty(report: Report) -> bool:
-    return all(is_empty(each) for each in report.case.nodes)
+    return all(is_empty(node) for node in report.case.nodes)
 
 
 def slow(report: Report) -> Iterable[str]:
     """Whether answers come too late to count."""
     conditions = report.conditions
     up = [report.case.by_id[each] for each in report.up]
-    patience = min((each.settings.timing.request_timeout_ms for each in up), default=0)
+    patience = min((node.settings.timing.request_timeout_ms for node in up), default=0)
     if up and 2 * conditions.longest_ms > patience:
         yield (
             f"A request and its answer take {seconds(2 * conditions.shortest_ms)} to"

@@ -67,7 +67,7 @@ def _differing(batches: DataFrame) -> set[str]:
         expr("min(what) < max(what) OR min(last_offset) < max(last_offset)").alias("differs")
     )
     found = ends.where("differs").select("cluster").distinct()
-    return {each["cluster"] for each in found.collect()}
+    return {row["cluster"] for row in found.collect()}
 
 
 def _frame(

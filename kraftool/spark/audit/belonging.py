@@ -66,19 +66,19 @@ def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
     """Find out what belongs together."""
     traced = examined.map(_kin)
     members = traced.map(_without_traces).collect()
-    width = max(min(len({each.home for each in members}), 64), 1)
+    width = max(min(len({member.home for member in members}), 64), 1)
     strange = dict(traced.map(_by_home).groupByKey(width).flatMap(_pieces).collect())
     if strange:
-        members = [replace(each, piece=strange.get(each.name, 0)) for each in members]
+        members = [replace(member, piece=strange.get(member.name, 0)) for member in members]
         traced = traced.map(partial(_as_piece, strange=strange))
     known = households(members)
     links = _links(traced, known)
-    home_of = adopted([(each.part, each.whole, n) for each, n in links if each.is_home], known)
+    home_of = adopted([(link.part, link.whole, n) for link, n in links if link.is_home], known)
     owner_of = adopted(
         [
-            (each.part, each.whole, n)
-            for each, n in links
-            if not each.is_home and each.part not in home_of
+            (link.part, link.whole, n)
+            for link, n in links
+            if not link.is_home and link.part not in home_of
         ],
         known,
     )
@@ -89,7 +89,7 @@ def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
         .collect()
     )
     cluster_of = {name: cluster for cluster, names, _ in told for name in names}
-    splits = [each for _, _, found in told for each in found]
+    splits = [cluster_split for _, _, found in told for cluster_split in found]
     twice = _directory_ids(examined, members, cluster_of)
     return Belonging(
         cluster_of=cluster_of,
@@ -108,9 +108,9 @@ def _lent(
 ) -> dict[str, str]:
     """Those with an id that is another cluster's, which has directories of its own."""
     return {
-        each.name: known[each.home].names[0]
-        for each in members
-        if each.key in home_of and each.piece and each.home in known
+        member.name: known[member.home].names[0]
+        for member in members
+        if member.key in home_of and member.piece and member.home in known
     }
 
 
@@ -140,7 +140,7 @@ def _kin(examined: AuditedDirectory) -> Kin:
         traces=examined.traces,
         directory_id=summary.directory_id,
         seats=frozenset(
-            (each.id, each.directory_id) for each in summary.voters if each.directory_id
+            (voter.id, voter.directory_id) for voter in summary.voters if voter.directory_id
         ),
     )
 
@@ -159,7 +159,9 @@ def _without_traces(member: Kin) -> Kin:
 def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[_Link, int]]:
     """Households of which one may be what the other lacks, or has its log, and how many traces they
     have in common."""
-    if len(known) < 2 or not any(each.is_part or each.is_piece for each in known.values()):
+    if len(known) < 2 or not any(
+        household.is_part or household.is_piece for household in known.values()
+    ):
         return []
     facts = traced.context.broadcast(dict(known))
     width = max(min(len(known), 64), 1)
@@ -172,8 +174,8 @@ def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[_Link
 
 
 def _tokens(member: Kin) -> Iterator[tuple[int, str]]:
-    for each in member.traces.tokens:
-        yield each, member.key
+    for token in member.traces.tokens:
+        yield token, member.key
 
 
 def _pairs(keys: Iterable[str], known: Any) -> Iterator[tuple[tuple[str, str, bool], int]]:
@@ -228,7 +230,7 @@ def _without_parted(
         if named and not each.cluster_id and all(map(each.traces.parted_from, named))
     ]
     names = {each.name for each in parted}
-    return [each for each in members if each[0].name not in names], parted
+    return [member for member in members if member[0].name not in names], parted
 
 
 def _of_split(found: ClusterSplit) -> FleetFinding:
@@ -264,7 +266,7 @@ def _directory_ids(
     examined: RDD[AuditedDirectory], members: Sequence[Kin], cluster_of: Mapping[str, str]
 ) -> Iterator[FleetFinding]:
     """Directories of different clusters with one directory.id; within one, diff-voters tells."""
-    id_of = {each.name: each.cluster_id for each in members}
+    id_of = {member.name: member.cluster_id for member in members}
     sizes = Counter(cluster_of.values())
     width = max(min(len(members), 64), 1)
     shared = examined.flatMap(_directory_id).groupByKey(width).filter(_is_shared).collect()

@@ -60,25 +60,29 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     members = _in_order(unit)
     examination = together([])
     found: list[FleetFinding] = []
-    ours = [each for each in members if each.summary.name not in unit.log_of]
+    ours = [member for member in members if member.summary.name not in unit.log_of]
     try:
         found += _other_logs(unit, members)
         found += _other_ids(unit, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
-            [_as_of(id, each.patient) for each in ours if each.patient is not None],
+            [
+                _as_of(id, audited_directory.patient)
+                for audited_directory in ours
+                if audited_directory.patient is not None
+            ],
             differing=tuple(_differing(unit.divergences)),
         )
         found += _found(unit, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
-        names = tuple(each.summary.name for each in members)
+        names = tuple(member.summary.name for member in members)
         told = kinds.FAILED.at(
             unit.name, f"its nodes could not be compared: {type(error).__name__}"
         )
         found.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
-    kept = [each for each in found if each.finding.code not in ignored_codes]
-    kept.sort(key=lambda each: urgency_of(each.finding))
-    findings = tuple(replace(each, cluster=unit.name) for each in kept)
+    kept = [finding for finding in found if finding.finding.code not in ignored_codes]
+    kept.sort(key=lambda finding: urgency_of(finding.finding))
+    findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
     summary = cluster_summary(unit.name, ours or members, examination, counted(findings), unit)
     return Compared(
         summary=replace(summary, directories=len(members)),
@@ -93,24 +97,24 @@ def _differing(found: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int
 
     Of more ranges than are kept nothing is known, so that the last one goes on.
     """
-    for number, each in enumerate(found, 1):
-        last = each.last_offset if number < MOST_RANGES else _ENDLESS
-        for one, other in combinations(each.sides, 2):
+    for number, divergence in enumerate(found, 1):
+        last = divergence.last_offset if number < MOST_RANGES else _ENDLESS
+        for one, other in combinations(divergence.sides, 2):
             for mine, theirs in product(one.paths, other.paths):
-                yield mine, theirs, each.first_offset, last
+                yield mine, theirs, divergence.first_offset, last
 
 
 def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
     """Directories that are this cluster's by their meta.properties alone."""
-    for each in members:
-        name = each.summary.name
+    for member in members:
+        name = member.summary.name
         if name in unit.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
                 f"its log is that of the cluster of {unit.log_of[name]}; by its meta.properties it"
-                f" is node {each.summary.node_id} of this one",
+                f" is node {member.summary.node_id} of this one",
                 field="cluster.id",
-                found=each.summary.cluster_id or "",
+                found=member.summary.cluster_id or "",
             )
             yield FleetFinding(finding=finding, directory=name, directories=(name,), by=(AUDIT,))
 
@@ -118,8 +122,8 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
 def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterator[FleetFinding]:
     """Members that their logs tell, under another cluster's id."""
     first = members[0].summary if members else None
-    for each in members:
-        mine = each.summary
+    for member in members:
+        mine = member.summary
         if first is None or not mine.cluster_id or mine.cluster_id == first.cluster_id:
             continue
         owner = unit.lent.get(mine.name)
@@ -179,8 +183,8 @@ def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
 def _found(
     unit: ClusterUnit, members: Sequence[AuditedDirectory], examination: Examination
 ) -> Iterator[FleetFinding]:
-    names = [each.summary.name for each in members]
-    summaries = {each.summary.name: each.summary for each in members}
+    names = [member.summary.name for member in members]
+    summaries = {member.summary.name: member.summary for member in members}
     for found, places in findings_of(unit.divergences, summaries):
         told = tuple(sorted({one for side in places[0].sides for one in side.paths}))
         yield FleetFinding(finding=found, directories=told, by=(AUDIT,))
@@ -188,11 +192,11 @@ def _found(
         return
     known = _Known(members)
     newest = examination.voters.voters
-    voters = {each.id for each in newest.voters} if newest is not None else set()
+    voters = {voter.id for voter in newest.voters} if newest is not None else set()
     for section in diagnose(examination).sections:
-        for each in section.diagnoses:
-            if not known.has(each):
-                yield _of_diagnosis(_weighed(each, members, voters), names)
+        for diagnosis in section.diagnoses:
+            if not known.has(diagnosis):
+                yield _of_diagnosis(_weighed(diagnosis, members, voters), names)
     for finding in (*_snapshots(members), *mixed_levels(members, voters)):
         if not known.has(Diagnosis(finding=finding)):
             yield FleetFinding(finding=finding, directories=about(finding, names), by=(AUDIT,))
@@ -202,13 +206,15 @@ class _Known:
     """What the directories were said to have each by itself."""
 
     def __init__(self, members: Sequence[AuditedDirectory]) -> None:
-        self._names = [each.summary.name for each in members]
-        singles = [(each.summary.name, one.finding) for each in members for one in each.findings]
-        self._places = {_place(each) for _, each in singles}
+        self._names = [member.summary.name for member in members]
+        singles = [
+            (member.summary.name, one.finding) for member in members for one in member.findings
+        ]
+        self._places = {_place(finding) for _, finding in singles}
         self._worst: dict[tuple[str, str], int] = {}
-        for name, each in singles:
-            rank = SEVERITY_RANK[each.severity]
-            self._worst[each.code, name] = min(rank, self._worst.get((each.code, name), rank))
+        for name, finding in singles:
+            rank = SEVERITY_RANK[finding.severity]
+            self._worst[finding.code, name] = min(rank, self._worst.get((finding.code, name), rank))
 
     def has(self, diagnosis: Diagnosis) -> bool:
         """Whether it was said of that place; or, of the directory as a whole, as badly."""
@@ -228,7 +234,7 @@ def _weighed(
     finding = diagnosis.finding
     if finding.code != dir_kinds.VOTERS_BEHIND.code:
         return diagnosis
-    whose = next((each for each in members if each.summary.name == finding.file), None)
+    whose = next((member for member in members if member.summary.name == finding.file), None)
     if whose is None or may_be_behind(whose, voters):
         return diagnosis
     return replace(diagnosis, finding=replace(finding, severity=Severity.WARNING))
@@ -239,11 +245,11 @@ def _place(finding: Finding) -> tuple[object, ...]:
 
 
 def _of_diagnosis(diagnosis: Diagnosis, names: Sequence[str]) -> FleetFinding:
-    places = " ".join(each.file for each in diagnosis.evidence)
+    places = " ".join(evidence.file for evidence in diagnosis.evidence)
     mentioned = about(diagnosis.finding, names, f"{diagnosis.directory} {places}")
     commands = diagnosis.commands
-    if any("://" in each for each in names):
-        commands = tuple(each for each in commands if not each.startswith(_ABOUT_FILES))
+    if any("://" in name for name in names):
+        commands = tuple(command for command in commands if not command.startswith(_ABOUT_FILES))
     return FleetFinding(
         finding=diagnosis.finding,
         directory=mentioned[0] if len(mentioned) == 1 else "",
@@ -260,18 +266,18 @@ def about(finding: Finding, names: Sequence[str], more: str = "") -> tuple[str, 
     text = " ".join((fault.file, fault.reason, fault.expected, fault.found, more))
     told = []
     # Longest first: one name may be the beginning of another.
-    for each in sorted(names, key=len, reverse=True):
-        if each in text:
-            told.append(each)
-            text = text.replace(each, "")
+    for name in sorted(names, key=len, reverse=True):
+        if name in text:
+            told.append(name)
+            text = text.replace(name, "")
     return tuple(sorted(told, key=list(names).index))
 
 
 def _holder(file: str, names: Sequence[str]) -> str:
     """The directory that a file lies in."""
-    for each in sorted(names, key=len, reverse=True):
-        if file == each or file.startswith(each.rstrip("/") + "/"):
-            return each
+    for name in sorted(names, key=len, reverse=True):
+        if file == name or file.startswith(name.rstrip("/") + "/"):
+            return name
     return ""
 
 
@@ -280,7 +286,7 @@ def _snapshots(members: Sequence[AuditedDirectory]) -> list[Finding]:
     return between(
         [
             # Whatever id they give, their logs say that they are one cluster's.
-            VerifiedDirectory(path=each.summary.name, snapshots=each.snapshots)
-            for each in members
+            VerifiedDirectory(path=member.summary.name, snapshots=member.snapshots)
+            for member in members
         ]
     )

@@ -43,36 +43,36 @@ def cluster_summary(
     compared: HasDivergences,
 ) -> ClusterSummary:
     """The summary; the members are in order, those of the cluster's own id first."""
-    all_of = [each.summary for each in members]
+    all_of = [member.summary for member in members]
     furthest = max(all_of, key=lambda each: (each.epoch or -1, each.end_offset or -1))
-    voting = [each for each in all_of if each.quorum_epoch is not None]
+    voting = [summary for summary in all_of if summary.quorum_epoch is not None]
     newest = max(
         voting, key=lambda each: (each.quorum_epoch or 0, each.leader_id is not None), default=None
     )
-    ends = _known(each.end_offset for each in all_of)
+    ends = _known(summary.end_offset for summary in all_of)
     elections = _elections(members)
     return ClusterSummary(
         name=name,
-        cluster_id=next((each.cluster_id for each in all_of if each.cluster_id), None),
+        cluster_id=next((summary.cluster_id for summary in all_of if summary.cluster_id), None),
         directories=len(all_of),
-        node_ids=tuple(sorted(set(_known(each.node_id for each in all_of)))),
-        live=sum(each.is_live for each in all_of),
-        size=sum(each.size for each in all_of),
-        batches=sum(each.batches for each in all_of),
-        records=sum(each.records for each in all_of),
-        start_offset=min(_known(each.start_offset for each in all_of), default=None),
+        node_ids=tuple(sorted(set(_known(summary.node_id for summary in all_of)))),
+        live=sum(summary.is_live for summary in all_of),
+        size=sum(summary.size for summary in all_of),
+        batches=sum(summary.batches for summary in all_of),
+        records=sum(summary.records for summary in all_of),
+        start_offset=min(_known(summary.start_offset for summary in all_of), default=None),
         end_offset=max(ends, default=None),
         lowest_end_offset=min(ends, default=None),
         lag=max(ends) - min(ends) if ends else None,
         epoch=furthest.epoch,
         leader_id=newest.leader_id if newest is not None else None,
-        first_timestamp=min(_known(each.first_timestamp for each in all_of), default=None),
-        last_timestamp=max(_known(each.last_timestamp for each in all_of), default=None),
+        first_timestamp=min(_known(summary.first_timestamp for summary in all_of), default=None),
+        last_timestamp=max(_known(summary.last_timestamp for summary in all_of), default=None),
         newest_snapshot_offset=max(
-            _known(each.newest_snapshot_offset for each in all_of), default=None
+            _known(summary.newest_snapshot_offset for summary in all_of), default=None
         ),
         metadata_versions=_releases(all_of),
-        kraft_versions=tuple(sorted(set(_known(each.kraft_version for each in all_of)))),
+        kraft_versions=tuple(sorted(set(_known(summary.kraft_version for summary in all_of)))),
         voters=voters_of(examination.voters.voters),
         topics=furthest.topics,
         partitions=furthest.partitions,
@@ -80,35 +80,35 @@ def cluster_summary(
         elections=len(elections),
         elections_by_day=_by_day(elections.values()),
         divergences=len(compared.divergences),
-        finding_counts=reduce(added, (each.finding_counts for each in all_of), between),
+        finding_counts=reduce(added, (summary.finding_counts for summary in all_of), between),
         between_counts=between,
     )
 
 
 def _known(values: Iterable[int | None]) -> list[int]:
-    return [each for each in values if each is not None]
+    return [value for value in values if value is not None]
 
 
 def _releases(members: Sequence[DirectorySummary]) -> tuple[str, ...]:
     """The releases of metadata.version, lowest first."""
     levels = {
-        each.metadata_version: each.metadata_release or str(each.metadata_version)
-        for each in members
-        if each.metadata_version is not None
+        member.metadata_version: member.metadata_release or str(member.metadata_version)
+        for member in members
+        if member.metadata_version is not None
     }
-    return tuple(levels[each] for each in sorted(levels))
+    return tuple(levels[level] for level in sorted(levels))
 
 
 def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
     """The time of each epoch's LeaderChange, whichever log has it."""
     return {
         election.epoch: election.timestamp
-        for each in members
-        if each.patient is not None
-        for election in each.patient.statistics.elections
+        for member in members
+        if member.patient is not None
+        for election in member.patient.statistics.elections
     }
 
 
 def _by_day(times: Iterable[int]) -> tuple[ElectionDay, ...]:
-    days = Counter(utc(each, "%Y-%m-%d") for each in times if 0 <= each < _LATEST)
+    days = Counter(utc(time, "%Y-%m-%d") for time in times if 0 <= time < _LATEST)
     return tuple(ElectionDay(*each) for each in sorted(days.items())[-_MOST_DAYS:])

@@ -103,7 +103,7 @@ def collect(
 ) -> AuditRun:
     """Count everything and take the worst; `loose` are findings of no single cluster."""
     context = spark.sparkContext
-    kept = [each for each in loose if each.finding.code not in wanted.ignored_codes]
+    kept = [finding for finding in loose if finding.finding.code not in wanted.ignored_codes]
     every = context.union(
         [
             context.parallelize(kept, 1),
@@ -126,7 +126,7 @@ def collect(
     worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
     place = {each.name: number for number, each in enumerate(worst)}
     some = _of_clusters(spark, directories, list(place))
-    some.sort(key=lambda each: (place[each.cluster], each.node_id or 0, each.name))
+    some.sort(key=lambda summary: (place[summary.cluster], summary.node_id or 0, summary.name))
     shown = first(
         findings.orderBy("urgency", "repeated", "cluster", "directory", "code", "file", "offset"),
         wanted.most_findings,
@@ -177,7 +177,7 @@ def _of_clusters(
     spark: SparkSession, directories: DataFrame, names: Sequence[str]
 ) -> list[DirectorySummary]:
     """The directories of the clusters that are shown."""
-    rows = [(file_text(each),) for each in names]
+    rows = [(file_text(name),) for name in names]
     wanted = broadcast(spark.createDataFrame(rows, "cluster STRING"))
     found = directories.join(wanted, "cluster").orderBy("cluster", "node", "name")
     return first(found, _MOST_DIRECTORIES)

@@ -64,24 +64,24 @@ class _Range:
     def extend(self, found: list[BatchAt]) -> None:
         """Take what all directories that reach here have at one offset."""
         alike = {
-            each.identity: self.parts[each.directory].side
-            for each in found
-            if each.directory in self.parts
+            batch.identity: self.parts[batch.directory].side
+            for batch in found
+            if batch.directory in self.parts
         }
         epochs: dict[int, set[_Identity]] = {}
-        for each in found:
-            epochs.setdefault(each.epoch, set()).add(each.identity)
-            part = self.parts.get(each.directory)
+        for batch in found:
+            epochs.setdefault(batch.epoch, set()).add(batch.identity)
+            part = self.parts.get(batch.directory)
             if part is None:
-                side = alike.setdefault(each.identity, len(self.parts))
-                self.parts[each.directory] = _Part(
-                    first=each, side=side, last_offset=each.last_offset
+                side = alike.setdefault(batch.identity, len(self.parts))
+                self.parts[batch.directory] = _Part(
+                    first=batch, side=side, last_offset=batch.last_offset
                 )
-            elif each.base_offset > part.last_offset:
-                part.last_offset, part.batches = each.last_offset, part.batches + 1
-        self.same_epoch |= any(len(each) > 1 for each in epochs.values())
+            elif batch.base_offset > part.last_offset:
+                part.last_offset, part.batches = batch.last_offset, part.batches + 1
+        self.same_epoch |= any(len(epoch) > 1 for epoch in epochs.values())
         # Without its epoch, which no CRC covers; the CRC covers all else.
-        self.only_epoch &= len({each._replace(epoch=0).identity for each in found}) == 1
+        self.only_epoch &= len({batch._replace(epoch=0).identity for batch in found}) == 1
 
     def sides(self) -> list[list[str]]:
         """The directories, side by side."""
@@ -97,21 +97,21 @@ def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence
     open_range: _Range | None = None
     told = 0
     for base, found in groupby(batches, key=lambda each: each.base_offset):
-        here = {each.directory: each for each in found if _goes_on(each, last)}
+        here = {batch.directory: batch for batch in found if _goes_on(batch, last)}
         if not here:
             continue
         over = {
-            name: each
-            for name, each in last.items()
-            if each.last_offset >= base and name not in here
+            name: batch
+            for name, batch in last.items()
+            if batch.last_offset >= base and name not in here
         }
         last.update(here)
-        if over or len({each.identity for each in here.values()}) > 1:
+        if over or len({batch.identity for batch in here.values()}) > 1:
             if open_range is None:
                 open_range = _Range(base)
             open_range.extend([*over.values(), *here.values()])
         elif open_range is not None and len(here) > 1:  # of one log alone nothing can be said
-            sides = [set(each) & here.keys() for each in open_range.sides()]
+            sides = [set(side) & here.keys() for side in open_range.sides()]
             is_open = sum(map(bool, sides)) < 2
             yield _closed(cluster, open_range, is_open=is_open)
             told, open_range = told + 1, None
@@ -132,7 +132,7 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
     ends = []
     for names in found.sides():
         part = found.parts[names[0]]
-        ends.append(max(found.parts[each].last_offset for each in names))
+        ends.append(max(found.parts[name].last_offset for name in names))
         sides.append(
             DivergedSide(
                 paths=tuple(names),
@@ -140,7 +140,7 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
                 base_offset=part.first.base_offset,
                 last_offset=part.first.last_offset,
                 crc=part.first.crc,
-                batches=max(found.parts[each].batches for each in names),
+                batches=max(found.parts[name].batches for name in names),
                 file=part.first.file,
                 position=part.first.position,
             )
@@ -163,9 +163,11 @@ def findings_of(
     """Divergences as findings, with the codes that doctor has for them: one for all places at which
     the same directories differ in the same way, with those places."""
     alike: dict[tuple[object, ...], list[Divergence]] = {}
-    for each in divergences:
-        sides = tuple(sorted(side.paths for side in each.sides))
-        alike.setdefault((sides, each.same_epoch, each.only_epoch), []).append(each)
+    for divergence in divergences:
+        sides = tuple(sorted(side.paths for side in divergence.sides))
+        alike.setdefault((sides, divergence.same_epoch, divergence.only_epoch), []).append(
+            divergence
+        )
     for found in alike.values():
         finding = _finding(found[0], found[1:])
         if finding.code == log_kinds.DIVERGED.code and len(found) == 1:
@@ -202,7 +204,7 @@ def _finding(divergence: Divergence, more: Sequence[Divergence]) -> Finding:
         position=side.position,
         offset=side.base_offset,
         expected=_batch(first),
-        found="; ".join(_batch(each) for each in others),
+        found="; ".join(_batch(other) for other in others),
         advice=_advice(kind, divergence, is_majority=is_majority),
     )
 
@@ -216,10 +218,10 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     what = "the same records under another epoch" if divergence.only_epoch else "other records"
     text = f"{what} than {names} at {span}"
     if not is_majority:
-        rest = "".join(f" and {' with '.join(each.paths)}" for each in others)
+        rest = "".join(f" and {' with '.join(other.paths)}" for other in others)
         text = f"{what} in each of {' with '.join(first.paths)}{rest} at {span}"
     if divergence.same_epoch:
-        epochs = {each.epoch for each in divergence.sides}
+        epochs = {side.epoch for side in divergence.sides}
         text += (
             f", in the same epoch {first.epoch}"
             if len(epochs) == 1

@@ -75,8 +75,8 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
     said = Said(directory.name, ignored_codes)
     try:
         with without_collector(), on_disk(files) as here:
-            for each in here.problems:
-                unread = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+            for problem in here.problems:
+                unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
                 said.add(AUDIT, unread)
             examined = _examined(files, here.path, said)
             if here.path != here.shown:
@@ -136,15 +136,15 @@ def _snapshots(
     try:
         report = verify_snapshots(locations, progress=progress, unopened=unopened)
     except KraftoolError as error:
-        if not any(each.is_named for each in files):  # a single file need be no snapshot
+        if not any(file.is_named for file in files):  # a single file need be no snapshot
             said.add(VERIFY_SNAPSHOT, unreadable(path, error))
         return ()
     said.add_all(VERIFY_SNAPSHOT, report.all_findings)
-    entries = {each.basename: each.entry() for each in files}
+    entries = {file.basename: file.entry() for file in files}
     return tuple(
-        replace(each, entry=entries[each.entry.basename])
-        for each in report.snapshots
-        if each.is_state and each.state_hash and each.entry.basename in entries
+        replace(snapshot, entry=entries[snapshot.entry.basename])
+        for snapshot in report.snapshots
+        if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
     )
 
 
@@ -175,9 +175,9 @@ def _told_as(examined: AuditedDirectory, told: Callable[[str], str]) -> AuditedD
     """Of a copy: with the names of what was copied, and without commands for files elsewhere."""
     shown = renamed(examined, told)
     findings = tuple(
-        replace(each, commands=tuple(
-            one for one in each.commands if not one.startswith(_ABOUT_FILES)
+        replace(finding, commands=tuple(
+            one for one in finding.commands if not one.startswith(_ABOUT_FILES)
         ))
-        for each in shown.findings
+        for finding in shown.findings
     )  # fmt: skip
     return replace(shown, findings=findings)

@@ -54,7 +54,7 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
         summary = replace(
             summary,
             topics=len(topics),
-            partitions=sum(len(each.partitions) for each in topics),
+            partitions=sum(len(topic.partitions) for topic in topics),
             brokers=len(state.cluster.brokers),
             controllers=len(state.cluster.controllers),
         )
@@ -67,7 +67,7 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
         node_id=told.node.node_id if told.node.node_id is not None else summary.node_id,
         directory_id=told.node.directory_id or summary.directory_id,
         is_live=patient.is_live,
-        snapshots=sum(each.state is FileState.LIVE for each in told.snapshots),
+        snapshots=sum(snapshot.state is FileState.LIVE for snapshot in told.snapshots),
         newest_snapshot_offset=newest.offset if newest is not None else None,
         newest_snapshot_epoch=newest.epoch if newest is not None else None,
         newest_snapshot_timestamp=newest.timestamp if newest is not None else None,
@@ -119,6 +119,6 @@ def with_hash(
     summary: DirectorySummary, snapshots: tuple[VerifiedSnapshot, ...]
 ) -> DirectorySummary:
     """With the hash of the newest snapshot's state."""
-    found = (each for each in snapshots if each.is_state)
+    found = (snapshot for snapshot in snapshots if snapshot.is_state)
     newest = max(found, key=lambda each: each.offset, default=None)
     return replace(summary, newest_snapshot_hash=newest.state_hash) if newest else summary

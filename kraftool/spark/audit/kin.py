@@ -53,9 +53,9 @@ def traces_of(patient: ExaminedDirectory, snapshots: Iterable[VerifiedSnapshot])
     """The traces of a directory's log and snapshots."""
     epochs, sampled = _of_log(patient.statistics)
     states = [
-        _token(each.offset, each.epoch, each.state_hash)
-        for each in snapshots
-        if each.broker_epochs  # registrations have random ids; an empty state is like any other
+        _token(snapshot.offset, snapshot.epoch, snapshot.state_hash)
+        for snapshot in snapshots
+        if snapshot.broker_epochs  # registrations have random ids; an empty state is like any other
     ]
     return Traces(tokens=frozenset((*epochs.values(), *sampled, *states[-_MOST:])), epochs=epochs)
 
@@ -136,7 +136,7 @@ class Household:
     @property
     def is_piece(self) -> bool:
         """Whether it is not what its cluster id stands for."""
-        return any(each.piece for each in self.members)
+        return any(member.piece for member in self.members)
 
     @property
     def is_part(self) -> bool:
@@ -151,17 +151,17 @@ class Household:
     @property
     def seats(self) -> frozenset[tuple[int, str]]:
         """The voters that any of them knows, with directory ids."""
-        return frozenset(seat for each in self.members for seat in each.seats)
+        return frozenset(seat for member in self.members for seat in member.seats)
 
 
 def households(members: Iterable[Kin]) -> dict[str, Household]:
     """The members by key."""
     found: dict[str, list[Kin]] = {}
     claimed: dict[str, set[int]] = {}
-    for each in members:
-        found.setdefault(each.key, []).append(each)
-        if each.node_id is not None:
-            claimed.setdefault(each.home, set()).add(each.node_id)
+    for member in members:
+        found.setdefault(member.key, []).append(member)
+        if member.node_id is not None:
+            claimed.setdefault(member.home, set()).add(member.node_id)
     return {
         key: Household(
             key=key,
@@ -212,7 +212,7 @@ def missing_from(part: Household, whole: Household) -> bool:
         return False
     overlap = part.node_ids & (whole.claimed or whole.node_ids)
     if part.is_piece:
-        told = [each.sits_among(whole.seats) for each in part.members]
+        told = [member.sits_among(whole.seats) for member in part.members]
         is_other = part.home != whole.home and not whole.key.startswith("\0")
         return is_other and False not in told and (not overlap or all(told))
     if not part.is_part or overlap or not whole.lacking or not part.node_ids <= whole.lacking:
@@ -231,7 +231,7 @@ def holds_log_of(part: Household, whole: Household) -> bool:
         and not whole.is_piece
         and part.home != whole.home
         and part.is_part
-        and not any(each.sits_among(each.seats) for each in part.members)
+        and not any(member.sits_among(member.seats) for member in part.members)
     )
 
 
@@ -341,12 +341,12 @@ def _components(members: Sequence[Kin]) -> Iterator[list[Kin]]:
             number = parent[number]
         return number
 
-    for number, each in enumerate(members):
-        for token in each.traces.tokens:
+    for number, member in enumerate(members):
+        for token in member.traces.tokens:
             parent[root(number)] = root(home.setdefault(token, number))
     found: dict[int, list[Kin]] = {}
-    for number, each in enumerate(members):
-        found.setdefault(root(number), []).append(each)
+    for number, member in enumerate(members):
+        found.setdefault(root(number), []).append(member)
     yield from found.values()
 
 
@@ -356,8 +356,8 @@ def _by_folder(members: list[Kin]) -> list[list[Kin]]:
         return [members]
     level = min(_common(one.name, other.name) for one, other in combinations(members, 2))
     folders: dict[str, list[Kin]] = {}
-    for each in members:
-        folders.setdefault("/".join(each.name.split("/")[: level + 1]), []).append(each)
+    for member in members:
+        folders.setdefault("/".join(member.name.split("/")[: level + 1]), []).append(member)
     sets = list(folders.values())
     are_sets = len(sets) > 1 and all(len(each) > 1 for each in sets)
     if not are_sets or any(len(_both(one, other)) < 2 for one, other in combinations(sets, 2)):
@@ -368,5 +368,5 @@ def _by_folder(members: list[Kin]) -> list[list[Kin]]:
 
 
 def _has_twins(members: Sequence[Kin]) -> bool:
-    ids = [each.node_id for each in members if each.node_id is not None]
+    ids = [member.node_id for member in members if member.node_id is not None]
     return len(ids) != len(set(ids))

@@ -39,27 +39,29 @@ def _mixed(
     name: str,
     level_of: Callable[[AuditedDirectory], _Level | None],
 ) -> Iterator[Finding]:
-    told = [(each, level) for each in members if (level := level_of(each)) is not None]
+    told = [(member, level) for member in members if (level := level_of(member)) is not None]
     if len({level[0] for _, level in told}) < 2:
         return
     furthest, newest = max(told, key=lambda each: _rank(each[0]))
-    for each, level in told:
+    for audited_directory, level in told:
         if level[0] == newest[0]:
             continue
-        end = _rank(each)[1]
+        end = _rank(audited_directory)[1]
         since = newest[2] if newest[2] is not None else furthest.summary.newest_snapshot_offset
         is_behind = since is not None and end <= since
         text = f"not at the {name} of {furthest.summary.name}"
         if is_behind:
             text += f", which changed at offset {since}: it is behind"
         yield kind.at(
-            each.summary.name,
+            audited_directory.summary.name,
             text,
             offset=level[2],
             field=name,
             expected=newest[1],
             found=level[1],
-            severity=Severity.INFO if is_behind and may_be_behind(each, voters) else None,
+            severity=Severity.INFO
+            if is_behind and may_be_behind(audited_directory, voters)
+            else None,
         )
 
 

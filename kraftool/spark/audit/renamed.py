@@ -39,15 +39,15 @@ def _renamed(value: Any, told: Callable[[str], str]) -> Any:
 
 def _fields_renamed(value: Any, told: Callable[[str], str]) -> Any:
     changed = {}
-    for each in fields(value):
-        if each.init:
-            before = getattr(value, each.name)
+    for field in fields(value):
+        if field.init:
+            before = getattr(value, field.name)
             after = _renamed(before, told)
             if after is not before and after != before:
-                changed[each.name] = after
+                changed[field.name] = after
     if not changed:
         return value
     made = object.__new__(type(value))
-    for each in fields(value):
-        object.__setattr__(made, each.name, changed.get(each.name, getattr(value, each.name)))
+    for field in fields(value):
+        object.__setattr__(made, field.name, changed.get(field.name, getattr(value, field.name)))
     return made

@@ -64,15 +64,15 @@ def find(
             led_by.setdefault(key, root)
     items = _without_parts(items)
     names = {item[0].directory.name for item in items.values()}
-    for each in problems:
+    for problem in problems:
         # Below a directory that is examined, its own examination tells.
-        if not any(each.name == one or each.name.startswith(f"{one}/") for one in names):
-            found = kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
+        if not any(problem.name == one or problem.name.startswith(f"{one}/") for one in names):
+            found = kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
             told.setdefault((found.code, found.file), found)
     for found in _wiped(empty.values(), names):
         told.setdefault((found.code, found.file), found)
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
-    findings = tuple(FleetFinding(finding=each, by=(AUDIT,)) for each in told.values())
+    findings = tuple(FleetFinding(finding=finding, by=(AUDIT,)) for finding in told.values())
     leading = dict.fromkeys(led_by[key] for key in items)
     return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=findings)
 
@@ -80,8 +80,8 @@ def find(
 def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Finding]:
     """Folders without a file where a data directory should be, as after a disk was replaced. Of
     one that does not look like one, what lies around it has to tell."""
-    beside = {os.path.dirname(each) for each in directories}
-    alike = {_around(each) for each in directories}
+    beside = {os.path.dirname(directory) for directory in directories}
+    alike = {_around(directory) for directory in directories}
     for each in empty:
         if each.is_data:
             yield kinds.NOTHING.at(each.name, "this data directory has no file", advice=_WIPED)
@@ -100,19 +100,19 @@ def _around(name: str) -> tuple[str, str]:
 
 def size_of(item: Item) -> int:
     """How much there is to read."""
-    return sum(each.size for each in item)
+    return sum(file.size for file in item)
 
 
 def _by_directory(files: Sequence[FleetFile]) -> dict[str, Item]:
     """The files by what is one and the same directory, whatever it is called."""
     found: dict[str, list[FleetFile]] = {}
-    for each in files:
-        name = each.directory.name
+    for file in files:
+        name = file.directory.name
         where = name if is_url(name) else os.path.realpath(name)
-        found.setdefault(where, []).append(each)
+        found.setdefault(where, []).append(file)
     return {
         f"{where}\0{','.join(sorted(each.basename for each in some))}"
-        if all(each.is_named for each in some)
+        if all(file.is_named for file in some)
         else where: tuple(some)
         for where, some in found.items()
     }

@@ -91,8 +91,8 @@ def _dealt(items: Sequence[Item]) -> list[list[Item]]:
 def _examine_all(
     items: Sequence[Item], ignored_codes: frozenset[str]
 ) -> Iterator[AuditedDirectory]:
-    for each in items:
-        yield examine(each, ignored_codes)
+    for item in items:
+        yield examine(item, ignored_codes)
 
 
 def _compared(
@@ -134,7 +134,7 @@ def _at_home(examined: AuditedDirectory, cluster_of: Any) -> tuple[str, AuditedD
     return name, replace(
         examined,
         summary=replace(examined.summary, cluster=name),
-        findings=tuple(replace(each, cluster=name) for each in examined.findings),
+        findings=tuple(replace(finding, cluster=name) for finding in examined.findings),
     )
 
 

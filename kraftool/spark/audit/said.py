@@ -66,12 +66,12 @@ class Said:
             )
 
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:
-        for each in findings:
-            self.add(by, each)
+        for finding in findings:
+            self.add(by, finding)
 
     def add_diagnoses(self, by: str, diagnoses: Iterable[Diagnosis]) -> None:
-        for each in diagnoses:
-            self.add(by, each.finding, each.evidence, each.commands)
+        for diagnosis in diagnoses:
+            self.add(by, diagnosis.finding, diagnosis.evidence, diagnosis.commands)
 
     def findings(self) -> tuple[FleetFinding, ...]:
         """All of them, the most urgent first."""
@@ -81,10 +81,10 @@ class Said:
 def counted(findings: Iterable[FleetFinding]) -> FindingCounts:
     """How many there are of each severity."""
     error = warning = info = 0
-    for each in findings:
-        error += each.finding.severity is Severity.ERROR
-        warning += each.finding.severity is Severity.WARNING
-        info += each.finding.severity is Severity.INFO
+    for finding in findings:
+        error += finding.finding.severity is Severity.ERROR
+        warning += finding.finding.severity is Severity.WARNING
+        info += finding.finding.severity is Severity.INFO
     return FindingCounts(error=error, warning=warning, info=info)
 
 

@@ -69,21 +69,21 @@ def change_rows(arrow: ArrowSchema, changes: Sequence[Told]) -> ArrowBatch:
     """Changes as rows: what happened is the type, its numbers are the payload. The time is when it
     was noticed."""
     table = ArrowRows(arrow)
-    for each in changes:
-        identity(table, owner_of(each["owner"]), each["file"], 1)
-        table.same("generation", each["generation"], 1)
-        numbers = {name: each[name] for name in ("change", "offset", "was_offset", "generation")}
+    for change in changes:
+        identity(table, owner_of(change["owner"]), change["file"], 1)
+        table.same("generation", change["generation"], 1)
+        numbers = {name: change[name] for name in ("change", "offset", "was_offset", "generation")}
         values = {
             "kind": "change",
-            "position": each["position"],
-            "offset": each["offset"],
-            "epoch": each["epoch"],
-            "timestamp": each["seen_ms"],
-            "timestamp_ms": each["seen_ms"],
-            "type": each["change"],
+            "position": change["position"],
+            "offset": change["offset"],
+            "epoch": change["epoch"],
+            "timestamp": change["seen_ms"],
+            "timestamp_ms": change["seen_ms"],
+            "type": change["change"],
             "payload": orjson.dumps(numbers),
             "data": orjson.dumps(numbers),
-            "error": each["sentence"],
+            "error": change["sentence"],
         }
         for name, column in table.columns.items():
             if name not in ("cluster_id", "node_id", "directory_id", "directory", "file",

@@ -42,9 +42,9 @@ class Checkpoint:
 
 def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
     """What has to be the same when a stream goes on."""
-    roots = [os.path.abspath(each) if "://" not in each else each for each in following.roots]
+    roots = [os.path.abspath(root) if "://" not in root else root for root in following.roots]
     return {
-        "ROOTs": [shown_url(each) for each in roots],
+        "ROOTs": [shown_url(root) for root in roots],
         "--to": target,
         "--type": sorted(following.types),
         "--cluster": sorted(following.clusters),

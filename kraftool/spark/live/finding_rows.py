@@ -24,7 +24,7 @@ def finding_row(finding: Finding) -> dict[str, Any]:
         "advice": finding.advice,
         "undecoded": finding.undecoded,
         "count": finding.count,
-        "places": [{"text": each.reason, **_place_members(each)} for each in finding.places],
+        "places": [{"text": place.reason, **_place_members(place)} for place in finding.places],
     }
 
 

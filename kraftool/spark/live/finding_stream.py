@@ -80,7 +80,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         tasks: list[InputPartition] = []
         if end["large"]:
             files = large_files(fleet_now(self._settings), end["large"])
-            tasks += (ReadTask([Split(file=each)]) for each in files if wants_owner(each.directory))
+            tasks += (ReadTask([Split(file=file)]) for file in files if wants_owner(file.directory))
         findings = [each for each in end["findings"] if wants_owner(owner_of(each[0]))]
         return [*tasks, NewFindings(findings)] if findings else tasks
 

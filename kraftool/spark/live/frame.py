@@ -92,11 +92,11 @@ class StreamOptions:
 def type_names(name: str) -> frozenset[str]:
     """The words of the column `type` for a record type as a user may write it; none if unknown."""
     words = type_words(name)
-    labels = {each.label for each in ControlRecordType}
-    found = {each for each in labels if words & type_words(each)}
-    for each in record_types():
-        if words & type_words(each):
-            found |= types_of(each)
+    labels = {record_type.label for record_type in ControlRecordType}
+    found = {label for label in labels if words & type_words(label)}
+    for record_type in record_types():
+        if words & type_words(record_type):
+            found |= types_of(record_type)
     return frozenset(found)
 
 
@@ -136,7 +136,7 @@ def json_key() -> Column:
 
 
 def _json_name(column: str) -> str:
-    return next(name for name, each in _MEMBERS.items() if each == column)
+    return next(name for name, member in _MEMBERS.items() if member == column)
 
 
 def _but_the_last(text: Column) -> Column:

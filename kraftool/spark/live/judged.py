@@ -75,22 +75,22 @@ def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> Loo
             spent += file.size
             findings = _findings(file)
             memory[file.relative] = _news(found, file.directory, findings, seen, mark)
-    for each in fleet.problems:
-        seen = before.get(each.name, {}).get("")
-        finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
-        owner = FleetDirectory(name=each.name)
+    for problem in fleet.problems:
+        seen = before.get(problem.name, {}).get("")
+        finding = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
+        owner = FleetDirectory(name=problem.name)
         kept = _news(found, owner, (finding,), seen, "")
         for directory, files in before.items():
-            if is_below(directory, each.name):
+            if is_below(directory, problem.name):
                 found.memory[directory] = {**files, **found.memory.get(directory, {})}
-        found.memory.setdefault(each.name, {})[""] = kept
+        found.memory.setdefault(problem.name, {})[""] = kept
     return found
 
 
 def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
     """The files that a look named for the tasks, as far as they are there still."""
     wanted = set(names)
-    return [each for each in fleet.files if each.name in wanted]
+    return [file for file in fleet.files if file.name in wanted]
 
 
 def _news(
@@ -101,14 +101,14 @@ def _news(
     mark: str,
 ) -> Seen:
     known = set(seen[1:]) if seen is not None else set()
-    by_digest = {_digest(each): each for each in findings}
-    news = in_order(each for digest, each in by_digest.items() if digest not in known)
-    told = [_with_count(each) for each in news[:MOST]]
+    by_digest = {_digest(finding): finding for finding in findings}
+    news = in_order(finding for digest, finding in by_digest.items() if digest not in known)
+    told = [_with_count(new) for new in news[:MOST]]
     if len(news) > MOST:
         text = f"{len(news) - MOST} more findings, which kraftool dump tells"
         fault = replace(news[MOST].fault, reason=text, expected="", found="")
         told.append(replace(news[MOST], fault=fault, advice=""))
-    found.findings += ([owner_object(owner), finding_row(each)] for each in told)
+    found.findings += ([owner_object(owner), finding_row(finding)] for finding in told)
     return [mark, *by_digest]
 
 

@@ -51,7 +51,7 @@ class Logs:
         self.files: dict[tuple[str, str], FleetFile] = {}
         self.owners: dict[str, FleetDirectory] = {}
         self.folders: dict[str, list[str]] = {}
-        self._unread = [each.name for each in fleet.problems]
+        self._unread = [problem.name for problem in fleet.problems]
         for file in with_batches(fleet):
             folder, _, name = file.name.rpartition("/")
             kind = detect(name, b"", file.size).kind

@@ -122,8 +122,8 @@ class KafkaSink:
             yield
         except Exception as error:
             text = str(error)
-            for each in self._secrets:
-                text = text.replace(each, "…")
+            for secret in self._secrets:
+                text = text.replace(secret, "…")
             if text == str(error):
                 raise
             raise KraftoolError(text.partition("\n")[0]) from None

@@ -50,13 +50,13 @@ def stopping() -> Iterator[Stopping]:
         yield asked
         return
     kept = {}
-    for each in _ENDING:
-        before = signal.getsignal(each)
+    for number in _ENDING:
+        before = signal.getsignal(number)
         if before is not signal.SIG_IGN:
-            kept[each] = before
-            signal.signal(each, asked.take)
+            kept[number] = before
+            signal.signal(number, asked.take)
     try:
         yield asked
     finally:
-        for each, before in kept.items():
-            signal.signal(each, before)
+        for number, before in kept.items():
+            signal.signal(number, before)

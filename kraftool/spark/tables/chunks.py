@@ -82,9 +82,9 @@ def _identity(splits: Sequence[Split]) -> Arrays:
     text = pa.string()
     owners = [each.file.directory for each in splits]
     return {
-        "node_id": _repeated([each.node_id for each in owners], pa.int32()),
-        "directory_id": _repeated([each.directory_id for each in owners], text),
-        "directory": _repeated([file_text(each.name) for each in owners], text),
+        "node_id": _repeated([owner.node_id for owner in owners], pa.int32()),
+        "directory_id": _repeated([owner.directory_id for owner in owners], text),
+        "directory": _repeated([file_text(owner.name) for owner in owners], text),
         "file": _repeated([file_text(each.file.name) for each in splits], text),
         "generation": _repeated([each.generation for each in splits], pa.int32()),
     }
@@ -105,21 +105,23 @@ def _spread(own: Arrays, splits: Sequence[Split]) -> Arrays:
 
 def _of_batches(reads: Sequence[Read]) -> Arrays:
     batches = [each.entry.batch for each in reads]
-    headers = BatchHeader._make(zip(*[each.header for each in batches], strict=True))
+    headers = BatchHeader._make(zip(*[batch.header for batch in batches], strict=True))
     attributes: Any = headers.attributes
-    codecs = {each: compression.name_of(each) for each in set(attributes)}
+    codecs = {attribute: compression.name_of(attribute) for attribute in set(attributes)}
     own = {
-        "position": pa.array([each.position for each in batches], pa.int64()),
+        "position": pa.array([batch.position for batch in batches], pa.int64()),
         "base_offset": pa.array(headers.base_offset, pa.int64()),
-        "last_offset": pa.array([each.last_offset for each in batches], pa.int64()),
+        "last_offset": pa.array([batch.last_offset for batch in batches], pa.int64()),
         "count": pa.array(headers.record_count, pa.int32()),
         "epoch": pa.array(headers.partition_leader_epoch, pa.int32()),
         "timestamp_ms": pa.array(headers.max_timestamp, pa.int64()),
-        "size": pa.array([len(each.data) for each in batches], pa.int64()),
+        "size": pa.array([len(batch.data) for batch in batches], pa.int64()),
         "magic": pa.array(headers.magic, pa.int32()),
-        "compression": pa.array([codecs[each] for each in attributes], pa.string()),
-        "control": pa.array([bool(each & CONTROL) for each in attributes], pa.bool_()),
-        "transactional": pa.array([bool(each & TRANSACTIONAL) for each in attributes], pa.bool_()),
+        "compression": pa.array([codecs[attribute] for attribute in attributes], pa.string()),
+        "control": pa.array([bool(attribute & CONTROL) for attribute in attributes], pa.bool_()),
+        "transactional": pa.array(
+            [bool(attribute & TRANSACTIONAL) for attribute in attributes], pa.bool_()
+        ),
         "crc": pa.array(headers.crc, pa.int64()),
         "valid": pa.array([each.entry.valid for each in reads], pa.bool_()),
     }
@@ -201,11 +203,11 @@ def _payloads(told: Any, items: list[LogRecord], *, sound: bool) -> Array:
         texts = pa.array([orjson.dumps(each) for each in told.data], pa.binary())
         if b"\\u" not in texts.buffers()[2].to_pybytes():
             return texts.cast(pa.string())
-    return pa.array([payload(each) for each in items], pa.binary()).cast(pa.string())
+    return pa.array([payload(item) for item in items], pa.binary()).cast(pa.string())
 
 
 def _sizes(parts: Sequence[bytes | None]) -> Array:
-    return pa.array([-1 if each is None else len(each) for each in parts], pa.int32())
+    return pa.array([-1 if part is None else len(part) for part in parts], pa.int32())
 
 
 def _of_types(arrays: Arrays, told: Any) -> Iterator[Rows]:
@@ -239,10 +241,10 @@ def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
 
     from kraftool.spark.columns import spark_type
 
-    known = {each.name for each in message(name).fields}
-    fields = [each for each in typed_fields(name) if each.name in known]
-    kinds = [(each.name, to_arrow_type(spark_type(each), timezone="UTC")) for each in fields]
-    return pa.struct(kinds), tuple(column_of(each.name) for each in fields)
+    known = {field.name for field in message(name).fields}
+    fields = [typed_field for typed_field in typed_fields(name) if typed_field.name in known]
+    kinds = [(field.name, to_arrow_type(spark_type(field), timezone="UTC")) for field in fields]
+    return pa.struct(kinds), tuple(column_of(field.name) for field in fields)
 
 
 def problem_rows(table: str, problems: Sequence[tuple[Fault, Split]]) -> Rows:

@@ -82,7 +82,8 @@ class Marker:
                 "roots": list(self.roots),
                 "depth": self.depth,
                 "tables": {
-                    name: [each.rows, each.files, each.size] for name, each in self.totals.items()
+                    name: [total.rows, total.files, total.size]
+                    for name, total in self.totals.items()
                 },
             },
             option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
@@ -340,10 +341,10 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
             " look gone",
             hint=f"give --depth {found.depth}, or name another folder",
         )
-    for name, each in found.totals.items():
-        if each.files and not os.path.isdir(os.path.join(root, name)):
+    for name, total in found.totals.items():
+        if total.files and not os.path.isdir(os.path.join(root, name)):
             raise TablesRefusedError(
-                f"{root} has lost its table {name}, of {each.rows} rows, and they are not read"
+                f"{root} has lost its table {name}, of {total.rows} rows, and they are not read"
                 " again",
                 hint="put it back, or write the tables anew to another folder",
             )

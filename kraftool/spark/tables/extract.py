@@ -93,8 +93,8 @@ class _Extract:
         """Make columns of what was read, and hand on what is enough."""
         reads, self._reads = self._reads, []
         self._records = self._weight = 0
-        for each in rows(reads, show_secrets=self._show_secrets):
-            self._take(each)
+        for row in rows(reads, show_secrets=self._show_secrets):
+            self._take(row)
         for table, problems in self._problems.items():
             if problems:
                 self._take(problem_rows(table, problems))

@@ -36,9 +36,9 @@ class LookTask:
         read = 0
         if self.before is not None:
             state = self.before.state
-            read = sum(each.size for each in self.files if each.basename < state.segment)
+            read = sum(file.size for file in self.files if file.basename < state.segment)
             read += state.position
-        return max(sum(each.size for each in self.files) - read, 0) + (64 << 10)
+        return max(sum(file.size for file in self.files) - read, 0) + (64 << 10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +58,8 @@ class Looked:
 def listing_of(files: Iterable[FleetFile], *more: object) -> str:
     """Files as they are listed, as a short text that is another one if anything has changed."""
     found = hashlib.sha256(repr(more).encode("utf-8", "backslashreplace"))
-    for each in files:
-        told = repr((each.name, each.size, each.mtime_ns, each.etag, each.directory))
+    for file in files:
+        told = repr((file.name, file.size, file.mtime_ns, file.etag, file.directory))
         found.update(told.encode("utf-8", "backslashreplace"))
     return found.hexdigest()[:32]
 
@@ -116,10 +116,10 @@ def _segments(
 
 
 def _cut(task: LookTask, segments: Sequence[ListedSegment], found: Range) -> list[Split]:
-    file = next(each for each in task.files if each.basename == found.segment)
+    file = next(fleet_file for fleet_file in task.files if fleet_file.basename == found.segment)
     ranges: list[tuple[int, int | None]] = [(found.start, None)]
     if found.stop - found.start > task.split_bytes:
-        read_at = next(each.read_at for each in segments if each.name == found.segment)
+        read_at = next(segment.read_at for segment in segments if segment.name == found.segment)
         ranges = cut(read_at, found.stop, task.split_bytes, start=found.start)
     return [
         Split(

@@ -86,16 +86,16 @@ class GroupMemory:
                 "listing": self.listing,
                 "logs": {
                     name: {
-                        "listing": each.listing,
-                        "state": each.state.to_json(),
-                        "tail": each.tail,
-                        "tailFiles": each.tail_files,
+                        "listing": log.listing,
+                        "state": log.state.to_json(),
+                        "tail": log.tail,
+                        "tailFiles": log.tail_files,
                     }
-                    for name, each in self.logs.items()
+                    for name, log in self.logs.items()
                 },
                 "wholes": {
-                    name: {"listing": each.listing, "files": each.files}
-                    for name, each in self.wholes.items()
+                    name: {"listing": whole.listing, "files": whole.files}
+                    for name, whole in self.wholes.items()
                 },
                 "replaced": self.replaced,
                 "unreadable": self.unreadable,

@@ -54,9 +54,9 @@ def grouped(fleet: Fleet, *, snapshots: bool) -> dict[ClusterKey, Group]:
             group.wholes[file.name] = file
     for group in groups.values():
         for files in group.logs.values():
-            files.sort(key=lambda each: each.basename)
-    for each in fleet.problems:
-        _group(groups, FleetDirectory(name=each.name)).unread.append(each)
+            files.sort(key=lambda fleet_file: fleet_file.basename)
+    for problem in fleet.problems:
+        _group(groups, FleetDirectory(name=problem.name)).unread.append(problem)
     return groups
 
 
@@ -92,7 +92,7 @@ class RootCoverage:
     """Which names the ROOTs of a run lead to, so that what is not there is known to be gone."""
 
     def __init__(self, roots: Iterable[str], unread: Iterable[Unread]) -> None:
-        self._roots = [(shown_url(each).rstrip("/"), has_pattern(each)) for each in roots]
+        self._roots = [(shown_url(root).rstrip("/"), has_pattern(root)) for root in roots]
         self._unread = tuple(each.name.rstrip("/") for each in unread)
 
     def covers(self, name: str) -> bool:
@@ -120,7 +120,7 @@ class Owners:
     def moved(self, before: GroupMemory) -> tuple[str, ...]:
         """What of a cluster is another one's now."""
         names = (*before.logs, *before.wholes)
-        return tuple(each for each in names if self._keys.get(each, before.key) != before.key)
+        return tuple(name for name in names if self._keys.get(name, before.key) != before.key)
 
 
 def compare(

@@ -110,7 +110,7 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     """Bring the tables up to date. `spark` is called only if there is something to do."""
     require(list(wanted.roots), options=wanted.storage)  # else nothing is made
     kept = SharedOptions(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
-    roots = [shown_url(each).rstrip("/") or "/" for each in wanted.roots]
+    roots = [shown_url(root).rstrip("/") or "/" for root in wanted.roots]
     with held(wanted.out, kept, roots, wanted.depth) as store:
         found = _find(wanted, store)
         if not found.tasks:
@@ -131,10 +131,10 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
 
 def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     fleet = find_fleet(list(wanted.roots), depth=wanted.depth, options=wanted.storage)
-    for each in fleet.files:
-        if each.is_named:  # the other files of its log would never be read after it
+    for file in fleet.files:
+        if file.is_named:  # the other files of its log would never be read after it
             raise UnusableError(
-                f"{each.name} is one file, and tables are of whole directories",
+                f"{file.name} is one file, and tables are of whole directories",
                 hint="name its directory; kraftool dump-log reads single files",
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)
@@ -142,7 +142,7 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     found = _Found(
         clusters=sum(bool(each.directories) for each in groups.values()),
         directories=sum(len(each.directories) for each in groups.values()),
-        unreadable=[each.name for each in fleet.problems],
+        unreadable=[problem.name for problem in fleet.problems],
     )
     waiting = dict(groups)
     for before in memories(store.root):
@@ -241,6 +241,6 @@ def _report(
 
 def _by_table(files: Iterable[Stored]) -> dict[str, list[Stored]]:
     found: dict[str, list[Stored]] = {}
-    for each in files:
-        found.setdefault(each.table, []).append(each)
+    for file in files:
+        found.setdefault(file.table, []).append(file)
     return found

@@ -44,9 +44,9 @@ class Settled:
     def take(self, files: Iterable[StagedFile]) -> tuple[Stored, ...]:
         """Add files to the tables."""
         taken = []
-        for each in files:
-            self.moves.append((each.staged, each.path))
-            taken.append(Stored(each.path, each.rows, each.size))
+        for file in files:
+            self.moves.append((file.staged, file.path))
+            taken.append(Stored(file.path, file.rows, file.size))
         self.added += taken
         return tuple(taken)
 
@@ -91,8 +91,8 @@ def _settle(
     if task.forgotten:
         logs, wholes = task.before.logs.values(), task.before.wholes.values()
         settled.removed += task.before.replaced
-        settled.removed += (file for each in logs for file in each.tail_files)
-        settled.removed += (file for each in wholes for file in each.files)
+        settled.removed += (file for log in logs for file in log.tail_files)
+        settled.removed += (file for whole in wholes for file in whole.files)
         for _, done in work.done:
             settled.removed += done.removed
             settled.take(done.files)
@@ -132,8 +132,8 @@ def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
 
 def _far(memory: GroupMemory) -> object:
     """How far everything was read."""
-    logs = {name: (each.listing, each.state, each.tail) for name, each in memory.logs.items()}
-    return logs, {name: each.listing for name, each in memory.wholes.items()}
+    logs = {name: (log.listing, log.state, log.tail) for name, log in memory.logs.items()}
+    return logs, {name: whole.listing for name, whole in memory.wholes.items()}
 
 
 def _remembered(
@@ -199,11 +199,11 @@ def totals_after(before: Mapping[str, Totals], settled: Settled) -> dict[str, To
     """How much each table holds after what is settled."""
     totals = dict(before)
     for sign, files in ((1, settled.added), (-1, settled.removed)):
-        for each in files:
-            was = totals.get(each.table, Totals())
-            totals[each.table] = Totals(
-                rows=was.rows + sign * each.rows,
+        for file in files:
+            was = totals.get(file.table, Totals())
+            totals[file.table] = Totals(
+                rows=was.rows + sign * file.rows,
                 files=was.files + sign,
-                size=was.size + sign * each.size,
+                size=was.size + sign * file.size,
             )
-    return {name: each for name, each in totals.items() if each.files}
+    return {name: total for name, total in totals.items() if total.files}

@@ -159,7 +159,7 @@ class Sink:
             for each in self._open.values():
                 each.close()
             paths = [each.path for each in self._open.values()]
-            for path in (*paths, *(each.path for each in self._done)):
+            for path in (*paths, *(staged_file.path for staged_file in self._done)):
                 os.unlink(os.path.join(self._folder, path))
         self._open.clear()
         self._waiting.clear()

@@ -38,7 +38,7 @@ def write_states(
     """
     owner = files[0].directory
     with on_disk(files) as here, without_collector():
-        if any(each.name.endswith((".log", ".checkpoint")) for each in here.problems):
+        if any(problem.name.endswith((".log", ".checkpoint")) for problem in here.problems):
             return  # as where a local one cannot be opened
         history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
         try:
@@ -69,7 +69,9 @@ def _write_earlier(
     if files.single is not None or not files.segments:
         return
     log_start = base_offset(files.segments[0])
-    starts = [(each,) for each in files.snapshots if log_start <= snapshot_id(each)[0] < below]
+    starts = [
+        (snapshot,) for snapshot in files.snapshots if log_start <= snapshot_id(snapshot)[0] < below
+    ]
     for snapshots in [()] if log_start == 0 else starts:
         history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
         try:
@@ -87,7 +89,9 @@ def _write_earlier(
 
 def _is_sound(loaded: LoadedState) -> bool:
     """Whether the snapshot that it begins with is whole, so that its history was told."""
-    return not any(each.file == loaded.snapshot and spoils(each) for each in loaded.findings)
+    return not any(
+        finding.file == loaded.snapshot and spoils(finding) for finding in loaded.findings
+    )
 
 
 def _write_end(

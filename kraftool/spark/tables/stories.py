@@ -70,10 +70,10 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
     cluster_id = directories[0][0].directory.cluster_id
     with ExitStack() as copies:
         places = [copies.enter_context(on_disk(files)) for files in directories]
-        timeline = _timeline([each.path for each in places])
+        timeline = _timeline([place.path for place in places])
         writers = {name: RowWriter(sink, name, cluster_id) for name in STORIES}
         shown = _Shown(places)
-        paths = [shown.text(each.path) for each in timeline.nodes]
+        paths = [shown.text(node.path) for node in timeline.nodes]
         for event in timeline.events:
             table = _TABLES.get(event.category)
             if table is not None:
@@ -81,8 +81,8 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
                 row["nodes"] = [shown.text(each) for each in row["nodes"]]
                 row["directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
-        for each in writers.values():
-            each.finish()
+        for writer in writers.values():
+            writer.finish()
 
 
 def _timeline(paths: Sequence[str]) -> Timeline:
@@ -98,11 +98,11 @@ class _Shown:
     """Names in place of temporary paths, whichever directory they are of."""
 
     def __init__(self, places: Sequence[Here]) -> None:
-        self._places = [each for each in places if each.path != each.shown]
+        self._places = [place for place in places if place.path != place.shown]
 
     def text(self, text: str) -> str:
-        for each in self._places:
-            text = each.told(text)
+        for place in self._places:
+            text = place.told(text)
         return text
 
 

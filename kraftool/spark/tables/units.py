@@ -56,7 +56,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
         yield from _stories(group)
         yield from _states(task, looked)
         for files in _packed(_all_files(group), split_bytes):
-            cost = sum(each.size for each in files) // _JUDGED
+            cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
         if group.unread:
             yield FindingsUnit(key=key, cost=1, unread=tuple(group.unread))
@@ -77,20 +77,20 @@ def _all_files(group: Group) -> list[FleetFile]:
 def _stories(group: Group) -> Iterator[Unit]:
     directories = tuple(tuple(files) for files in group.directories.values() if files)
     if directories and (group.logs or group.wholes):
-        cost = sum(each.size for files in directories for each in files)
+        cost = sum(file.size for files in directories for file in files)
         yield Stories(key=group.key, cost=cost, directories=directories)
 
 
 def _states(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
     ends = {}
     for name, files in task.group.directories.items():
-        ends[name] = max((_end(task, looked, each) for each in files), default=(-1, -1))
+        ends[name] = max((_end(task, looked, file) for file in files), default=(-1, -1))
     newest = max(ends, key=lambda name: ends[name], default="")
     for name, files in task.group.directories.items():
         if files:
             yield States(
                 key=task.group.key,
-                cost=_STATE * sum(each.size for each in files),
+                cost=_STATE * sum(file.size for file in files),
                 files=tuple(files),
                 newest=name == newest,
             )
@@ -138,12 +138,12 @@ def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
     """Things in groups of about a size."""
     group: list[_Sized] = []
     weight = 0
-    for each in things:
-        if group and (weight + each.size > size or len(group) >= MOST_FILES):
+    for thing in things:
+        if group and (weight + thing.size > size or len(group) >= MOST_FILES):
             yield group
             group, weight = [], 0
-        group.append(each)
-        weight += each.size
+        group.append(thing)
+        weight += thing.size
     if group:
         yield group
 
@@ -171,19 +171,19 @@ def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
 def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:
     """Units as items, one for a Spark task, the longest first: what is long is begun early, and
     small ones are together so that a task is worth its start. Units get their numbers here."""
-    numbered = [replace(each, number=number) for number, each in enumerate(units)]
-    numbered.sort(key=lambda each: -each.cost)
-    total = sum(each.cost + _BEGUN for each in numbered)
+    numbered = [replace(unit, number=number) for number, unit in enumerate(units)]
+    numbered.sort(key=lambda unit: -unit.cost)
+    total = sum(unit.cost + _BEGUN for unit in numbered)
     pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), split_bytes)
     items: list[tuple[Unit, ...]] = []
     group: list[Unit] = []
     weight = 0
-    for each in numbered:
-        cost = each.cost + _BEGUN
+    for unit in numbered:
+        cost = unit.cost + _BEGUN
         if group and weight + cost > pack:
             items.append(tuple(group))
             group, weight = [], 0
-        group.append(each)
+        group.append(unit)
         weight += cost
     if group:
         items.append(tuple(group))
@@ -203,6 +203,6 @@ def looks_of(
     """The looks at logs as items, in the same way."""
     found = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
     looks = sorted(found, key=lambda each: -each.size)
-    total = sum(each.size for each in looks)
+    total = sum(look_task.size for look_task in looks)
     pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), 4 * split_bytes)
     return [tuple(group) for group in _packed(looks, pack)]

@@ -196,9 +196,9 @@ class FindingsUnit(Unit):
                 if table.is_full or (everything and table.rows):
                     sink.write(name, self.key.cluster_id, None, table.take())
 
-        for each in self.unread:
-            finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
-            add_finding(of_findings, FleetDirectory(name=each.name), finding)
+        for unread in self.unread:
+            finding = dir_kinds.UNREADABLE.at(unread.name, unread.reason, advice=unread.hint)
+            add_finding(of_findings, FleetDirectory(name=unread.name), finding)
         for file in self.files:
             report = read_file(file.entry())
             add_file(of_files, file, report)
@@ -232,9 +232,9 @@ class Changes(Unit):
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         table = ArrowRows(arrow_schema("changes"))
-        for each in self.changes:
-            change = each.change
-            identity(table, each.owner, f"{each.folder}/{change.segment}", 1)
+        for owned_change in self.changes:
+            change = owned_change.change
+            identity(table, owned_change.owner, f"{owned_change.folder}/{change.segment}", 1)
             for name, value in (
                 ("change", change.change),
                 ("position", change.position),

@@ -41,7 +41,7 @@ def rules_of_state() -> tuple[DoctorRule, ...]:
 
 def _rules_in(package: str, path: Iterable[str]) -> tuple[DoctorRule, ...]:
     return tuple(
-        DoctorRule(each.name, import_module(f"{package}.{each.name}").find)
-        for each in iter_modules(path)
-        if not each.ispkg
+        DoctorRule(iter_module.name, import_module(f"{package}.{iter_module.name}").find)
+        for iter_module in iter_modules(path)
+        if not iter_module.ispkg
     )

@@ -55,7 +55,7 @@ def _removed(
         had = False
         found = None
         for entry in source.voter_sets if source is not None else ():
-            has = any(each.id == id for each in entry.voters or ())
+            has = any(voter.id == id for voter in entry.voters or ())
             if had and not has:
                 found = entry.offset, entry.file
             had = has
@@ -64,7 +64,7 @@ def _removed(
     # The removal itself may lie before a snapshot: an older copy of the history had this voter.
     newest = examination.voters.newest
     last = newest.newest if newest is not None else None
-    earlier = (one for each in patient.source.voter_sets for one in each.voters or ())
+    earlier = (one for voter_set in patient.source.voter_sets for one in voter_set.voters or ())
     if last is not None and newest is not patient.source and any(one.id == id for one in earlier):
         return last.offset, last.file
     return None

@@ -15,7 +15,7 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = sorted(state.image.cluster.brokers.values(), key=lambda each: each.id)
-        local = [each for each in brokers if _is_local(each)]
+        local = [registration for registration in brokers if _is_local(registration)]
         for broker in local if len(local) < len(brokers) else ():
             text = f"broker {broker.id} advertises an address of its own machine"
             yield _diagnosis(patient, broker, text)
@@ -29,7 +29,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     text = f"brokers {first} and {broker.id} advertise the same endpoint"
                     yield _diagnosis(patient, broker, text)
                     break
-            wrong = [why_unreachable(each.host, each.port) for each in broker.listeners]
+            wrong = [
+                why_unreachable(registered_endpoint.host, registered_endpoint.port)
+                for registered_endpoint in broker.listeners
+            ]
             if any(wrong):
                 why = next(each for each in wrong if each)
                 yield _diagnosis(patient, broker, f"broker {broker.id} cannot be reached: {why}")
@@ -37,18 +40,18 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _is_local(broker: BrokerRegistration) -> bool:
     """Whether every listener is: one of several may be meant for the machine itself."""
-    return bool(broker.listeners) and all(is_local(each.host) for each in broker.listeners)
+    return bool(broker.listeners) and all(is_local(listener.host) for listener in broker.listeners)
 
 
 def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str) -> Diagnosis:
-    told = ", ".join(f"{each.name}://{shown_address(each.host, each.port)}"
-                     for each in broker.listeners)  # fmt: skip
-    starts = [each for each in patient.statistics.starts if each.broker_id == broker.id]
+    told = ", ".join(f"{listener.name}://{shown_address(listener.host, listener.port)}"
+                     for listener in broker.listeners)  # fmt: skip
+    starts = [start for start in patient.statistics.starts if start.broker_id == broker.id]
     evidence = tuple(
-        Evidence(file=each.file, position=each.position, offset=each.offset, found=told)
-        for each in starts[-1:]
+        Evidence(file=start.file, position=start.position, offset=start.offset, found=told)
+        for start in starts[-1:]
     )
-    names = [each.name for each in broker.listeners]
+    names = [listener.name for listener in broker.listeners]
     value = f"{names[0] if names else 'LISTENER'}://HOST:PORT"
     return Diagnosis(
         finding=kinds.BROKER_ENDPOINT.at(

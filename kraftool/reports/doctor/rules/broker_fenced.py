@@ -12,23 +12,23 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers.values()
-        fenced = sorted((each for each in brokers if each.fenced), key=lambda each: each.id)
+        fenced = sorted((broker for broker in brokers if broker.fenced), key=lambda each: each.id)
         if not fenced:
             continue
-        ids = ", ".join(str(each.id) for each in fenced)
+        ids = ", ".join(str(broker.id) for broker in fenced)
         whole = "every broker is" if len(fenced) == len(brokers) else f"brokers {ids} are"
-        told = {each.broker_id: each for each in patient.statistics.starts}
+        told = {broker_start.broker_id: broker_start for broker_start in patient.statistics.starts}
         evidence = []
-        for each in fenced:
-            start = told.get(each.id)
-            stopped = ", was shutting down" if each.in_controlled_shutdown else ""
+        for broker in fenced:
+            start = told.get(broker.id)
+            stopped = ", was shutting down" if broker.in_controlled_shutdown else ""
             evidence.append(
                 Evidence(
                     file=start.file if start is not None else patient.path,
                     position=start.position if start is not None else None,
                     offset=start.offset if start is not None else None,
-                    found=f"broker {each.id}: last registration with epoch {each.epoch},"
-                    f" incarnation {each.incarnation_id}{stopped}",
+                    found=f"broker {broker.id}: last registration with epoch {broker.epoch},"
+                    f" incarnation {broker.incarnation_id}{stopped}",
                 )
             )
         yield Diagnosis(

@@ -39,10 +39,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 directory=patient.path,
                 evidence=tuple(
                     Evidence(
-                        file=each.file, position=each.position, offset=each.offset,
-                        found=f"{_words(each)}, incarnation {each.incarnation_id}",
+                        file=twin.file, position=twin.position, offset=twin.offset,
+                        found=f"{_words(twin)}, incarnation {twin.incarnation_id}",
                     )
-                    for each in shown
+                    for twin in shown
                 ),
                 commands=(tools.on_all(examination, "timeline"),),
             )  # fmt: skip

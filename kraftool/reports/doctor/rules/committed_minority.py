@@ -37,8 +37,8 @@ from kraftool.reports.voters.holding import (
 
 _HOUR_MS = 3_600_000
 _DISTRUSTED = frozenset(
-    each.code
-    for each in (
+    kind.code
+    for kind in (
         snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.FILE_NAME, snap_kinds.LOG_EPOCH,
         snap_kinds.LOG_BOUNDARY, snap_kinds.LOG_VOTERS, snap_kinds.REPLAY,
     )
@@ -88,7 +88,7 @@ class _Case:
     @property
     def severity(self) -> Severity | None:
         """None for what is as it should be."""
-        if any(each.is_live for _, each in (*self.lacking, *self.voting)):
+        if any(directory.is_live for _, directory in (*self.lacking, *self.voting)):
             return None if self.is_small or not self.can_elect else Severity.WARNING
         if self.is_small:
             return Severity.WARNING if self.can_elect else Severity.INFO
@@ -99,7 +99,7 @@ class _Case:
         """From where on a leader of those that lack it may write other records."""
         needed = min(self.voters.voters.majority, len(self.lacking))
         _, winner = self.lacking[needed - 1]
-        ends = [common_end(winner.source.log, each.source.log) for each in self.having]
+        ends = [common_end(winner.source.log, directory.source.log) for directory in self.having]
         return min(max(ends, default=rank(winner.source)[1]), self.proof.below - 1)
 
 
@@ -114,34 +114,36 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
     """Whatever fewer than a majority can have, counting voters that were not given as having it."""
-    given = [each for each in patients if each.report is not None]
+    given = [directory for directory in patients if directory.report is not None]
     if len(given) < 2:
         return
-    sources = with_verdicts([each.source for each in given])
+    sources = with_verdicts([directory.source for directory in given])
     of = dict(zip(map(id, sources), given, strict=True))
     newest = newest_source(sources)
     voters = committed_voters(newest) if newest is not None else None
     if voters is None:
         return
     distrusted = {
-        each.file
+        finding.file
         for patient in given
-        for each in (patient.report.findings if patient.report is not None else ())
-        if each.code in _DISTRUSTED
+        for finding in (patient.report.findings if patient.report is not None else ())
+        if finding.code in _DISTRUSTED
     }
-    times = {each.file: each.timestamp for one in given for each in one.summary.snapshots}
+    times = {
+        snapshot.file: snapshot.timestamp for one in given for snapshot in one.summary.snapshots
+    }
     for proof in committed(sources, distrusted):
         voting, lacking = [], []
         for seat in seats(voters.voters, sources):
-            there = next((each for each in seat.sources if has(each, proof)), None)
+            there = next((source for source in seat.sources if has(source, proof)), None)
             if there is not None:
                 voting.append((seat.voter.id, of[id(there)]))
             elif seat.sources:
                 lacking.append((seat.voter.id, of[id(seat.best)]))
-        having = tuple(of[id(each)] for each in sources if has(each, proof))
+        having = tuple(of[id(source)] for source in sources if has(source, proof))
         is_minority = len(voters.voters) - len(lacking) < voters.voters.majority
         # Voters that have no log at all are another rule's, and what nobody has is lost already.
-        if having and is_minority and any(rank(each.source)[1] for _, each in lacking):
+        if having and is_minority and any(rank(directory.source)[1] for _, directory in lacking):
             lacking.sort(key=lambda each: rank(each[1].source))
             yield _Case(
                 proof=proof,
@@ -154,7 +156,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
 
 
 def _diagnosis(examination: Examination, case: _Case, severity: Severity | None) -> Diagnosis:
-    proof, places = case.proof, [each.path for each in case.having]
+    proof, places = case.proof, [directory.path for directory in case.having]
     holder = case.having[0]
     first = case.first_lost
     span = f"offsets {first} to {proof.below - 1}" if first < proof.below - 1 else f"offset {first}"
@@ -172,16 +174,22 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
         ),
         evidence=(
             *(
-                Evidence(file=each.path, offset=rank(each.source)[1], found=f"voter {id} ends here")
-                for id, each in case.lacking
+                Evidence(
+                    file=directory.path,
+                    offset=rank(directory.source)[1],
+                    found=f"voter {id} ends here",
+                )
+                for id, directory in case.lacking
             ),
             *(
-                Evidence(file=each.path, offset=rank(each.source)[1], found="this goes further")
-                for each in case.having
+                Evidence(
+                    file=directory.path, offset=rank(directory.source)[1], found="this goes further"
+                )
+                for directory in case.having
             ),
         ),
         commands=(
-            *(tools.keep_copy(each.path) for each in case.having[:3]),
+            *(tools.keep_copy(directory.path) for directory in case.having[:3]),
             tools.on_all(examination, "timeline"),
         ),
     )
@@ -203,11 +211,11 @@ def _who(case: _Case) -> str:
     """Who lacks it, and what they can do."""
     ids = _ids([id for id, _ in case.lacking])
     several = "s" if len(case.lacking) > 1 else ""
-    every = _ids([each.id for each in case.voters.voters])
-    ends = sorted({rank(each.source)[1] for _, each in case.lacking})
+    every = _ids([voter.id for voter in case.voters.voters])
+    ends = sorted({rank(directory.source)[1] for _, directory in case.lacking})
     where = str(ends[0]) if len(ends) == 1 else f"{ends[0]} to {ends[-1]}"
     if case.gone_on:
-        epoch = max(rank(each.source)[0] for _, each in case.gone_on)
+        epoch = max(rank(directory.source)[0] for _, directory in case.gone_on)
         return (
             f"voter{several} {ids} of {every} went on without it, up to epoch {epoch}: a node that"
             " follows them cuts it off"
@@ -245,7 +253,7 @@ def _advice(case: _Case, severity: Severity | None) -> str:
         )
     else:
         advice = f"{copy}; find out what became of the directory that {ids} had"
-    if severity is not Severity.ERROR and not any(each.is_live for each in case.having):
+    if severity is not Severity.ERROR and not any(directory.is_live for directory in case.having):
         advice += (
             ". Where they were copied one after the other from running nodes that alone may be the"
             " reason; do not bring up a quorum from such a set otherwise"

@@ -42,7 +42,7 @@ class _Parting(NamedTuple):
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        logs = [each for each in patients if each.statistics.offsets]
+        logs = [directory for directory in patients if directory.statistics.offsets]
         if len(logs) < 2:
             continue
         reference = max(logs, key=lambda each: each.statistics.rank)
@@ -69,12 +69,12 @@ def _held_against_most(
 ) -> tuple[ExaminedDirectory, _Parting]:
     """The one that fewer agree with, and what there is to say about it."""
     others = [
-        (each, _batch_at(each.statistics, offset))
-        for each in logs
-        if each is not patient and each is not reference
+        (log, _batch_at(log.statistics, offset))
+        for log in logs
+        if log is not patient and log is not reference
     ]
-    with_mine = (patient, *(each for each, batch in others if batch == mine))
-    with_theirs = (reference, *(each for each, batch in others if batch == theirs))
+    with_mine = (patient, *(directory for directory, batch in others if batch == mine))
+    with_theirs = (reference, *(directory for directory, batch in others if batch == theirs))
     if mine.epoch == theirs.epoch and len(with_mine) > len(with_theirs):
         return reference, _Parting(
             offset, patient, theirs, mine, with_mine, True, len(with_theirs) == 1
@@ -121,7 +121,7 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
     only_epoch = found.mine.crc == found.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
     what = "the same records under another epoch" if only_epoch else "other records"
-    names = " and ".join(each.path for each in found.agreeing)
+    names = " and ".join(directory.path for directory in found.agreeing)
     text = f"{what} than {names} from offset {found.offset} on"
     if same_epoch:
         text += f", in the same epoch {found.mine.epoch}"
@@ -133,10 +133,12 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
             found.theirs.epoch,
             alone=found.is_alone,
             others=len(found.agreeing),
-            snapshot_beyond=any(each.offset > found.offset for each in patient.summary.snapshots),
+            snapshot_beyond=any(
+                snapshot.offset > found.offset for snapshot in patient.summary.snapshots
+            ),
         )
     if same_epoch:
-        agreeing = [each.path for each in found.agreeing]
+        agreeing = [directory.path for directory in found.agreeing]
         advice = parting.advice(kind, agreeing, is_majority=found.is_majority)
     if only_epoch:
         advice = parting.EPOCH_ALONE

@@ -31,13 +31,13 @@ def _other_vote(
     if state is None or state.voted_id < 0 or node.node_id is None:
         return None
     for one in patients:
-        for each in one.statistics.elections:
+        for election in one.statistics.elections:
             if (
-                each.epoch == state.leader_epoch
-                and each.leader_id != state.voted_id
-                and each.had_vote_of(node.node_id, node.directory_id)
+                election.epoch == state.leader_epoch
+                and election.leader_id != state.voted_id
+                and election.had_vote_of(node.node_id, node.directory_id)
             ):
-                return each
+                return election
     return None
 
 
@@ -47,7 +47,7 @@ def _diagnosis(
     state = patient.summary.quorum_state
     assert state is not None, "a vote stands in a quorum-state"
     file, id = patient.source.quorum_state_file, patient.node_id
-    copies = (each.path for each in examination.patients if each.report is not None)
+    copies = (directory.path for directory in examination.patients if directory.report is not None)
     return Diagnosis(
         finding=kinds.DOUBLE_VOTE.at(
             file,
@@ -65,7 +65,7 @@ def _diagnosis(
             ),
         ),
         commands=(
-            *(tools.keep_copy(each) for each in copies),
+            *(tools.keep_copy(copy) for copy in copies),
             tools.on_all(examination, "timeline"),
         ),
     )

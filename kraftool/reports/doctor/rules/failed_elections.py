@@ -22,33 +22,37 @@ _FASTEST_ELECTION_MS = 500
 def find(examination: Examination) -> Iterator[Diagnosis]:
     seen: set[tuple[int, int]] = set()
     for patient in examination.patients:
-        for each in patient.statistics.elections:
-            skipped = each.epoch - each.before_epoch - 1
-            if each.before_epoch < 0 or skipped < _MANY or (each.epoch, each.offset) in seen:
+        for election in patient.statistics.elections:
+            skipped = election.epoch - election.before_epoch - 1
+            if (
+                election.before_epoch < 0
+                or skipped < _MANY
+                or (election.epoch, election.offset) in seen
+            ):
                 continue
-            seen.add((each.epoch, each.offset))
-            gap = max(each.timestamp - each.before_timestamp, 0)
+            seen.add((election.epoch, election.offset))
+            gap = max(election.timestamp - election.before_timestamp, 0)
             by_hand = gap < skipped * _FASTEST_ELECTION_MS
             words = (
                 f"{skipped} epochs were skipped in {gap / 1000:.1f} s, faster than elections go:"
                 " the epoch was raised by hand"
                 if by_hand
                 else f"{skipped} elections without a winner in {gap / 1000:.1f} s before epoch"
-                f" {each.epoch}"
+                f" {election.epoch}"
             )
             yield Diagnosis(
                 finding=kinds.FAILED_ELECTIONS.at(
-                    each.file,
+                    election.file,
                     words,
-                    position=each.position,
-                    offset=each.offset,
-                    expected=f"epoch {each.before_epoch + 1}",
-                    found=f"epoch {each.epoch}",
+                    position=election.position,
+                    offset=election.offset,
+                    expected=f"epoch {election.before_epoch + 1}",
+                    found=f"epoch {election.epoch}",
                     severity=Severity.INFO if by_hand else None,
                     advice="" if by_hand else None,
                 ),
                 directory=patient.path,
-                evidence=(_evidence(each),),
+                evidence=(_evidence(election),),
                 commands=() if by_hand else (tools.on_all(examination, "timeline"),),
             )
 

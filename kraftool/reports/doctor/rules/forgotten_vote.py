@@ -43,10 +43,10 @@ def _newest_vote(
     if node.node_id is None:
         return None
     voted = [
-        each
+        election
         for one in patients
-        for each in one.statistics.elections
-        if each.had_vote_of(node.node_id, node.directory_id)
+        for election in one.statistics.elections
+        if election.had_vote_of(node.node_id, node.directory_id)
     ]
     return max(voted, key=lambda each: each.epoch, default=None)
 

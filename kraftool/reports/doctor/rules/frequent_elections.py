@@ -31,17 +31,17 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
     if log is None or log.last_timestamp is None or not elections:
         return
     end = log.last_timestamp
-    last_hour = [each for each in elections if each.timestamp > end - _HOUR]
+    last_hour = [election for election in elections if election.timestamp > end - _HOUR]
     begins = max(log.first_timestamp or end, end - 24 * _HOUR)
     hours = (end - begins) / _HOUR
-    last_day = [each for each in elections if each.timestamp >= begins]
+    last_day = [election for election in elections if election.timestamp >= begins]
     if len(last_hour) >= _ELECTIONS_IN_AN_HOUR:
         told, words = last_hour, "in the last hour of the log"
     elif hours >= _SUSTAINED_HOURS and len(last_day) > hours + 1:
         told, words = last_day, f"in the last {hours:.0f} hours of the log"
     else:
         return
-    leaders = {each.leader_id for each in told}
+    leaders = {led.leader_id for led in told}
     ids = ", ".join(map(str, sorted(leaders)))
     whom = f"between the controllers {ids}" if len(leaders) > 1 else f"always of controller {ids}"
     newest = told[-1]
@@ -58,13 +58,13 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
         directory=patient.path,
         evidence=tuple(
             Evidence(
-                file=each.file, position=each.position, offset=each.offset,
-                found=f"epoch {each.epoch}: controller {each.leader_id}, after"
-                f" {max(each.timestamp - each.before_timestamp, 0)} ms without a record"
-                if each.before_timestamp >= 0
-                else f"epoch {each.epoch}: controller {each.leader_id}",
+                file=led.file, position=led.position, offset=led.offset,
+                found=f"epoch {led.epoch}: controller {led.leader_id}, after"
+                f" {max(led.timestamp - led.before_timestamp, 0)} ms without a record"
+                if led.before_timestamp >= 0
+                else f"epoch {led.epoch}: controller {led.leader_id}",
             )
-            for each in shown
+            for led in shown
         ),
         commands=(
             tools.on_all(examination, "timeline"),

@@ -11,8 +11,8 @@ from kraftool.reports.findings.kinds import signatures as kinds
 from kraftool.reports.findings.kinds import snapshot as snap_kinds
 
 _BROKEN = frozenset(
-    each.code
-    for each in (snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.REPLAY, snap_kinds.FILE_NAME)
+    kind.code
+    for kind in (snap_kinds.DAMAGE, snap_kinds.FORM, snap_kinds.REPLAY, snap_kinds.FILE_NAME)
 )
 
 
@@ -55,17 +55,19 @@ def _is_spare(patient: ExaminedDirectory) -> bool:
     return log is not None and (
         log.start_offset == 0
         or any(
-            each.intact and log.start_offset <= each.offset <= log.intact_end_offset
-            for each in patient.summary.snapshots
-            if each is not newest
+            snapshot.intact and log.start_offset <= snapshot.offset <= log.intact_end_offset
+            for snapshot in patient.summary.snapshots
+            if snapshot is not newest
         )
     )
 
 
 def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
-    told = [each for file in patient.files if file.name == snapshot.file for each in file.findings]
+    told = [
+        finding for file in patient.files if file.name == snapshot.file for finding in file.findings
+    ]
     told += patient.state.findings if patient.state is not None else ()
-    for each in told:
-        if each.code in _BROKEN and each.file == snapshot.file:
-            return each.text
+    for finding in told:
+        if finding.code in _BROKEN and finding.file == snapshot.file:
+            return finding.text
     return "" if snapshot.intact else "it has no whole header and footer"

@@ -16,8 +16,12 @@ _MOST_RECORDS = 1000
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        logs = [(each, each.summary.log) for each in patients]
-        ends = [(each, log) for each, log in logs if log is not None and log.last_epoch is not None]
+        logs = [(directory, directory.summary.log) for directory in patients]
+        ends = [
+            (directory, log)
+            for directory, log in logs
+            if log is not None and log.last_epoch is not None
+        ]
         if len(ends) < 2:
             continue
         first, furthest = max(ends, key=lambda each: (each[1].last_epoch or 0, each[1].end_offset))
@@ -40,8 +44,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 ),
                 directory=patient.path,
                 evidence=tuple(
-                    Evidence(file=each.path, offset=end.end_offset, found="the log ends here")
-                    for each, end in ((first, furthest), (patient, log))
+                    Evidence(file=directory.path, offset=end.end_offset, found="the log ends here")
+                    for directory, end in ((first, furthest), (patient, log))
                 ),
                 commands=(tools.quorum(examination, patient, "describe", "--replication"),),
             )

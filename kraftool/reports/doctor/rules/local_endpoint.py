@@ -21,11 +21,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             continue
         if voters.source not in (VoterSource.RECORD, VoterSource.PROPERTIES):
             continue
-        local = [each for each in voters.voters if _is_local(each)]
+        local = [voter for voter in voters.voters if _is_local(voter)]
         if not local:
             continue
         together = len(local) == len(voters.voters)
-        ids = ", ".join(str(each.id) for each in local)
+        ids = ", ".join(str(voter.id) for voter in local)
         yield Diagnosis(
             finding=kinds.LOCAL_ENDPOINT.at(
                 voters.file or patients[0].settings_file,
@@ -33,16 +33,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 + (": this quorum works only on one machine" if together else ""),
                 offset=voters.offset,
                 field="endpoints",
-                found=", ".join(one for each in local for one in shown_endpoints(each.endpoints)),
+                found=", ".join(one for voter in local for one in shown_endpoints(voter.endpoints)),
                 severity=Severity.INFO if together else None,
                 advice="" if together else None,
             ),
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                    found=f"voter {voter.id}: {', '.join(shown_endpoints(voter.endpoints))}",
                 )
-                for each in voters.voters
+                for voter in voters.voters
             )
             if not together
             else (),
@@ -51,17 +51,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _is_local(voter: Voter) -> bool:
-    return any(is_local(each.host.lower()) for each in voter.endpoints.values())
+    return any(is_local(endpoint.host.lower()) for endpoint in voter.endpoints.values())
 
 
 def _commands(
     examination: Examination, patient: ExaminedDirectory, local: list[Voter]
 ) -> tuple[str, ...]:
-    listeners = {name for each in local for name in [*each.endpoints][:1]}
+    listeners = {name for voter in local for name in [*voter.endpoints][:1]}
     name = min(listeners, default="CONTROLLER")
-    of_node = {each.node_id: each.settings_file for each in examination.patients}
-    files = [of_node.get(each.id) or f"server.properties of node {each.id}" for each in local]
+    of_node = {directory.node_id: directory.settings_file for directory in examination.patients}
+    files = [of_node.get(voter.id) or f"server.properties of node {voter.id}" for voter in local]
     return (
-        *(tools.settings(each, "advertised.listeners", f"{name}://HOST:PORT") for each in files),
+        *(tools.settings(file, "advertised.listeners", f"{name}://HOST:PORT") for file in files),
         tools.quorum(examination, patient, "describe", "--status"),
     )

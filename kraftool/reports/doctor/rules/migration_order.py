@@ -15,10 +15,10 @@ _STATIC, _DYNAMIC = "controller.quorum.voters", "controller.quorum.bootstrap.ser
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        levels = [each.source.kraft_version for each in patients]
+        levels = [directory.source.kraft_version for directory in patients]
         if not any(level is not None for level in levels) or any(levels):
             continue
-        if any(each.source.newest is not None for each in patients):
+        if any(directory.source.newest is not None for directory in patients):
             continue  # a 0-0 checkpoint names voters that the log does not know of yet
         for patient in patients:
             settings = patient.source.settings
@@ -50,11 +50,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
     """The setting as another node has it, or as far as the last election tells it."""
-    for each in (patient, *examination.patients):
-        other = each.source.settings
+    for directory in (patient, *examination.patients):
+        other = directory.source.settings
         if other is not None and other.static_voters:
             return ",".join(map(shown_voter, other.static_voters))
     voters = patient.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
-        return ",".join(f"{each.id}@{tools.ANYWHERE}" for each in voters.voters)
+        return ",".join(f"{voter.id}@{tools.ANYWHERE}" for voter in voters.voters)
     return f"ID@{tools.ANYWHERE},…"

@@ -56,9 +56,9 @@ def _led_later(examination: Examination, patient: ExaminedDirectory) -> bool:
     state = patient.summary.quorum_state
     epoch = state.leader_epoch if state is not None else 0
     logs = [
-        each.summary.log
-        for each in examination.patients
-        if examination.same_cluster(each.source, patient.source)
+        directory.summary.log
+        for directory in examination.patients
+        if examination.same_cluster(directory.source, patient.source)
     ]
     return any(log is not None and (log.last_epoch or -1) >= epoch for log in logs)
 

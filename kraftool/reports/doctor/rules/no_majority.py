@@ -17,8 +17,8 @@ from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.voter_set import matches
 
 _REFUSING = frozenset(
-    each.code
-    for each in (
+    kind.code
+    for kind in (
         dir_kinds.QUORUM_STATE, dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.EPOCHS,
         dir_kinds.TOPIC_ID, dir_kinds.NODE_ID, snap_kinds.MISSING,
     )
@@ -60,12 +60,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _of(voter: Voter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDirectory]:
-    return [each for each in patients if each.report is not None and each.node_id == voter.id]
+    return [
+        directory
+        for directory in patients
+        if directory.report is not None and directory.node_id == voter.id
+    ]
 
 
 def _best(voter: Voter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
     """The directory of a voter that can vote, or the first with what keeps it from that."""
-    told = [(each, _trouble(voter, each)) for each in patients]
+    told = [(directory, _trouble(voter, directory)) for directory in patients]
     return next((each for each in told if not each[1]), told[0])
 
 
@@ -75,6 +79,7 @@ def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
         return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"
     report = patient.report
     refused: Finding | None = next(
-        (each for each in (report.findings if report else ()) if each.code in _REFUSING), None
+        (finding for finding in (report.findings if report else ()) if finding.code in _REFUSING),
+        None,
     )
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

@@ -22,7 +22,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if not why:
                     continue
                 name = listener if voters.is_recorded else "CONTROLLER"
-                of_node = {each.node_id: each.settings_file for each in examination.patients}
+                of_node = {
+                    directory.node_id: directory.settings_file for directory in examination.patients
+                }
                 file = of_node.get(voter.id) or f"server.properties of node {voter.id}"
                 yield Diagnosis(
                     finding=kinds.ODD_ENDPOINT.at(

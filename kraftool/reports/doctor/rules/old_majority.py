@@ -37,18 +37,18 @@ class _Old:
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        given = [each for each in patients if each.report is not None]
-        sources = with_verdicts([each.source for each in given])
+        given = [directory for directory in patients if directory.report is not None]
+        sources = with_verdicts([directory.source for directory in given])
         of = dict(zip(map(id, sources), given, strict=True))
         newest = newest_source(sources)
         now = newest.newest if newest is not None else None
         if newest is None or now is None or now.voters is None:
             continue
         going = [
-            (seat.voter.id, each)
+            (seat.voter.id, source)
             for seat in seats(now.voters, sources)
-            for each in seat.sources[:1]
-            if _same(each.newest, now.voters)
+            for source in seat.sources[:1]
+            if _same(source.newest, now.voters)
         ]
         is_held = len(going) >= now.voters.majority
         if not is_held and now.verdict.commitment is not Commitment.COMMITTED:
@@ -68,8 +68,8 @@ def _old_majorities(sources: Sources, newest: VoterSourceReport, now: VoterSet) 
         entry = candidate.newest
         if entry is None or entry.voters is None or _same(entry, now):
             continue
-        is_earlier = any(_same(each, entry.voters) for each in newest.voter_sets)
-        if not is_earlier or any(_same(entry, each) for each in told):
+        is_earlier = any(_same(voter_set, entry.voters) for voter_set in newest.voter_sets)
+        if not is_earlier or any(_same(entry, voter_set) for voter_set in told):
             continue
         if not any(candidate in seat.sources for seat in seats(entry.voters, sources)):
             continue  # one that does not vote is nobody's candidate
@@ -93,8 +93,8 @@ def _diagnosis(
     of: dict[int, ExaminedDirectory],
 ) -> Diagnosis:
     ids = _ids([id for id, _ in old.granting])
-    before, after = (_ids([one.id for one in each.voters or ()]) for each in (old.entry, now))
-    removed = {id for id, _ in old.granting} - {each.id for each in now.voters or ()}
+    before, after = (_ids([one.id for one in entry.voters or ()]) for entry in (old.entry, now))
+    removed = {id for id, _ in old.granting} - {voter.id for voter in now.voters or ()}
     beside = f" beside {_ids(going)}" if going else ""
     advice = f"do not start {ids} before the voters of now have a leader"
     if removed:
@@ -115,8 +115,10 @@ def _diagnosis(
         evidence=(
             Evidence(file=now.file, position=now.position, offset=now.offset, found=after),
             *(
-                Evidence(file=of[id(each)].path, offset=rank(each)[1], found=f"{number} ends here")
-                for number, each in old.granting
+                Evidence(
+                    file=of[id(source)].path, offset=rank(source)[1], found=f"{number} ends here"
+                )
+                for number, source in old.granting
             ),
         ),
         commands=(tools.on_all(examination, "diff-voters"),),

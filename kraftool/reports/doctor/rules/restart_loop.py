@@ -19,11 +19,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
         patient = max(patients, key=lambda each: each.statistics.rank)
         by_broker: defaultdict[int, list[BrokerStart]] = defaultdict(list)
-        for each in patient.statistics.starts:
-            if not by_broker[each.broker_id] or (
-                by_broker[each.broker_id][-1].incarnation_id != each.incarnation_id
+        for start in patient.statistics.starts:
+            if not by_broker[start.broker_id] or (
+                by_broker[start.broker_id][-1].incarnation_id != start.incarnation_id
             ):
-                by_broker[each.broker_id].append(each)
+                by_broker[start.broker_id].append(start)
         for broker, starts in sorted(by_broker.items()):
             busiest = _busiest_hour(starts)
             if len(busiest) < _MANY:
@@ -40,12 +40,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 directory=patient.path,
                 evidence=tuple(
                     Evidence(
-                        file=each.file,
-                        position=each.position,
-                        offset=each.offset,
-                        found=f"incarnation {each.incarnation_id}",
+                        file=broker_start.file,
+                        position=broker_start.position,
+                        offset=broker_start.offset,
+                        found=f"incarnation {broker_start.incarnation_id}",
                     )
-                    for each in busiest[-5:]
+                    for broker_start in busiest[-5:]
                 ),
                 commands=(tools.on_all(examination, "timeline"),),
             )
@@ -54,8 +54,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 def _busiest_hour(starts: list[BrokerStart]) -> list[BrokerStart]:
     best: list[BrokerStart] = []
     first = 0
-    for last, each in enumerate(starts):
-        while each.timestamp - starts[first].timestamp > _HOUR:
+    for last, start in enumerate(starts):
+        while start.timestamp - starts[first].timestamp > _HOUR:
             first += 1
         if last - first + 1 >= len(best):
             best = starts[first : last + 1]

@@ -78,9 +78,9 @@ def _finding(
 def _removed(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> set[int]:
     """The mechanisms of which the log removes a credential before the snapshot's offset."""
     return {
-        each.credential[1]
-        for each in patient.statistics.credentials
-        if each.offset < snapshot.offset and not each.present
+        credential.credential[1]
+        for credential in patient.statistics.credentials
+        if credential.offset < snapshot.offset and not credential.present
     }
 
 
@@ -89,11 +89,11 @@ def _expected(
 ) -> dict[tuple[str, int], CredentialChange]:
     """The credentials that the log has at the snapshot's offset."""
     found: dict[tuple[str, int], CredentialChange] = {}
-    for each in patient.statistics.credentials:
-        if each.offset >= snapshot.offset:
+    for credential in patient.statistics.credentials:
+        if credential.offset >= snapshot.offset:
             break
-        if each.present:
-            found[each.credential] = each
+        if credential.present:
+            found[credential.credential] = credential
         else:
-            found.pop(each.credential, None)
+            found.pop(credential.credential, None)
     return found

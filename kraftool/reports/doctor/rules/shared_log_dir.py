@@ -21,8 +21,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if first == broker.id or directory in _RESERVED:
                     continue
                 starts = [
-                    each for each in patient.statistics.starts
-                    if each.broker_id in (first, broker.id) and directory in each.directories
+                    start for start in patient.statistics.starts
+                    if start.broker_id in (first, broker.id) and directory in start.directories
                 ]  # fmt: skip
                 yield Diagnosis(
                     finding=kinds.SHARED_LOG_DIR.at(
@@ -33,12 +33,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     directory=patient.path,
                     evidence=tuple(
                         Evidence(
-                            file=each.file,
-                            position=each.position,
-                            offset=each.offset,
-                            found=f"registration of broker {each.broker_id}",
+                            file=start.file,
+                            position=start.position,
+                            offset=start.offset,
+                            found=f"registration of broker {start.broker_id}",
                         )
-                        for each in starts[-4:]
+                        for start in starts[-4:]
                     ),
                     commands=(
                         tools.on(patient.path, "dump-log", "--type", "RegisterBrokerRecord"),

@@ -15,18 +15,18 @@ _SEVERAL = 3
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient in examination.patients:
-        parts = [each for each in patient.files if each.state is FileState.PART]
+        parts = [file for file in patient.files if file.state is FileState.PART]
         if len(parts) < _SEVERAL:
             continue
         yield Diagnosis(
             finding=kinds.SNAPSHOT_ATTEMPTS.at(
                 patient.path,
-                f"{len(parts)} unfinished snapshots, {sum(each.size for each in parts)} bytes",
+                f"{len(parts)} unfinished snapshots, {sum(part.size for part in parts)} bytes",
                 found=str(len(parts)),
             ),
             directory=patient.path,
             evidence=tuple(
-                Evidence(file=each.name, found=f"{each.size} bytes") for each in parts[:5]
+                Evidence(file=part.name, found=f"{part.size} bytes") for part in parts[:5]
             ),
             commands=(tools.line("df", "-h", patient.path),),
         )

@@ -41,8 +41,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _claims(patient: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
-    for each in patient.statistics.elections:
-        yield each.epoch, each.leader_id, Evidence.of_election(each)
+    for election in patient.statistics.elections:
+        yield election.epoch, election.leader_id, Evidence.of_election(election)
     state = patient.summary.quorum_state
     if state is not None and state.leader_id >= 0:
         yield (
@@ -58,11 +58,13 @@ def _claims(patient: ExaminedDirectory) -> Iterator[tuple[int, int, Evidence]]:
 def _diagnosis(
     examination: Examination, patients: Sequence[ExaminedDirectory], epoch: int, leaders: _Claims
 ) -> Diagnosis:
-    given = {each.node_id for each in patients}
+    given = {directory.node_id for directory in patients}
     told = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
     first, second, *_ = (claims[0].evidence for claims in told.values())
     by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in told.items())
-    copies = tuple(tools.keep_copy(each.path) for each in patients if each.report is not None)
+    copies = tuple(
+        tools.keep_copy(directory.path) for directory in patients if directory.report is not None
+    )
     return Diagnosis(
         finding=kinds.SPLIT_BRAIN.at(
             second.file,
@@ -72,7 +74,9 @@ def _diagnosis(
             expected=first.found,
             found=second.found,
         ),
-        evidence=tuple(each.evidence for claims in told.values() for each in claims[:_MOST_NAMED]),
+        evidence=tuple(
+            claim.evidence for claims in told.values() for claim in claims[:_MOST_NAMED]
+        ),
         commands=(
             *copies,
             tools.on_all(examination, "timeline"),
@@ -87,7 +91,7 @@ def _own_first(id: int, claims: Sequence[_Claim]) -> list[_Claim]:
 
 
 def _words(id: int, claims: Sequence[_Claim], *, is_given: bool) -> str:
-    names = [each.patient.path for each in claims]
+    names = [claim.patient.path for claim in claims]
     more = len(names) - _MOST_NAMED
     listed = " and ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     absent = "" if is_given else " (its own directory is not given)"

@@ -14,8 +14,8 @@ from kraftool.reports.voters.voter_set import keys_changed
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        formatted = [(each, _first(each)) for each in patients]
-        known = [(each, first) for each, first in formatted if first is not None]
+        formatted = [(directory, _first(directory)) for directory in patients]
+        known = [(directory, first) for directory, first in formatted if first is not None]
         for patient, first in known[1:]:
             other, reference = known[0]
             ours, theirs = first.voters or NO_VOTERS, reference.voters or NO_VOTERS
@@ -44,7 +44,7 @@ def _first(patient: ExaminedDirectory) -> HistoryEntry | None:
 
 
 def _words(voters: VoterSet) -> str:
-    return ", ".join(f"{each.id}@{each.directory_id}" for each in voters)
+    return ", ".join(f"{voter.id}@{voter.directory_id}" for voter in voters)
 
 
 def _evidence(entry: HistoryEntry) -> Evidence:
@@ -60,7 +60,7 @@ def _commands(
 ) -> tuple[str, ...]:
     cluster = other.source.node.cluster_id or "CLUSTER-ID"
     properties = patient.settings_file or "server.properties"
-    one = next((str(each) for voter in theirs for each in voter.endpoints.values()), "")
+    one = next((str(endpoint) for voter in theirs for endpoint in voter.endpoints.values()), "")
     return (
         tools.on_all(examination, "diff-voters"),
         tools.line(

@@ -23,7 +23,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if patient.summary.kraft_version.level or voters.of(node.node_id) is None:
             continue
         file = next(
-            (each.name for each in patient.files if each.kind is FileKind.META_PROPERTIES), ""
+            (report.name for report in patient.files if report.kind is FileKind.META_PROPERTIES), ""
         )
         yield Diagnosis(
             finding=kinds.UPGRADE_DIRECTORY_ID.at(

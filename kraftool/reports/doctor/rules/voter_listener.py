@@ -23,11 +23,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not settings.controller_listeners:
             continue
         wanted = settings.controller_listeners[0]
-        lacking = [each for each in voters.voters if wanted not in addresses(each)]
+        lacking = [voter for voter in voters.voters if wanted not in addresses(voter)]
         if not lacking:
             continue
-        ids = ", ".join(str(each.id) for each in lacking)
-        names = sorted({name for each in voters.voters for name in addresses(each)})
+        ids = ", ".join(str(voter.id) for voter in lacking)
+        names = sorted({name for voter in voters.voters for name in addresses(voter)})
         yield Diagnosis(
             finding=kinds.VOTER_LISTENER.at(
                 patient.settings_file,

@@ -22,19 +22,19 @@ _Group = tuple[tuple[ExaminedDirectory, ...], tuple[ExaminedDirectory, ...]]
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        logs = [each for each in patients if each.source.log is not None]
-        if len({each.path for each in logs}) < 2:
+        logs = [directory for directory in patients if directory.source.log is not None]
+        if len({log.path for log in logs}) < 2:
             continue
         groups: dict[tuple[str, ...], tuple[_Group, list[int]]] = {}
         for offset in sorted({each for one in logs for each in _breaks(one)}):
-            damaged = tuple(each for each in logs if offset in _breaks(each))
+            damaged = tuple(log for log in logs if offset in _breaks(log))
             whole = tuple(
-                each
-                for each in logs
-                if _has(each.source, offset)
-                and all(examination.share_batches_around(one, each, offset) for one in damaged)
+                log
+                for log in logs
+                if _has(log.source, offset)
+                and all(examination.share_batches_around(one, log, offset) for one in damaged)
             )
-            key = (*(each.path for each in damaged), "", *(each.path for each in whole))
+            key = (*(directory.path for directory in damaged), "", *(each.path for each in whole))
             groups.setdefault(key, ((damaged, whole), []))[1].append(offset)
         for (damaged, whole), offsets in groups.values():
             yield _diagnosis(examination, logs, damaged, whole, offsets)
@@ -64,17 +64,17 @@ def _diagnosis(
     more = len(offsets) - _MOST_OFFSETS
     told = f"offset{'s' if len(offsets) > 1 else ''} {places}"
     told += f" and {more} more" if more > 0 else ""
-    beyond = [each for each in logs if _reaches(each.source, last)]
-    known = {each.path for each in (*damaged, *whole)}
-    others = [each for each in logs if each.path not in known and _has(each.source, last)]
-    names = " and ".join(each.path for each in damaged)
+    beyond = [log for log in logs if _reaches(log.source, last)]
+    known = {directory.path for directory in (*damaged, *whole)}
+    others = [log for log in logs if log.path not in known and _has(log.source, last)]
+    names = " and ".join(directory.path for directory in damaged)
     text = f"damaged at {told}, or missing right before, in {names}"
     if whole:
         alone = " alone" if len(whole) == 1 and len(logs) > 2 else ""
         text += f"; whole there: {' and '.join(each.path for each in whole)}{alone}"
     elif beyond:
         text += "; no log here has that whole, but a snapshot beyond it is there: "
-        text += " and ".join(each.path for each in beyond)
+        text += " and ".join(directory.path for directory in beyond)
     else:
         text += "; no log here has that whole, and no snapshot goes beyond it"
     if others:
@@ -90,21 +90,22 @@ def _diagnosis(
             else "keep a copy of every directory; what the damage hid has to come from a backup",
         ),
         evidence=tuple(
-            Evidence(file=each.path, offset=offsets[0], found="whole here") for each in whole
+            Evidence(file=directory.path, offset=offsets[0], found="whole here")
+            for directory in whole
         ),
         commands=(
-            *(tools.keep_copy(each.path) for each in (whole or damaged)[:3]),
-            *(tools.on(each.path, "verify-log") for each in (whole or damaged)[:3]),
+            *(tools.keep_copy(directory.path) for directory in (whole or damaged)[:3]),
+            *(tools.on(directory.path, "verify-log") for directory in (whole or damaged)[:3]),
         ),
     )
 
 
 def _names(patients: Sequence[ExaminedDirectory]) -> str:
-    return " and ".join(each.path for each in patients)
+    return " and ".join(directory.path for directory in patients)
 
 
 def _reaches(source: VoterSourceReport, offset: int) -> bool:
-    return any(each.intact and each.offset > offset for each in source.snapshots)
+    return any(snapshot.intact and snapshot.offset > offset for snapshot in source.snapshots)
 
 
 def _severity(
@@ -119,5 +120,5 @@ def _severity(
     told = examination.voters_of(damaged[0])
     if told is None:
         return Severity.INFO
-    bad = {each.node_id for each in damaged} & {each.id for each in told.voters}
+    bad = {directory.node_id for directory in damaged} & {voter.id for voter in told.voters}
     return Severity.WARNING if len(bad) >= told.voters.majority else Severity.INFO

@@ -17,33 +17,33 @@ from kraftool.reports.voters.voter_set import (
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        used = [each for each in patients if _is_used(each)]
+        used = [directory for directory in patients if _is_used(directory)]
         voters = examination.voters_of(used[0]) if used else None
         if voters is None:
             continue
-        with_log = {each.node_id for each in used}
+        with_log = {directory.node_id for directory in used}
         wiped = []
-        for each in patients:
-            voter = voters.of(each.node_id)
-            if each.report is None or voter is None or each.node_id in with_log:
+        for directory in patients:
+            voter = voters.of(directory.node_id)
+            if directory.report is None or voter is None or directory.node_id in with_log:
                 continue
-            if matches(voter, each.summary.node.directory_id):
-                wiped.append(each)
-        most = len({each.node_id for each in wiped}) >= voters.voters.majority
-        for each in wiped:
-            text = f"voter {each.node_id} has no metadata log, and {used[0].path} has one"
+            if matches(voter, directory.summary.node.directory_id):
+                wiped.append(directory)
+        most = len({directory.node_id for directory in wiped}) >= voters.voters.majority
+        for directory in wiped:
+            text = f"voter {directory.node_id} has no metadata log, and {used[0].path} has one"
             if most:
                 text += f"; so have {len(wiped)} of {len(voters.voters)} voters none"
             yield Diagnosis(
                 finding=kinds.WIPED_VOTER.at(
-                    each.path,
+                    directory.path,
                     text,
                     advice="do not start these: a majority of voters without a log elects an empty"
                     " one. Put their own disks or a copy of the intact log back first"
                     if most
                     else None,
                 ),
-                directory=each.path,
+                directory=directory.path,
                 evidence=(Evidence(file=voters.file, offset=voters.offset, found="the voters"),),
                 commands=(tools.on_all(examination, "diff-voters"),),
             )

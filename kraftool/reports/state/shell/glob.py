@@ -122,8 +122,8 @@ def pattern_of(component: str) -> Pattern | None:
             if character == ",":
                 group.goes_to.append(len(places))
             else:
-                for each in ends:
-                    each.goes_to.append(len(places))
+                for end in ends:
+                    end.goes_to.append(len(places))
                 group = None
         else:
             places.append(_Place(character))

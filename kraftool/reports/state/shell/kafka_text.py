@@ -129,7 +129,7 @@ def standard_acl(acl: StandardAcl) -> str:
 
 def scram_credential(credential: ScramCredential, *, show_secrets: bool) -> str:
     secrets = (credential.salt, credential.stored_key, credential.server_key)
-    salt, stored_key, server_key = (each.hex() if show_secrets else MASK for each in secrets)
+    salt, stored_key, server_key = (secret.hex() if show_secrets else MASK for secret in secrets)
     return (
         f"ScramCredentialData(salt={salt}, storedKey={stored_key}, serverKey={server_key},"
         f" iterations={credential.iterations})"

@@ -150,7 +150,12 @@ def _configs(image: MetadataImage, *, show_secrets: bool) -> Directory:
         if found in image.configs.resources:
             return found
         return next(
-            (each for each in image.configs.resources if _resource_name(each) == name), None
+            (
+                config_resource
+                for config_resource in image.configs.resources
+                if _resource_name(config_resource) == name
+            ),
+            None,
         )
 
     return by_key(image.configs.resources, _resource_name, read, resource)

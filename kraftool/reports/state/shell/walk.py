@@ -41,17 +41,17 @@ def list_lines(
     found: Sequence[TreeEntry], width: int | None, measure: Callable[[str], int] = len
 ) -> Iterator[str]:
     """Files first, then each directory, with a heading where there is more than one thing."""
-    files = [each.name for each in found if isinstance(each.node, Leaf)]
+    files = [entry.name for entry in found if isinstance(entry.node, Leaf)]
     yield from columns(files, width, measure)
-    directories = [each for each in found if isinstance(each.node, Directory)]
+    directories = [entry for entry in found if isinstance(entry.node, Directory)]
     is_first = not files
-    for each in directories:
-        assert isinstance(each.node, Directory)
-        names = in_order(each.node.names())
+    for directory in directories:
+        assert isinstance(directory.node, Directory)
+        names = in_order(directory.node.names())
         if names and (files or len(directories) > 1):
             if not is_first:
                 yield ""
-            yield f"{each.name}:"
+            yield f"{directory.name}:"
         is_first = False
         yield from columns(names, width, measure)
 
@@ -60,7 +60,7 @@ def columns(
     entries: Sequence[str], width: int | None, measure: Callable[[str], int] = len
 ) -> Iterator[str]:
     """Entries in as many columns as fit, read downwards; one a line where there is no width."""
-    count = 1 if width is None else _column_count([measure(each) for each in entries], width)
+    count = 1 if width is None else _column_count([measure(entry) for entry in entries], width)
     height = -(-len(entries) // count)
     pieces = [entries[start : start + height] for start in range(0, len(entries), height or 1)]
     widths = [max(map(measure, piece)) + _GAP for piece in pieces]

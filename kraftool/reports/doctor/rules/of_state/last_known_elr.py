@@ -12,7 +12,9 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         found = [
-            each for each in of_image.partitions(state.image) if -1 in each.state.last_known_elr
+            partition
+            for partition in of_image.partitions(state.image)
+            if -1 in partition.state.last_known_elr
         ]
         if found:
             yield Diagnosis(

@@ -15,13 +15,17 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
-        for each in of_image.partitions(state.image):
-            holders = of_image.holders(each)
-            if each.state.leader < 0 and not any(id in brokers for id in holders):
-                by_brokers.setdefault(holders, []).append(each)
+        for partition in of_image.partitions(state.image):
+            holders = of_image.holders(partition)
+            if partition.state.leader < 0 and not any(id in brokers for id in holders):
+                by_brokers.setdefault(holders, []).append(partition)
         for ids, found in sorted(by_brokers.items()):
             listed = ", ".join(map(str, ids)) or "none that is known"
-            others = [each for each in found if any(id in brokers for id in each.state.replicas)]
+            others = [
+                partition
+                for partition in found
+                if any(id in brokers for id in partition.state.replicas)
+            ]
             server = tools.broker(examination, patient)
             commands = list(of_image.describe(examination, patient, found))
             if others:

@@ -19,7 +19,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         for topic in state.image.topics.by_id.values():
             own = _number(configs.get(ConfigResource(TOPIC, topic.name), {}).get(_KEY))
             wanted = own if own is not None else default
-            fewest = min((len(each.replicas) for each in topic.partitions.values()), default=0)
+            fewest = min(
+                (len(partition.replicas) for partition in topic.partitions.values()), default=0
+            )
             if wanted is None or not fewest or wanted <= fewest:
                 continue
             whose = "its" if own is not None else "the cluster's"

@@ -16,13 +16,13 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
-        for each in of_image.partitions(state.image):
-            if each.state.leader < 0 and not _is_lost(each, brokers):
-                by_brokers.setdefault(of_image.holders(each), []).append(each)
-        running = any(not each.fenced for each in brokers.values())
+        for partition in of_image.partitions(state.image):
+            if partition.state.leader < 0 and not _is_lost(partition, brokers):
+                by_brokers.setdefault(of_image.holders(partition), []).append(partition)
+        running = any(not broker.fenced for broker in brokers.values())
         for ids, found in sorted(by_brokers.items()):
             wanted = [brokers[id] for id in ids if id in brokers]
-            stopped = bool(wanted) and all(each.in_controlled_shutdown for each in wanted)
+            stopped = bool(wanted) and all(broker.in_controlled_shutdown for broker in wanted)
             quiet = not running or stopped
             listed = ", ".join(map(str, ids))
             who = f"broker {listed}" if len(ids) == 1 else f"one of the brokers {listed}"

@@ -18,11 +18,13 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         found = [
-            each for each in of_image.partitions(state.image)
-            if each.state.leader_recovery_state == RECOVERING
+            partition for partition in of_image.partitions(state.image)
+            if partition.state.leader_recovery_state == RECOVERING
         ]  # fmt: skip
         for alone in (False, True):
-            some = [each for each in found if (len(each.state.replicas) == 1) is alone]
+            some = [
+                partition for partition in found if (len(partition.state.replicas) == 1) is alone
+            ]
             if not some:
                 continue
             words = "of one replica were" if alone else "were"

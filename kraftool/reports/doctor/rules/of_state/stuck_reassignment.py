@@ -13,8 +13,8 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         found = [
-            each for each in of_image.partitions(state.image)
-            if set(each.state.adding_replicas) & set(each.state.removing_replicas)
+            partition for partition in of_image.partitions(state.image)
+            if set(partition.state.adding_replicas) & set(partition.state.removing_replicas)
         ]  # fmt: skip
         if not found:
             continue

@@ -72,13 +72,13 @@ def diff_voters(
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
     with live_quorum(to, *access, shown=lambda view: view.nodes) as live:
-        found = read_sources(paths)
+        source_reports = read_sources(paths)
         if live is not None:
             from kraftool.client.live_sources import live_sources
 
-            found += live_sources(live)
+            source_reports += live_sources(live)
             tell_agreement(to, live.now)
-        diff = compare(found)
+        diff = compare(source_reports)
     if output is RowFormat.TABLE:
         from kraftool.commands.voters_view import write_voters
 

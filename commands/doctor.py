@@ -110,15 +110,15 @@ def _explain(code: str, output: RowFormat, to: Output) -> None:
     from kraftool.reports.doctor.explain import explain
 
     try:
-        told = explain(code)
+        explanations = explain(code)
     except KraftoolError as error:
         raise UsageError(error.message, hint=error.hint) from None
     if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_explanations
 
-        write_explanations(to, told)
+        write_explanations(to, explanations)
     else:
         from kraftool.reports.doctor.doctor_json import ExplanationsDocument
 
-        to.document(ExplanationsDocument(codes=told), output)
+        to.document(ExplanationsDocument(codes=explanations), output)
     to.finish()

@@ -45,9 +45,9 @@ def write_report(to: Output, report: DoctorReport) -> None:
         is_complete = section.path not in left_out and not report.ignored
         _section(to, section, is_live=report.is_live, is_complete=is_complete)
         to.line()
-    found = report.assessment
-    if report.wiped or (found is not None and found.voters and not report.is_live):
-        _quorum(to, report, found)
+    assessment = report.assessment
+    if report.wiped or (assessment is not None and assessment.voters and not report.is_live):
+        _quorum(to, report, assessment)
         to.line()
     names = many(len(report.rules), "rule")
     paths = [
@@ -57,8 +57,8 @@ def write_report(to: Output, report: DoctorReport) -> None:
     ]
     count = sum(path is None or not path.source.is_live for path in paths)
     directories = many(count, "directory")
-    if found is not None and report.not_given:
-        directories = _share(found, count)
+    if assessment is not None and report.not_given:
+        directories = _share(assessment, count)
     if report.is_live:
         directories = f"{directories} and a live quorum" if count else "a live quorum"
     ignored = f", {report.ignored} ignored" if report.ignored else ""

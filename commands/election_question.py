@@ -32,19 +32,19 @@ def asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
 
 
 def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
-    told = _scenario(options.scenario) if options.scenario else None
-    case = told.case if told is not None else read_case(options.paths)
-    told = told if told is not None else Scenario(case=case)
+    scenario = _scenario(options.scenario) if options.scenario else None
+    case = scenario.case if scenario is not None else read_case(options.paths)
+    scenario = scenario if scenario is not None else Scenario(case=case)
     if len(case.nodes) + len(case.unknown) > MOST_NODES:
         raise ConditionError(f"there are more than {MOST_NODES} nodes")
     everyone = {*case.by_id, *case.unknown}
-    known((*told.wipe, *options.wipe), everyone, "--wipe")
+    known((*scenario.wipe, *options.wipe), everyone, "--wipe")
     for text in options.assume_up:
         id_, log = _assumed(text, case)
         case = assumed_up(case, id_, log)
-    for each in dict.fromkeys((*told.wipe, *options.wipe)):
+    for each in dict.fromkeys((*scenario.wipe, *options.wipe)):
         case = wiped(case, each)
-    adding = (*told.add_voter, *options.add_voter)
+    adding = (*scenario.add_voter, *options.add_voter)
     for each in adding:
         _node_id(each, "--add-voter")
         case = added(case, each)
@@ -53,16 +53,16 @@ def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
         case = witness(case, each)
     everyone = {*case.by_id, *case.unknown}
     cut: frozenset[tuple[int, int]] = frozenset()
-    partitions = (*told.partition, *options.partition)
+    partitions = (*scenario.partition, *options.partition)
     for text in partitions:
         cut |= partition(text, everyone)
-    removing = (*told.remove_voter, *options.remove_voter)
+    removing = (*scenario.remove_voter, *options.remove_voter)
     known(removing, everyone, "--remove-voter")
     plain = Conditions()
-    delay = options.delay if options.delay is not None else told.delay_ms
-    within = told.start_within_ms
+    delay = options.delay if options.delay is not None else scenario.delay_ms
+    within = scenario.start_within_ms
     return case, Conditions(
-        down=known((*told.down, *options.down), everyone, "--down") & frozenset(case.by_id),
+        down=known((*scenario.down, *options.down), everyone, "--down") & frozenset(case.by_id),
         cut=cut,
         delay_ms=plain.delay_ms if delay is None else checked_delay(delay),
         skew_ms=plain.skew_ms if within is None else checked_delay(within),

@@ -186,7 +186,7 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
 
     from kraftool.commands.node_log import handler
 
-    told = handler(to.log_line, as_json=log_format is LogFormat.JSON)
+    node_handler = handler(to.log_line, as_json=log_format is LogFormat.JSON)
     levels = {"kraftool.node": logging.INFO, "kraftool.net": logging.INFO}
     levels["asyncio"] = logging.WARNING  # which would write plain text to stderr by itself
     loggers = [logging.getLogger(name) for name in levels]
@@ -194,11 +194,11 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(levels[logger.name])
         logger.propagate = False
-        logger.handlers = [told]
+        logger.handlers = [node_handler]
     try:
         yield
     finally:
-        told.finish()
+        node_handler.finish()
         for logger, (level, propagate, handlers) in zip(loggers, before, strict=True):
             logger.setLevel(level)
             logger.propagate = propagate

@@ -116,18 +116,18 @@ def rehearse(
         workplace(keep, asked.paths) as folder,
         to.task_progress("recover rehearse") as progress,
     ):
-        found = rehearse(made, asked, folder, progress, lambda words: to.note(printable(words)))
+        rehearsal = rehearse(made, asked, folder, progress, lambda words: to.note(printable(words)))
     if output is PlainFormat.JSON:
         from kraftool.commands.recover_rehearse_json import rehearse_document
 
-        to.document(rehearse_document(found, keep))
+        to.document(rehearse_document(rehearsal, keep))
     else:
         from kraftool.commands.recover_rehearse_view import write_rehearsal
 
-        write_rehearsal(to, found, keep)
-    settle(to, found.findings)
-    if found.refused is not None:
-        each = found.refused
+        write_rehearsal(to, rehearsal, keep)
+    settle(to, rehearsal.findings)
+    if rehearsal.refused is not None:
+        each = rehearsal.refused
         hint = f"; {each.hint}" if each.hint else ""
         to.problem(
             f"apply refuses {printable(each.of.path)}: {printable(each.refused + hint)}",
@@ -143,11 +143,11 @@ def _nothing(to: Output, plan: Plan, directories: list[str], output: PlainFormat
     from kraftool.repair.rehearsal import without_changes
     from kraftool.reports.election.assessment_words import sentences
 
-    found = without_changes(plan, directories)
+    rehearsal = without_changes(plan, directories)
     if output is PlainFormat.JSON:
-        to.document(rehearse_document(found, ""))
+        to.document(rehearse_document(rehearsal, ""))
     else:
-        for sentence in sentences(found.assessment):
+        for sentence in sentences(rehearsal.assessment):
             to.line(printable(sentence))
         to.line(no_action(plan))
     to.finish()

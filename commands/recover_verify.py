@@ -73,7 +73,7 @@ def verify(
     to = Output(color=color, quiet=quiet)
     made = read_plan(plan)
     with refusing():
-        found = PlanVerification(
+        plan_verification = PlanVerification(
             plan=made,
             directories=tuple(
                 check_directory(made, each, host=host, config=config)
@@ -81,17 +81,19 @@ def verify(
             ),
         )
     if bootstrap_controller:
-        found = _live(to, found, bootstrap_controller, command_config, timeout, resolve)
+        plan_verification = _live(
+            to, plan_verification, bootstrap_controller, command_config, timeout, resolve
+        )
     if output is PlainFormat.JSON:
         from kraftool.commands.recover_json import verify_document
 
-        to.document(verify_document(found))
+        to.document(verify_document(plan_verification))
     else:
-        _write(to, found, zone)
-    if found.quorum is not None:
-        view = found.quorum.health.view
+        _write(to, plan_verification, zone)
+    if plan_verification.quorum is not None:
+        view = plan_verification.quorum.health.view
         tell_reach(to, view, shown=() if output is PlainFormat.JSON else view.asked)
-    settle(to, found.findings)
+    settle(to, plan_verification.findings)
     to.finish()
 
 

@@ -46,7 +46,7 @@ def survey_copy(
         with ExitStack() as locks:
             for each in head.running:  # a survey sees that the directory is in use
                 locks.enter_context(DirectoryLock(_below(root, each)))
-            found = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
+            surveys = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
     except OSError as error:
         raise KraftoolError(
             f"{folder} cannot be written: {error.strerror or error}",
@@ -58,7 +58,7 @@ def survey_copy(
         raise KraftoolError(
             error.message.replace(root, ""), hint=error.hint.replace(root, "")
         ) from None
-    return collect_file.without_prefix(found, root)
+    return collect_file.without_prefix(surveys, root)
 
 
 def _unpack(file: Path, root: str) -> None:

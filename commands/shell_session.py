@@ -76,10 +76,10 @@ class ShellSession:
     # --- the commands ---------------------------------------------------------------------------
 
     def _ls(self, command: Command) -> None:
-        found: list[TreeEntry] = []
+        entries: list[TreeEntry] = []
         for path in _paths(command):
-            found += self._find(path, f"ls: {path}: no such file or directory.")
-        self.show(list_lines(found, self.width(), self.measure))
+            entries += self._find(path, f"ls: {path}: no such file or directory.")
+        self.show(list_lines(entries, self.width(), self.measure))
 
     def _cat(self, command: Command) -> None:
         for path in command.words:

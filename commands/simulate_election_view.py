@@ -73,17 +73,19 @@ def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
 
 def write_verdict(output: Output, report: Report, written: Report | None = None) -> None:
     """Write who can lead and what to do next; only what is new if `written` is on the screen."""
-    told = verdict(report)
+    election_verdict = verdict(report)
     before = verdict(written) if written is not None else None
-    style = style_of(told.status)
-    output.rich(text(f"{told.status.mark} {told.headline}", f"bold {style}"))
-    for detail in told.details:
+    style = style_of(election_verdict.status)
+    output.rich(
+        text(f"{election_verdict.status.mark} {election_verdict.headline}", f"bold {style}")
+    )
+    for detail in election_verdict.details:
         if before is None or detail not in before.details:
             output.rich(text(detail, BAD if detail.startswith("DATA LOSS") else ""))
-    for step in told.next_steps:
+    for step in election_verdict.next_steps:
         if before is not None and step in before.next_steps:
             continue
-        output.rich(advice_line(step.advice, told.status))
+        output.rich(advice_line(step.advice, election_verdict.status))
         for command in step.commands:  # on one line however long, so that it can be copied
             output.rich(text(f"    {command}", NAME), unbroken=True)
 
@@ -171,12 +173,12 @@ def _refusals(report: Report) -> Iterator[Text]:
         beside = report.conditions.down | set(report.leaders)
         if chance.why_not and chance.node not in beside:
             yield text(f"{chance.why_not}.", NAME)
-    told = [refusal for chance in report.chances for refusal in chance.refusals]
-    told.sort(key=lambda refusal: refusal.kind == "silent")
-    for refusal in told[:_MOST_REFUSALS]:
+    refusals = [refusal for chance in report.chances for refusal in chance.refusals]
+    refusals.sort(key=lambda refusal: refusal.kind == "silent")
+    for refusal in refusals[:_MOST_REFUSALS]:
         yield text(refusal.reason, QUIET if refusal.kind == "silent" else "")
-    if len(told) > _MOST_REFUSALS:
-        yield Text(f"… and {len(told) - _MOST_REFUSALS} more", style=QUIET)
+    if len(refusals) > _MOST_REFUSALS:
+        yield Text(f"… and {len(refusals) - _MOST_REFUSALS} more", style=QUIET)
 
 
 def _losses(report: Report) -> Iterator[Text]:
@@ -304,13 +306,13 @@ def _times(report: Report) -> Iterator[tuple[str, int]]:
 
 
 def _timeline(output: Output, report: Report) -> None:
-    told = list(lines(report.timeline))
-    if not told:
+    timeline_entries = list(lines(report.timeline))
+    if not timeline_entries:
         return
     table = plain_table(f"One run, message by message (seed {report.seed})", "ms", "who", "",
                         right=("ms",))  # fmt: skip
     table.columns[0].no_wrap = table.columns[1].no_wrap = True
-    for timeline_entry in told[:_MOST_LINES]:
+    for timeline_entry in timeline_entries[:_MOST_LINES]:
         style = (
             QUIET
             if timeline_entry.event.startswith("starts")
@@ -325,20 +327,20 @@ def _timeline(output: Output, report: Report) -> None:
         )
     output.line()
     output.rich(table)
-    if len(told) > _MOST_LINES:
-        output.rich(Text(f"… and {len(told) - _MOST_LINES} more lines", style=QUIET))
+    if len(timeline_entries) > _MOST_LINES:
+        output.rich(Text(f"… and {len(timeline_entries) - _MOST_LINES} more lines", style=QUIET))
 
 
 def _exploration(output: Output, report: Report) -> None:
-    found = report.exploration
-    if found is None:
+    exploration = report.exploration
+    if exploration is None:
         return
-    elected = ", ".join(f"{node} (after {n})" for node, n in sorted(found.elected.items()))
-    leading = ", ".join(f"{node} (after {n})" for node, n in sorted(found.committing.items()))
-    choices, to_the_end = found.choices, found.to_the_end
+    elected = ", ".join(f"{node} (after {n})" for node, n in sorted(exploration.elected.items()))
+    leading = ", ".join(f"{node} (after {n})" for node, n in sorted(exploration.committing.items()))
+    choices, to_the_end = exploration.choices, exploration.to_the_end
     whole = f"every order of up to {choices.complete_to} choices"
-    if not found.is_complete:
-        whole += f" (not of {found.depth}: too many states)"
+    if not exploration.is_complete:
+        whole += f" (not of {exploration.depth}: too many states)"
     rows = [text(f"{whole}: {choices.states} states, {choices.steps} steps")]
     if to_the_end.complete_to >= 0:
         most = to_the_end.complete_to
@@ -356,14 +358,17 @@ def _exploration(output: Output, report: Report) -> None:
     ]
     rows += (
         text(f"{node} can end with an error, after {n}: {why}", WARN)
-        for node, (n, why) in sorted(found.stopping.items())
+        for node, (n, why) in sorted(exploration.stopping.items())
     )
-    if found.violation is None:
+    if exploration.violation is None:
         rows.append(Text("no invariant broke", style=GOOD))
     else:
-        rows.append(text(f"BROKEN: {found.violation.invariant}: {found.violation.reason}", BAD))
+        rows.append(
+            text(f"BROKEN: {exploration.violation.invariant}: {exploration.violation.reason}", BAD)
+        )
         rows += (
-            text(f"  {number}. {step}") for number, step in enumerate(found.violation.steps, 1)
+            text(f"  {number}. {step}")
+            for number, step in enumerate(exploration.violation.steps, 1)
         )
     _section(output, "Explored", rows)
 

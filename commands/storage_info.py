@@ -27,10 +27,10 @@ def info(
     read = read_config(config)
     for note in read.notes:
         to.note(note)
-    found = look_at(read.directories())
-    if found.directories:
-        _list(to, "log director", ("y", "ies"), found.directories)
-    meta = found.meta
+    formatted = look_at(read.directories())
+    if formatted.directories:
+        _list(to, "log director", ("y", "ies"), formatted.directories)
+    meta = formatted.meta
     if meta is not None:
         told = {
             "cluster.id": meta.cluster_id,
@@ -41,8 +41,8 @@ def info(
         shown = ", ".join(f"{key}={value}" for key, value in told.items() if value is not None)
         to.line(f"Found metadata: {{{printable(shown)}}}")
         to.line()
-    if found.problems:
-        _list(to, "problem", ("", "s"), found.problems)
+    if formatted.problems:
+        _list(to, "problem", ("", "s"), formatted.problems)
         to.raise_code(ExitCode.FINDING)
     to.finish()
 

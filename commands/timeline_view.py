@@ -138,54 +138,56 @@ def _broken(nodes: str, width: int) -> list[str]:
 
 def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> None:
     """What it all sums up to."""
-    told, style = timeline.statistics, output.style
+    statistics, style = timeline.statistics, output.style
     output.line()
     if not timeline.events:
         output.line("no event" + (" of what was asked for" if options != TimelineOptions() else ""))
-    shown = [f"{count} {category.value}" for category, count in told.counts.items()]
+    shown = [f"{count} {category.value}" for category, count in statistics.counts.items()]
     rows: list[tuple[str, str]] = []
-    if told.milliseconds is not None:
-        rows.append(("log", f"spans {duration(told.milliseconds)}"))
+    if statistics.milliseconds is not None:
+        rows.append(("log", f"spans {duration(statistics.milliseconds)}"))
     if shown:
         rows.append(("events", ", ".join(shown)))
-    if told.elections:
+    if statistics.elections:
         rows += _elections(output, timeline)
-    counted = told.topics_created or told.topics_deleted or told.partitions_created
+    counted = (
+        statistics.topics_created or statistics.topics_deleted or statistics.partitions_created
+    )
     if counted and (not options.only or Category.TOPICS in options.only):
-        words = f"{told.topics_created} created, {told.topics_deleted} deleted"
-        words += f"; {many(told.partitions_created, 'partition')} created"
+        words = f"{statistics.topics_created} created, {statistics.topics_deleted} deleted"
+        words += f"; {many(statistics.partitions_created, 'partition')} created"
         narrowed = (options.first_offset, options.last_offset, options.since, options.until)
         whole = any(each is not None for each in narrowed)
         rows.append(("topics", words + (", in the whole log" if whole else "")))
     for label, value in rows:
         lines = textwrap.wrap(value, max(output.width - 12, _SMALLEST_ROOM)) or [""]
-        worrying = label == "rate" and told.is_worrying
+        worrying = label == "rate" and statistics.is_worrying
         for number, text in enumerate(lines):
             name = f"{label if number == 0 else '':10}"
             output.line(style(name, "key") + "  " + (style(text, "warn") if worrying else text))
 
 
 def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:
-    told = timeline.statistics
+    statistics = timeline.statistics
     won = ", ".join(
         f"{leader} won {count}"
-        + (f" and led {duration(told.led[leader])}" if leader in told.led else "")
-        for leader, count in sorted(told.leaders.items())
+        + (f" and led {duration(statistics.led[leader])}" if leader in statistics.led else "")
+        for leader, count in sorted(statistics.leaders.items())
     )
-    rows = [("elections", f"{told.elections}: {won}")]
-    if told.longest is not None:
-        reign = told.longest
+    rows = [("elections", f"{statistics.elections}: {won}")]
+    if statistics.longest is not None:
+        reign = statistics.longest
         last = ", the log's last" if reign.last else ""
         words = f"{duration(reign.milliseconds)}, by {reign.leader} in epoch {reign.epoch}{last}"
         rows.append(("longest", words))
-    if told.epochs_skipped:
-        rows.append(("skipped", f"{many(told.epochs_skipped, 'epoch')} left no record"))
-    if not told.most_in_an_hour:
+    if statistics.epochs_skipped:
+        rows.append(("skipped", f"{many(statistics.epochs_skipped, 'epoch')} left no record"))
+    if not statistics.most_in_an_hour:
         return rows
-    rate = f"at most {many(told.most_in_an_hour, 'election')} within an hour after the first"
-    if told.per_hour is not None:
-        rate += f", {told.per_hour:.2g} an hour over the log"
-    if told.is_worrying:
+    rate = f"at most {many(statistics.most_in_an_hour, 'election')} within an hour after the first"
+    if statistics.per_hour is not None:
+        rate += f", {statistics.per_hour:.2g} an hour over the log"
+    if statistics.is_worrying:
         rate += "; more than one an hour is worrying"
     rows.append(("rate", rate))
     return rows

@@ -131,8 +131,8 @@ class WatchApp(WatchFrame):
     def seen(self) -> View | None:
         """The view that is seen."""
         switcher = self.query_one("#views", ContentSwitcher)
-        found = switcher.visible_content
-        return found if isinstance(found, View) else None
+        widget = switcher.visible_content
+        return widget if isinstance(widget, View) else None
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)

@@ -68,18 +68,20 @@ class ViewTabs(Widget):
             is_active = view.name == self._active
             title = view.title if not short or is_active else view.title[:5]
             style = "bold reverse" if is_active else ""
-            found = self._found.get(view.name)
-            worst = palette.quiet if found is None else getattr(palette, found.status.meaning)
+            tab_status = self._found.get(view.name)
+            worst = (
+                palette.quiet if tab_status is None else getattr(palette, tab_status.status.meaning)
+            )
             # The mark is where a blank was, so that it needs no room.
             line.append(f" {number}", style=style or palette.key)
-            line.append(" " if found is None else found.status.mark, style=style or worst)
+            line.append(" " if tab_status is None else tab_status.status.mark, style=style or worst)
             line.append(f"{title}{counts[view.name] if has_counts else ''} ", style=style or worst)
             self._places.append((began, line.cell_len, view.name))
         return line
 
     def _count(self, name: str) -> str:
-        found = self._found.get(name)
-        return "" if found is None else f" {found.count}"
+        tab_status = self._found.get(name)
+        return "" if tab_status is None else f" {tab_status.count}"
 
     def on_click(self, event: events.Click) -> None:
         for began, ended, name in self._places:

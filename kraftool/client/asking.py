@@ -197,8 +197,11 @@ async def _by_broker(connection: Connection, answer: NodeAnswer, timeout_s: floa
         answer = replace(answer, cluster_id=cluster["clusterId"])
     advice = NAME_A_CONTROLLER
     if isinstance(quorum, NetError):
-        told = unasked(answer, quorum)
-        problem, advice = reason(told), f"{told.advice}; {advice}" if told.advice else advice
+        node_answer = unasked(answer, quorum)
+        problem, advice = (
+            reason(node_answer),
+            f"{node_answer.advice}; {advice}" if node_answer.advice else advice,
+        )
     elif isinstance(quorum, BaseException):
         raise quorum
     else:

@@ -110,17 +110,17 @@ def leadership(view: QuorumView) -> list[Check]:
                 "run kraftool quorum health to see why; without a leader nothing can be committed",
             )
         ]
-    found = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]
-    found += [caution(broker_words(broker), broker.advice) for broker in view.brokers]
+    checks = [fine(f"node {view.leader.node_id} leads epoch {view.epoch}")]
+    checks += [caution(broker_words(broker), broker.advice) for broker in view.brokers]
     if len(view.cluster_ids) > 1:
-        found.append(blocked(f"the nodes are of clusters {', '.join(view.cluster_ids)}"))
+        checks.append(blocked(f"the nodes are of clusters {', '.join(view.cluster_ids)}"))
     if view.quorum.high_watermark < 0:
-        found.append(
+        checks.append(
             blocked("the leader has committed nothing in its epoch yet", "try again in a moment")
         )
     if not view.agrees:
-        found.append(caution("not every node knows this leader", "see kraftool quorum describe"))
-    return found
+        checks.append(caution("not every node knows this leader", "see kraftool quorum describe"))
+    return checks
 
 
 def is_dynamic(view: QuorumView) -> list[Check]:

@@ -27,10 +27,10 @@ def parse_endpoint(text: str) -> Endpoint:
 
 def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
     """HOST:PORT,HOST:PORT,…"""
-    found = tuple(parse_endpoint(part) for part in text.split(",") if part.strip())
-    if not found:
+    endpoints = tuple(parse_endpoint(part) for part in text.split(",") if part.strip())
+    if not endpoints:
         raise EndpointError("no endpoint is named", hint="for example ctl-1:9093,ctl-2:9093")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(endpoints))
 
 
 def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:

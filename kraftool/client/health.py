@@ -259,10 +259,10 @@ def _end(quorum: DescribeQuorumResponse) -> int:
 
 def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
     """Each node's levels against the newest that are told, and its range."""
-    told = [answer for answer in now.reached if answer.offered.finalized_epoch >= 0]
-    if not told:
+    answers = [answer for answer in now.reached if answer.offered.finalized_epoch >= 0]
+    if not answers:
         return
-    newest = max(told, key=lambda each: (each.quorum is not None, each.offered.finalized_epoch))
+    newest = max(answers, key=lambda each: (each.quorum is not None, each.offered.finalized_epoch))
     levels = newest.offered.finalized
     for answer in now.reached:
         for name, level in sorted(levels.items()):
@@ -271,7 +271,7 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
                 yield kinds.FEATURE_RANGE.at(
                     answer.name, f"{name} is {level}, and it supports {low} to {high}"
                 )
-    for answer in told:
+    for answer in answers:
         # A change takes a moment to be applied everywhere: only what both looks show counts.
         earlier = None if answer.node_id is None else before.node(answer.node_id)
         stays = earlier is not None and earlier.offered.finalized == answer.offered.finalized

@@ -33,8 +33,8 @@ def live_sources(
     elif live.before.reached:
         asked = live.before.leader or live.before.reached[0]
         why = unobserved_finding(live.before, asked.name, live.unobserved)
-        told = found[asked.name]
-        found[asked.name] = replace(told, findings=(*told.findings, why))
+        source = found[asked.name]
+        found[asked.name] = replace(source, findings=(*source.findings, why))
     return tuple(found.values())
 
 

@@ -100,8 +100,8 @@ class QuorumView:
     def leaders(self) -> tuple[NodeAnswer, ...]:
         """Those that answer as leaders, the newest first; more than one is rare, not wrong: an old
         one learns of its successor only when it asks, or its time has run out."""
-        found = [node for node in self.nodes if node.quorum is not None]
-        return tuple(sorted(found, key=lambda each: -(each.epoch or 0)))
+        answers = [node for node in self.nodes if node.quorum is not None]
+        return tuple(sorted(answers, key=lambda each: -(each.epoch or 0)))
 
     @property
     def leader(self) -> NodeAnswer | None:
@@ -206,10 +206,10 @@ class QuorumView:
         """The name in a node's certificate, where it is reached through a port-forward."""
         if node.node_id is None:
             return None
-        told = [*self.voter_endpoints.get(node.node_id, {}).values()]
+        endpoints = [*self.voter_endpoints.get(node.node_id, {}).values()]
         named = (answer.controllers.get(node.node_id) for answer in self.nodes)
-        told += [endpoint for endpoint in named if endpoint is not None]
-        return told[0].host if told and node.endpoint not in told else None
+        endpoints += [endpoint for endpoint in named if endpoint is not None]
+        return endpoints[0].host if endpoints and node.endpoint not in endpoints else None
 
     def node(self, node_id: int) -> NodeAnswer | None:
         return next((node for node in self.nodes if node.node_id == node_id), None)

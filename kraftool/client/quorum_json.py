@@ -207,7 +207,7 @@ def describe_document(view: QuorumView) -> QuorumDocument:
 
 def health_document(health: Health) -> HealthDocument:
     speed = health.commits_per_s
-    found = HealthObject(
+    health_object = HealthObject(
         is_well=health.is_well,
         keeping_up=tuple(sorted(health.keeping_up)),
         commits_per_second=None if speed is None else round(speed, 2),
@@ -216,7 +216,7 @@ def health_document(health: Health) -> HealthDocument:
         findings=health.findings,
         finding_counts=finding_counts(health.findings),
     )
-    return HealthDocument(**_members(_answers(health.view)), health=found)
+    return HealthDocument(**_members(_answers(health.view)), health=health_object)
 
 
 def _members(answers: QuorumAnswers) -> dict[str, Any]:

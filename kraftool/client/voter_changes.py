@@ -109,12 +109,14 @@ async def _registered(target: Target, view: QuorumView, node_id: int) -> tuple[E
 
 def _observer(view: QuorumView, candidate: NewVoter) -> ReplicaState | None:
     """The candidate among those that observe; its directory id decides where it is given."""
-    found = [observer for observer in view.observers if observer.replica.id == candidate.node_id]
+    replicas = [observer for observer in view.observers if observer.replica.id == candidate.node_id]
     if candidate.directory_id is not None:
-        found = [
-            replica for replica in found if replica.replica.directory_id == candidate.directory_id
+        replicas = [
+            replica
+            for replica in replicas
+            if replica.replica.directory_id == candidate.directory_id
         ]
-    return found[0] if len(found) == 1 else None
+    return replicas[0] if len(replicas) == 1 else None
 
 
 def _addable(
@@ -200,22 +202,22 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
     level = view.kraft_version
     found = []
     for name, endpoint in endpoints.items():
-        told = await question(endpoint, target.access)
-        if not told.is_reached:
+        answer = await question(endpoint, target.access)
+        if not answer.is_reached:
             found.append(
                 caution(
-                    f"{shown_endpoint(name, endpoint)} is not reached from here: {told.problem}",
+                    f"{shown_endpoint(name, endpoint)} is not reached from here: {answer.problem}",
                     "the other controllers have to reach it",
                 )
             )
             continue
-        if told.is_broker:
+        if answer.is_broker:
             found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
-        if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} is of cluster {told.cluster_id}"))
+        if answer.cluster_id not in (None, view.cluster_id):
+            found.append(blocked(f"{endpoint} is of cluster {answer.cluster_id}"))
             continue
-        low, high = told.offered.supported.get(KRAFT_VERSION, (0, 0))
+        low, high = answer.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
             found.append(blocked(f"{endpoint} supports kraft.version {low} to {high}, not {level}"))
         else:
@@ -259,20 +261,20 @@ def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) ->
         return [blocked(f"voter {key.id} has directory id {voter.replica.directory_id}")]
     if len(voters) == 1:
         return [blocked("it is the only voter")]
-    found = [
+    checks = [
         fine(f"node {key.id} is a voter"),
         majority_after(voters - {key.id}, keeping(view)),
         *parity(len(voters) - 1),
     ]
     if view.quorum is not None and view.quorum.leader_id == key.id:
-        found.append(caution("it leads: it resigns once it is removed, and another is elected"))
-    found.append(
+        checks.append(caution("it leads: it resigns once it is removed, and another is elected"))
+    checks.append(
         caution(
             "if it goes on running with controller.quorum.auto.join.enable=true it joins again",
             "stop it first, or set that to false",
         )
     )
-    return found
+    return checks
 
 
 async def move_controller(
@@ -324,18 +326,18 @@ async def _is_there(
     """The node has to answer at its new endpoints: nobody else tells what it supports."""
     found, levels = [], VersionRange(0, 0)
     for name, endpoint in endpoints.items():
-        told = await question(endpoint, target.access)
-        if not told.is_reached:
+        answer = await question(endpoint, target.access)
+        if not answer.is_reached:
             found.append(
-                blocked(f"{shown_endpoint(name, endpoint)} is not reached: {told.problem}")
+                blocked(f"{shown_endpoint(name, endpoint)} is not reached: {answer.problem}")
             )
             continue
-        if told.is_broker:
+        if answer.is_broker:
             found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
-        if told.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} is of cluster {told.cluster_id}"))
+        if answer.cluster_id not in (None, view.cluster_id):
+            found.append(blocked(f"{endpoint} is of cluster {answer.cluster_id}"))
             continue
         found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
-        levels = VersionRange(*told.offered.supported.get(KRAFT_VERSION, (0, 0)))
+        levels = VersionRange(*answer.offered.supported.get(KRAFT_VERSION, (0, 0)))
     return found, levels

@@ -82,9 +82,9 @@ def server(mechanism: str, lookup: Lookup) -> Generator[bytes, bytes, str]:
     user, nonce = _unescaped(asked.get("n", "")), asked.get("r", "")
     if not user or not nonce:
         raise AuthenticationError("a SCRAM message without a name or a nonce")
-    found = lookup(mechanism, user)
+    scram_credential = lookup(mechanism, user)
     # Whoever guesses names is to see no difference before the end.
-    known = found or credential(mechanism, secrets.token_hex(16))
+    known = scram_credential or credential(mechanism, secrets.token_hex(16))
     nonce += secrets.token_hex(16)
     salt = base64.b64encode(known.salt).decode()
     server_first = f"r={nonce},s={salt},i={known.iterations}"
@@ -99,7 +99,7 @@ def server(mechanism: str, lookup: Lookup) -> Generator[bytes, bytes, str]:
     is_known = len(proof) == len(signature) and hmac.compare_digest(
         hashlib.new(digest, _xor(proof, signature)).digest(), known.stored_key
     )
-    if found is None or not is_known or final.get("r") != nonce:
+    if scram_credential is None or not is_known or final.get("r") != nonce:
         raise AuthenticationError(f"invalid credentials with SASL mechanism {mechanism}")
     verified = base64.b64encode(hmac.digest(known.server_key, text, digest)).decode()
     yield f"v={verified}".encode()

@@ -204,7 +204,9 @@ def _module(settings: Settings, mechanism: str) -> jaas.LoginModule:
             f"there is no sasl.jaas.config for {mechanism}",
             hint="a JAAS file (java.security.auth.login.config) is not read",
         )
-    found = jaas.parse(text)
-    if mechanism not in _MODULES.get(found.name, ()):
-        raise SettingsError(f"sasl.jaas.config: {found.name} is not a login module of {mechanism}")
-    return found
+    login_module = jaas.parse(text)
+    if mechanism not in _MODULES.get(login_module.name, ()):
+        raise SettingsError(
+            f"sasl.jaas.config: {login_module.name} is not a login module of {mechanism}"
+        )
+    return login_module

@@ -162,14 +162,14 @@ def _pkcs12_store(data: bytes, password: str | None) -> StoreContent:
 
 def _chain(own: Sequence[Certificate], others: Sequence[Certificate]) -> list[Certificate]:
     """The certificates that vouch for one's own, in order: a store has them in any."""
-    found: list[Certificate] = []
+    certificates: list[Certificate] = []
     last = own[0] if own else None
     while last is not None and last.issuer != last.subject:
         last = next((other for other in others if other.subject == last.issuer), None)
-        if last is None or last in found:
+        if last is None or last in certificates:
             break
-        found.append(last)
-    return found
+        certificates.append(last)
+    return certificates
 
 
 def validity_of(store: StoreContent, name: str) -> CertificateValidity | None:

@@ -71,21 +71,23 @@ def listeners_of(values: Values) -> Listeners:
     bound = _parsed("listeners", named, protocols, values.problems)
     _judge_names("listeners", bound, values.problems)
     _judge_ports(bound, values.problems)
-    told: tuple[ListenerConfig, ...] = ()
+    listeners: tuple[ListenerConfig, ...] = ()
     if values.has("advertised.listeners"):
         key = "advertised.listeners"
-        told = _parsed(key, values.items(key), protocols, values.problems)
-        _judge_names(key, told, values.problems)
+        listeners = _parsed(key, values.items(key), protocols, values.problems)
+        _judge_names(key, listeners, values.problems)
         values.problems += [
             f"{key}: nobody reaches {listener.name} at {ANY_HOST}"
-            for listener in told
+            for listener in listeners
             if listener.host == ANY_HOST
         ]
     return Listeners(
         bound=bound,
-        advertised=_advertised(controllers, bound, told),
-        told=frozenset(listener.name for listener in told),
-        brokers=tuple(listener for listener in told or bound if listener.name not in controllers),
+        advertised=_advertised(controllers, bound, listeners),
+        told=frozenset(listener.name for listener in listeners),
+        brokers=tuple(
+            listener for listener in listeners or bound if listener.name not in controllers
+        ),
         controllers=controllers,
         protocols=protocols,
     )

@@ -113,12 +113,12 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     """Read the directory as an inspection does, without its lock."""
     [source] = read_sources([config.metadata_directory])
     newest = source.newest
-    told = newest.voters if newest is not None else None
+    voter_set = newest.voters if newest is not None else None
     log = None if source.log is None else (source.log.start, source.log.end)
     unread = tuple(
         f"{finding.file}: {finding.text}" for finding in source.findings if finding.undecoded
     )
-    if not told:
+    if not voter_set:
         known = config.static_voters
         return AtRest(
             voters=tuple(str(each) for each in sorted(known.ids)),
@@ -129,13 +129,13 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     own = next(
         (
             voter
-            for voter in told
+            for voter in voter_set
             if voter.id == identity.node_id and voter.directory_id in (None, identity.directory_id)
         ),
         None,
     )
     return AtRest(
-        voters=tuple(str(voter.id) for voter in told),
+        voters=tuple(str(voter.id) for voter in voter_set),
         is_voter=own is not None,
         recorded=addresses(own) if own is not None else {},
         log=log,

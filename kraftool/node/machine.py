@@ -126,10 +126,10 @@ class ImageMachine:
     def _refuse_findings(self) -> None:
         """What Kafka calls a metadata fault: the state would no longer be the quorum's."""
         if self._replay.findings:
-            found = self._replay.findings[0]
-            where = f" at offset {found.offset}" if found.offset is not None else ""
+            finding = self._replay.findings[0]
+            where = f" at offset {finding.offset}" if finding.offset is not None else ""
             raise UnsupportedLogError(
-                f"the metadata cannot be replayed{where}: {found.sentence()}",
+                f"the metadata cannot be replayed{where}: {finding.sentence()}",
                 hint="kraftool dump-log shows the record; a newer kraftool may know it; --no-image"
                 " runs without looking at metadata",
             )

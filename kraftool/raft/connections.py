@@ -52,13 +52,13 @@ class Connections:
 
     def is_expected(self, source: int, correlation_id: int) -> bool:
         """Whether somebody still waits for this answer."""
-        found = self._busy.get(source)
-        return found is not None and found.correlation_id == correlation_id
+        connection = self._busy.get(source)
+        return connection is not None and connection.correlation_id == correlation_id
 
     def answered(self, source: int, correlation_id: int, now_ms: int, *, well: bool) -> None:
         """An answer was handled; one that was no good makes the connection pause."""
-        found = self._busy.get(source)
-        if found is None or found.correlation_id != correlation_id:
+        connection = self._busy.get(source)
+        if connection is None or connection.correlation_id != correlation_id:
             return
         if well:
             del self._busy[source]
@@ -73,12 +73,20 @@ class Connections:
         self._busy.clear()
 
     def has_timed_out(self, destination: int, now_ms: int) -> bool:
-        found = self._busy.get(destination)
-        return found is not None and found.state is _AWAITING and now_ms >= found.ends_ms
+        connection = self._busy.get(destination)
+        return (
+            connection is not None
+            and connection.state is _AWAITING
+            and now_ms >= connection.ends_ms
+        )
 
     def is_backing_off(self, destination: int, now_ms: int) -> bool:
-        found = self._busy.get(destination)
-        return found is not None and found.state is _BACKING_OFF and now_ms < found.ends_ms
+        connection = self._busy.get(destination)
+        return (
+            connection is not None
+            and connection.state is _BACKING_OFF
+            and now_ms < connection.ends_ms
+        )
 
     def paused(self, now_ms: int) -> frozenset[int]:
         """Return the destinations that pause after a failure."""
@@ -90,16 +98,16 @@ class Connections:
         return frozenset(found) if found else _NOBODY
 
     def is_ready(self, destination: int, now_ms: int) -> bool:
-        found = self._busy.get(destination)
-        if found is not None and now_ms >= found.ends_ms:
+        connection = self._busy.get(destination)
+        if connection is not None and now_ms >= connection.ends_ms:
             del self._busy[destination]
             return True
-        return found is None
+        return connection is None
 
     def ready_ms(self, destination: int, now_ms: int) -> int:
         """When a destination may be asked (again)."""
-        found = self._busy.get(destination)
-        return now_ms if found is None else max(found.ends_ms, now_ms)
+        connection = self._busy.get(destination)
+        return now_ms if connection is None else max(connection.ends_ms, now_ms)
 
     def has_request_in_flight(self, now_ms: int) -> bool:
         self._free(now_ms)

@@ -165,15 +165,19 @@ class LogView:
             return OffsetAndEpoch(self.end_offset, self.last_epoch)
         at = bisect_right(self.epochs, epoch, key=lambda entry: entry.epoch)
         if at == len(self.epochs):
-            found = OffsetAndEpoch(self.end_offset, self.epochs[-1].epoch)
+            snapshot_id = OffsetAndEpoch(self.end_offset, self.epochs[-1].epoch)
         elif at == 0:
-            found = OffsetAndEpoch(self.epochs[0].start_offset, epoch)
+            snapshot_id = OffsetAndEpoch(self.epochs[0].start_offset, epoch)
         else:
-            found = OffsetAndEpoch(self.epochs[at].start_offset, self.epochs[at - 1].epoch)
+            snapshot_id = OffsetAndEpoch(self.epochs[at].start_offset, self.epochs[at - 1].epoch)
         oldest = self.oldest_snapshot
-        if oldest is not None and found.offset == oldest.offset and found.epoch == epoch:
+        if (
+            oldest is not None
+            and snapshot_id.offset == oldest.offset
+            and snapshot_id.epoch == epoch
+        ):
             return oldest
-        return found
+        return snapshot_id
 
     def validate(self, offset: int, last_epoch: int) -> tuple[Validity, OffsetAndEpoch]:
         """Whether an offset after records of an epoch is a place in this log."""

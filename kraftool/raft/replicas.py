@@ -55,13 +55,13 @@ class Replicas:
     def _known(self, key: ReplicaKey) -> Replica:
         """What is known of a replica that is to be a voter. A static voter's entry, which fits any
         directory, is that of the first directory that is named."""
-        found = self.voters.get(key.id)
-        if found is None or not key.is_known_as(found.key):
-            found = self.observers.get(key)
-        if found is None:
+        replica = self.voters.get(key.id)
+        if replica is None or not key.is_known_as(replica.key):
+            replica = self.observers.get(key)
+        if replica is None:
             return Replica(key=key)
-        found.key = key
-        return found
+        replica.key = key
+        return replica
 
     def all(self) -> Iterator[Replica]:
         yield from self.voters.values()
@@ -95,12 +95,12 @@ class Replicas:
 
     def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:
         """Whether an observer may become a voter: it reached the end under this leader, lately."""
-        found = self.observers.get(key)
+        replica = self.observers.get(key)
         return (
-            found is not None
-            and found.last_caught_up_ms > 0
-            and found.last_fetch_ms > 0
-            and found.last_fetch_ms > now_ms - CAUGHT_UP_WITHIN_MS
+            replica is not None
+            and replica.last_caught_up_ms > 0
+            and replica.last_fetch_ms > 0
+            and replica.last_fetch_ms > now_ms - CAUGHT_UP_WITHIN_MS
         )
 
     def expire(self, now_ms: int) -> None:

@@ -283,16 +283,16 @@ class Apply(Repair):
         self.backup.stage(edit.target, content(edit, self.directory, self.sources), owner)
         with_new = self.backup.open_staged(edit.target)
         try:
-            found = fingerprint_of(with_new)
-            if edit.after is not None and found != edit.after:
+            fingerprint = fingerprint_of(with_new)
+            if edit.after is not None and fingerprint != edit.after:
                 raise RepairRefused(
-                    f"{edit.target.path} became {found.size} bytes with SHA-256"
-                    f" {found.sha256[:12]}…, not what the plan says"
+                    f"{edit.target.path} became {fingerprint.size} bytes with SHA-256"
+                    f" {fingerprint.sha256[:12]}…, not what the plan says"
                 )
             check_content(edit.target, with_new)
         finally:
             with_new.close()
-        return found
+        return fingerprint
 
     def _nothing_changed(
         self, error: OSError | KraftoolError, *, remove: bool, had: bool

@@ -100,8 +100,8 @@ class Backup:
             self._write(path, _chunks(original))
         finally:
             original.close()
-        found = self.fingerprint("old", target)
-        if found != wanted:
+        fingerprint = self.fingerprint("old", target)
+        if fingerprint != wanted:
             raise KraftoolError(
                 f"{path} is not the copy that it should be: the disk may be failing"
             )

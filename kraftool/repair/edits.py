@@ -120,11 +120,11 @@ def check_as_planned(
     relied_on = [(each.target, each.fingerprint) for each in host.expected]
     changed = [(edit.target, edit.before) for edit in host.edits]
     for target, wanted in sorted((*relied_on, *changed), key=lambda each: is_index(each[0])):
-        found = directory.fingerprint(target)
-        if found == wanted:
+        fingerprint = directory.fingerprint(target)
+        if fingerprint == wanted:
             continue
         path = directory.at(target)
-        if is_index(target) and found is not None:
+        if is_index(target) and fingerprint is not None:
             raise RepairRefused(
                 f"a node has run on {directory.name} since the plan was made: it wrote its index"
                 " files again",
@@ -132,14 +132,14 @@ def check_as_planned(
             )
         if not directory.inventory():
             hint = f"nothing was changed; is it the right directory? {host.name}'s was {host.path}"
-        if found is None:
+        if fingerprint is None:
             reason = f"{path} is not there, and it was when the plan was made"
         elif wanted is None:
             reason = f"{path} is there, and it was not when the plan was made"
         else:
             reason = (
-                f"{path} is not what it was when the plan was made: {found.size} bytes with SHA-256"
-                f" {found.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
+                f"{path} is not what it was when the plan was made: {fingerprint.size} bytes with"
+                f" SHA-256 {fingerprint.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
             )
         raise RepairRefused(reason, hint=hint)
 

@@ -76,17 +76,24 @@ def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[objec
 
 def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
     """Whether both know the node or the directory, and all that both know is the same."""
-    told = host.identity
-    same_node = told.node_id is not None and told.node_id == identity.node_id
-    same_directory = bool(told.directory_id) and told.directory_id == identity.directory_id
-    return (same_node or same_directory) and all(a == b for a, b in _pairs(told, identity))
+    directory_identity = host.identity
+    same_node = (
+        directory_identity.node_id is not None and directory_identity.node_id == identity.node_id
+    )
+    same_directory = (
+        bool(directory_identity.directory_id)
+        and directory_identity.directory_id == identity.directory_id
+    )
+    return (same_node or same_directory) and all(
+        a == b for a, b in _pairs(directory_identity, identity)
+    )
 
 
 def _may_be(host: HostPlan, identity: DirectoryIdentity) -> bool:
     """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
-    told = host.identity
+    directory_identity = host.identity
     changes_meta = any(edit.target.path == "meta.properties" for edit in host.edits)
-    return changes_meta or all(a == b for a, b in _pairs(told, identity))
+    return changes_meta or all(a == b for a, b in _pairs(directory_identity, identity))
 
 
 def _words(identity: DirectoryIdentity) -> str:

@@ -48,7 +48,7 @@ def good_batches(segments: Iterable[SegmentFile]) -> list[PlacedBatch]:
     No CRC covers the base offset and the epoch. A batch that does not follow the one before it, or
     that the next one does not follow, may have a false one, and so may its neighbour.
     """
-    found: list[PlacedBatch] = []
+    batches: list[PlacedBatch] = []
     doubtful: set[int] = set()
     for file in sorted(segments, key=lambda each: each.base_offset):
         is_adjacent = False
@@ -58,11 +58,11 @@ def good_batches(segments: Iterable[SegmentFile]) -> list[PlacedBatch]:
                     is_adjacent = is_adjacent and item.size == 0
                     continue
                 placed = _placed(file.base_offset, item)
-                if is_adjacent and not _follows(found[-1].key, placed.key):
-                    doubtful |= {len(found) - 1, len(found)}
-                found.append(placed)
+                if is_adjacent and not _follows(batches[-1].key, placed.key):
+                    doubtful |= {len(batches) - 1, len(batches)}
+                batches.append(placed)
                 is_adjacent = True
-    return [batch for number, batch in enumerate(found) if number not in doubtful]
+    return [batch for number, batch in enumerate(batches) if number not in doubtful]
 
 
 def _placed(segment: int, batch: RecordBatch) -> PlacedBatch:

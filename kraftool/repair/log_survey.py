@@ -114,11 +114,11 @@ class LogSurvey:
 
         Offset and epoch are a snapshot's, at which Kafka lets a batch begin.
         """
-        found: list[Slice] = []
+        slices: list[Slice] = []
         state = BEGINNING
         for base, file in sorted(self.segments.items()):
             with file.open() as source:
-                begin = 0 if found else None
+                begin = 0 if slices else None
                 walk = Walk(source.read_at, state)
                 for item in walk:
                     if isinstance(item, Faulty):
@@ -136,8 +136,8 @@ class LogSurvey:
                 size = self.fingerprints[base].size
                 if begin is not None:
                     piece = fingerprint(source, (begin, size))
-                    found.append(Slice(segment=base, start=begin, end=size, fingerprint=piece))
-        return tuple(found)
+                    slices.append(Slice(segment=base, start=begin, end=size, fingerprint=piece))
+        return tuple(slices)
 
 
 def noops_like(batch: RecordBatch) -> bytes:

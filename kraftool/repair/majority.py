@@ -123,9 +123,9 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
             " are given up, as a new leader would abort it",
         )
     if standing.kraft_version > 0:
-        found = kafka_risk(standing, choice.state.metadata_version)
-        if found is not None:
-            yield found
+        risk = kafka_risk(standing, choice.state.metadata_version)
+        if risk is not None:
+            yield risk
 
 
 def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:

@@ -35,20 +35,20 @@ def read_surveys(
     progress: Progress = lambda name, position: None,
 ) -> tuple[Survey, ...]:
     """The surveys of PATHs and collect files."""
-    found: list[Survey] = []
+    surveys: list[Survey] = []
     read: dict[int, ReadDirectory] = {}
     for path in paths:
         if collect_file.is_collect_file(path):
-            found += collect_file.read(path)
+            surveys += collect_file.read(path)
             continue
         for directory in read_directories(path, now_ms=now_ms, at=at, progress=progress):
-            read[len(found)] = directory
-            found.append(directory.survey)
-    names = host_names(found)
+            read[len(surveys)] = directory
+            surveys.append(directory.survey)
+    names = host_names(surveys)
     restored = with_runs_restored(
         {names[number]: read_directory for number, read_directory in read.items()}
     )
-    return tuple(restored.get(name, survey) for name, survey in zip(names, found, strict=True))
+    return tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True))
 
 
 def plan_for(request: PlanRequest) -> Plan:

@@ -74,11 +74,11 @@ def host_names(surveys: Sequence[Survey]) -> list[str]:
 
 def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
     """The directories by their names, with the bytes that they had before they were damaged."""
-    found = [
+    hosts = [
         Host(name=name, survey=survey, had_records=_had_records(survey, surveys))
         for name, survey in zip(host_names(surveys), surveys, strict=True)
     ]
-    return tuple(_undamaged(host, found) for host in found)
+    return tuple(_undamaged(host, hosts) for host in hosts)
 
 
 def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:

@@ -135,20 +135,20 @@ def rehearse(
     rehearsed = copy_all(rehearsed, folder, progress)
     copies = tuple(_applied(plan, each, rehearsed, asked.sources, tell) for each in rehearsed)
     given = {each.name for each in rehearsed}
-    found = Rehearsal(
+    rehearsal = Rehearsal(
         plan=plan,
         folder=folder,
         copies=copies,
         assessment=assessment,
         not_given=tuple(host.name for host in plan.hosts if host.name not in given),
     )
-    if found.refused is not None:
-        return found
+    if rehearsal.refused is not None:
+        return rehearsal
     elections = rehearse_elections(plan, rehearsed, asked.seeds, progress)
-    found = replace(found, elections=elections)
+    rehearsal = replace(rehearsal, elections=elections)
     if software is None:
-        return found
-    return replace(found, nodes=_nodes(found, software, asked.timeout_s, tell))
+        return rehearsal
+    return replace(rehearsal, nodes=_nodes(rehearsal, software, asked.timeout_s, tell))
 
 
 def without_changes(plan: Plan, directories: Sequence[str]) -> Rehearsal:
@@ -202,16 +202,16 @@ def _applied(
 
 
 def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
-    found = check_directory(plan, each.copy, host=each.name)
+    directory_check = check_directory(plan, each.copy, host=each.name)
     return replace(
-        found,
+        directory_check,
         path=each.path,
         findings=tuple(
             replace(
                 one.saying(_as_original(each, one.text)).in_file(_as_original(each, one.file)),
                 advice=_as_original(each, one.advice),
             )
-            for one in found.findings
+            for one in directory_check.findings
         ),
     )
 

@@ -96,7 +96,7 @@ def rehearse_elections(
     absent = tuple(sorted(voters - set(started)))
     missing = [node for node in plan.quarantine if node.node_id not in {one.id for one in nodes}]
     assumed = tuple(sorted({node.node_id for node in missing}))
-    told = ElectionRehearsal(
+    election_rehearsal = ElectionRehearsal(
         started=started,
         back=tuple(sorted(node.id for node in nodes if node.id in off)),
         assumed=assumed,
@@ -104,19 +104,19 @@ def rehearse_elections(
         ahead=tuple(_ahead(plan, rehearsed, nodes)),
     )
     if len(voters) - len(absent) < majority_of(len(voters)):
-        return told
+        return election_rehearsal
     before = read_case([each.path for each in rehearsed]) if assumed else ElectionCase(nodes=())
     trials = []
-    asked = list(_asked(told))
+    asked = list(_asked(election_rehearsal))
     for number, (way, is_ahead) in enumerate(asked):
         endings = []
         for seed in range(seeds):
             progress("simulating", number * seeds + seed, len(asked) * seeds)
             case = _case(nodes, before, assumed, Random(seed) if is_ahead else None)
-            back = (*told.back, *assumed)
+            back = (*election_rehearsal.back, *assumed)
             endings.append(Returning(case, Conditions(), seed, back, way).ending())
         trials.append(Trial(way=way, is_ahead=is_ahead, endings=tuple(endings)))
-    return replace(told, trials=tuple(trials))
+    return replace(election_rehearsal, trials=tuple(trials))
 
 
 def _asked(told: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:

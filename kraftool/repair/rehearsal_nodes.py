@@ -99,17 +99,17 @@ def rehearse_nodes(
     """
     with ExitStack() as stack:
         voters, back, rewritten = _prepared(cast, folder, stack)
-        found = NodesRehearsal(
+        nodes_rehearsal = NodesRehearsal(
             software=software.name, started=tuple(sorted(cast.voters)), rewritten=rewritten
         )
         tell(f"starting {many(len(voters), 'node')}: {software.name}")
         first = stack.enter_context(running(software, voters))
-        found = _led(found, first, cast, timeout_s)
-        if found.leader is None or not back:
-            return found
+        nodes_rehearsal = _led(nodes_rehearsal, first, cast, timeout_s)
+        if nodes_rehearsal.leader is None or not back:
+            return nodes_rehearsal
         tell(f"starting {many(len(back), 'node')} of the quarantine")
         second = stack.enter_context(running(software, back))
-        return _returned(found, first, second, cast, timeout_s)
+        return _returned(nodes_rehearsal, first, second, cast, timeout_s)
 
 
 def _prepared(
@@ -226,15 +226,15 @@ def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]
     """What is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
     found = (change for change in changes(expected, image, options) if change.kind != "controller")
-    told = list(islice(found, _MOST_TOLD + 1))
+    entity_changes = list(islice(found, _MOST_TOLD + 1))
     words = {
         ChangeType.ADDED: "is new",
         ChangeType.REMOVED: "is missing",
         ChangeType.CHANGED: "is another",
     }
-    for each in told[:_MOST_TOLD]:
+    for each in entity_changes[:_MOST_TOLD]:
         yield f"{change_name(each)} {words[each.type]}"
-    if len(told) > _MOST_TOLD:
+    if len(entity_changes) > _MOST_TOLD:
         yield "there is more"
 
 

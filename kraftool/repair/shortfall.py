@@ -62,12 +62,14 @@ def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> I
         return
     others = [host for host in standing.hosts if not standing.votes(host)]
     for other in others:
-        found = _more(other, best)
-        if found is not None and other.name not in sources:
-            text = f"{other.name} has records from offset {found.first_offset} to"
-            text += f" {found.end_offset - 1} that no voter has: they were on a leader before. To"
-            text += " go on with them, let one voter lead alone: --set seed=ID"
-            yield (Risk(word=Acceptance.AHEAD.value, text=text),), found
+        lost_records = _more(other, best)
+        if lost_records is not None and other.name not in sources:
+            text = f"{other.name} has records from offset {lost_records.first_offset} to"
+            text += (
+                f" {lost_records.end_offset - 1} that no voter has: they were on a leader"
+            )
+            text += " before. To go on with them, let one voter lead alone: --set seed=ID"
+            yield (Risk(word=Acceptance.AHEAD.value, text=text),), lost_records
 
 
 def _more(host: Host, best: Host) -> LostRecords | None:

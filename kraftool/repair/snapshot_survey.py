@@ -35,8 +35,8 @@ def complaint_of(entry: Entry, epoch: int) -> str:
 
 def error_of(replay: Replay) -> str:
     """The first error of replaying a checkpoint; empty if there was none."""
-    told = [finding for finding in replay.findings if finding.severity is Severity.ERROR]
-    return told[0].sentence() if told else ""
+    findings = [finding for finding in replay.findings if finding.severity is Severity.ERROR]
+    return findings[0].sentence() if findings else ""
 
 
 class CheckpointForm:

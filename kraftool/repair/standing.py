@@ -77,12 +77,12 @@ class QuorumAssessment:
     def nameless(self) -> tuple[Host, ...]:
         """Directories with metadata that may be voters', but for meta.properties; best first."""
         ids = {None, *self.voters.ids}
-        found = [
+        hosts = [
             host
             for host in self.hosts
             if host.survey.meta_complaint and host.has_metadata and host.node_id in ids
         ]
-        return tuple(sorted(found, key=lambda each: each.rank, reverse=True))
+        return tuple(sorted(hosts, key=lambda each: each.rank, reverse=True))
 
     @property
     def without_log(self) -> tuple[Voter, ...]:
@@ -145,8 +145,8 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
         )
     leader = max(with_metadata, key=lambda each: (each.rank, len(each.survey.voters) > 0))
     knowing = _knowing(leader, with_metadata)
-    told = knowing.survey.voters or _told_voters(with_metadata)
-    voters = VoterSet.of(*sorted(told, key=lambda each: each.id))
+    voter_set = knowing.survey.voters or _told_voters(with_metadata)
+    voters = VoterSet.of(*sorted(voter_set, key=lambda each: each.id))
     level = knowing.survey.kraft_version
     if level is None:
         level = max((host.survey.kraft_version or 0 for host in with_metadata), default=0)

@@ -57,11 +57,11 @@ def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener)
     """
     files = _undamaged(open_state(directory), recipe, open_piece)
     records = list(records_of(load_from(files, at=recipe.state_offset).image))
-    found = digest_of(records)
-    if (found.count, found.sha256) != (recipe.records, recipe.records_sha256):
+    records_digest = digest_of(records)
+    if (records_digest.count, records_digest.sha256) != (recipe.records, recipe.records_sha256):
         raise KraftoolError(
             f"{directory}: the state at offset {recipe.state_offset} is not the one that the plan"
-            f" was made for ({found.count} records, {recipe.records} planned)",
+            f" was made for ({records_digest.count} records, {recipe.records} planned)",
             hint="the directory changed since, or another kraftool made the plan: collect and plan"
             " again",
         )

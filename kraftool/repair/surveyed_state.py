@@ -50,16 +50,16 @@ def with_replay(
 ) -> SurveyedLog:
     """What the replay found out about the log."""
     opened = loaded.open_transaction
-    told = [
+    findings = [
         finding
         for finding in loaded.findings
         if finding.code == log_kinds.REPLAY.code and finding.offset is not None
     ]
     misfits: list[Misfit] = []
-    for finding in told[:_MOST_MISFITS] if loaded.has_its_beginning else ():
-        found = read.misfit(finding.offset or 0, finding.text)
-        if found is not None and all(one.base_offset != found.base_offset for one in misfits):
-            misfits.append(found)
+    for finding in findings[:_MOST_MISFITS] if loaded.has_its_beginning else ():
+        misfit = read.misfit(finding.offset or 0, finding.text)
+        if misfit is not None and all(one.base_offset != misfit.base_offset for one in misfits):
+            misfits.append(misfit)
     rest: tuple[Slice, ...] = ()
     whole = survey.whole_snapshots
     if log.broken is not None and not log.broken.torn and whole:
@@ -79,8 +79,8 @@ def replayed_state(loaded: LoadedState, end: OffsetAndEpoch) -> SurveyedState:
     image = loaded.image
     complaint, records, digest = "", 0, ""
     try:
-        found = digest_of(records_of(image))
-        records, digest = found.count, found.sha256
+        records_digest = digest_of(records_of(image))
+        records, digest = records_digest.count, records_digest.sha256
     except KraftoolError as error:
         complaint = error.message
     return SurveyedState(

@@ -325,12 +325,12 @@ class _Surveying:
 
     def _bootstrap_complaint(self) -> str:
         file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
-        told = (
+        findings = (
             [finding for finding in file.findings if finding.severity is Severity.ERROR]
             if file
             else []
         )
-        return told[0].sentence() if told else ""
+        return findings[0].sentence() if findings else ""
 
     def _quorum_state(self) -> QuorumStateSurvey:
         file = self._content(FileKind.QUORUM_STATE, QuorumStateFile)
@@ -351,14 +351,14 @@ class _Surveying:
         )
 
     def _complaint(self, *codes: str) -> str:
-        told = [finding for finding in self.report.findings if finding.code in codes]
-        return told[0].sentence() if told else ""
+        findings = [finding for finding in self.report.findings if finding.code in codes]
+        return findings[0].sentence() if findings else ""
 
     def _stopping(self, entries: Sequence[Entry]) -> Iterator[str]:
         for entry in entries:
             if entry.place is EntryPlace.PARTITION:
-                found = misnamed(entry.name)
-                if found is not None and "refuses to start" in found.text:
+                finding = misnamed(entry.name)
+                if finding is not None and "refuses to start" in finding.text:
                     yield entry.basename
 
     # Snapshots, voters, state
@@ -379,9 +379,9 @@ class _Surveying:
                 voters=_without_reserved(sets[-1].voters),
                 voters_offset=sets[-1].offset,
             )
-        told = self.source.told
-        if told is not None:
-            found = replace(found, voters=_without_reserved(told.voters))
+        voters = self.source.told
+        if voters is not None:
+            found = replace(found, voters=_without_reserved(voters.voters))
         return found
 
     def _with_state(self, survey: Survey, read: LogSurvey | None) -> Survey:

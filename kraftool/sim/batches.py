@@ -48,8 +48,8 @@ class Batches:
     def holding(self, offset: int) -> Batch | None:
         """The batch that has an offset."""
         at = bisect_right(self.bases, offset) - 1
-        found = self.items[at] if at >= 0 else None
-        return found if found is not None and found.last_offset >= offset else None
+        batch = self.items[at] if at >= 0 else None
+        return batch if batch is not None and batch.last_offset >= offset else None
 
     def between(self, start: int, end: int) -> list[Batch]:
         """The batches from the one that has an offset, or begins next, to those before another."""

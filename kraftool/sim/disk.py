@@ -109,15 +109,15 @@ class Disk:
 
     def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
         """Whole batches, one at least, as long as they fit; nothing where the log was cleaned."""
-        found: list[Batch] = []
+        batches: list[Batch] = []
         if offset < self.log.start:
             return ()
         for batch in self.log.between(offset, self.log.end):
             max_bytes -= batch.size
-            if found and max_bytes < 0:
+            if batches and max_bytes < 0:
                 break
-            found.append(batch)
-        return tuple(found)
+            batches.append(batch)
+        return tuple(batches)
 
     def read_snapshot(
         self, snapshot_id: OffsetAndEpoch, position: int, max_bytes: int

@@ -27,10 +27,10 @@ def explained() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        told = explain(error)
-        if told is None:
+        kraftool_error = explain(error)
+        if kraftool_error is None:
             raise
-        raise told from None
+        raise kraftool_error from None
 
 
 def explain(error: Exception) -> KraftoolError | None:
@@ -39,10 +39,10 @@ def explain(error: Exception) -> KraftoolError | None:
         return None
     text = str(error)
     found = ((re.search(pattern, text), tell) for pattern, tell in _KNOWN)
-    told = next((tell(match) for match, tell in found if match), None)
-    told = told or KraftoolError(f"Spark failed: {_first_news(text)}")
-    told.add_note(text)
-    return told
+    kraftool_error = next((tell(match) for match, tell in found if match), None)
+    kraftool_error = kraftool_error or KraftoolError(f"Spark failed: {_first_news(text)}")
+    kraftool_error.add_note(text)
+    return kraftool_error
 
 
 def _first_news(text: str) -> str:

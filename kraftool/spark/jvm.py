@@ -65,9 +65,9 @@ def environment(**wanted: str) -> Iterator[None]:
 def _started(folder: Path, conf: Mapping[str, str], log: Path) -> Any:
     with _appending(log) as output:
         java = find_java(folder)
-        process, told = _launched(folder, java, conf, output)
+        process, path = _launched(folder, java, conf, output)
     try:
-        return _gateway(process, told, java, log)
+        return _gateway(process, path, java, log)
     except BaseException:
         process.kill()
         _end(process)
@@ -80,7 +80,7 @@ def _launched(
     """Spark's launcher, which becomes the JVM, and the file in which that will tell of itself."""
     import pyspark
 
-    properties, told = folder / "spark.properties", folder / "gateway"
+    properties, path = folder / "spark.properties", folder / "gateway"
     _write_privately(properties, _as_properties(_at_start(folder, conf)))
     home = os.environ.get("SPARK_HOME") or str(Path(pyspark.__file__).parent)
     variables = {
@@ -89,7 +89,7 @@ def _launched(
         "SPARK_CONNECT_MODE": "0",
         "PYSPARK_DRIVER_PYTHON": sys.executable,
         "PYTHONSAFEPATH": "1",  # else a module in the working directory would be imported first
-        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(told),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path),
     }
     command = [
         os.path.join(home, "bin", "spark-submit"),
@@ -108,7 +108,7 @@ def _launched(
         )
     except OSError as error:
         raise _not_started(java, str(error)) from error
-    return process, told
+    return process, path
 
 
 def _appending(log: Path) -> IO[bytes]:

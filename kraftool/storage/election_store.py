@@ -32,13 +32,13 @@ class ElectionStore:
         data = read_whole(self._files, self.path, quorum_state.MAX_LINE_BYTES + 1)
         if data is None:
             return None
-        found, problems = quorum_state.decode(data)
-        if found.state is None:
+        state_file, problems = quorum_state.decode(data)
+        if state_file.state is None:
             raise KraftoolError(
                 f"{self.path} cannot be read: {problems[0].describe()}",
                 hint="without it this node could vote twice; do not delete it. See kraftool doctor",
             )
-        return _election(found.state)
+        return _election(state_file.state)
 
     def write(self, state: ElectionState, kraft_version: int) -> None:
         """Promise it. kraft.version decides the version of the file; 0 has no directory ids."""

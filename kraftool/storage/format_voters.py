@@ -75,29 +75,33 @@ def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
             f"node {request.node_id} is among the initial controllers, and process.roles says that"
             " it is none"
         )
-    told, listed = request.advertised, own.endpoints[request.listener.upper()]
-    if told is not None and told.host and (_as_java(told.host), told.port) != listed:
+    endpoint, listed = request.advertised, own.endpoints[request.listener.upper()]
+    if (
+        endpoint is not None
+        and endpoint.host
+        and (_as_java(endpoint.host), endpoint.port) != listed
+    ):
         at = f"node {request.node_id} is listed at {listed}"
-        return [f"{at} and advertises {told}"]
+        return [f"{at} and advertises {endpoint}"]
     return []
 
 
 def voters_of(text: str, listener: str) -> VoterSet:
     """Read ID@HOST:PORT:DIRECTORY_ID,… . Raises FormatImpossible."""
     words = filter(None, (part.strip() for part in text.split(",")))
-    found = [_read_voter(word, listener) for word in words]
-    if not found:
+    voters = [_read_voter(word, listener) for word in words]
+    if not voters:
         raise FormatImpossible("--initial-controllers names nobody")
     name = listener.upper()
     for what, each in (
-        ("the id", [str(voter.key.id) for voter in found]),
-        ("the directory id", [voter.key.directory_id or "" for voter in found]),
-        ("the address", ["{}:{}".format(*voter.endpoints[name]) for voter in found]),
+        ("the id", [str(voter.key.id) for voter in voters]),
+        ("the directory id", [voter.key.directory_id or "" for voter in voters]),
+        ("the address", ["{}:{}".format(*voter.endpoints[name]) for voter in voters]),
     ):
         twice = next((value for value in each if each.count(value) > 1), None)
         if twice is not None:
             raise FormatImpossible(f"--initial-controllers: {what} {twice} is given twice")
-    return VoterSet.of(*sorted(found, key=lambda voter: voter.key.id))
+    return VoterSet.of(*sorted(voters, key=lambda voter: voter.key.id))
 
 
 def _read_voter(word: str, listener: str) -> Voter:

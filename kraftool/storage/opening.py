@@ -75,9 +75,9 @@ def opened(
     """
     files.make_folder(folder)
     has_metadata = _has_partition_metadata(files, folder)
-    found = recovery.layout(files, folder)
-    start = min(found.segments, default=0)
-    kept = sorted(snapshot for snapshot in found.snapshots if snapshot.offset >= start)
+    layout = recovery.layout(files, folder)
+    start = min(layout.segments, default=0)
+    kept = sorted(snapshot for snapshot in layout.snapshots if snapshot.offset >= start)
     if start > 0 and not kept:
         raise KraftoolError(
             f"{folder}: the log starts at offset {start}, and no snapshot holds what was before",
@@ -88,7 +88,7 @@ def opened(
     election = elections.read()
     gathered = _Gathered(after=newest.offset if newest is not None else 0)
     segments, cut = recovery.read_segments(
-        files, folder, found.segments, config.index_interval_bytes, gathered.take
+        files, folder, layout.segments, config.index_interval_bytes, gathered.take
     )
     try:
         view = LogView(start_offset=start, epochs=gathered.epochs, snapshots=kept)
@@ -109,7 +109,7 @@ def opened(
             view.begin_after(newest)
         if not segments:
             segments = [Segment.create(files, folder, start, config.index_interval_bytes)]
-        _tidy(files, folder, found, view, report)
+        _tidy(files, folder, layout, view, report)
         _mend(files, folder, segments, view, report)
         if not has_metadata:
             path = os.path.join(folder, checkpoint_files.PARTITION_METADATA)
@@ -161,10 +161,10 @@ def _has_partition_metadata(files: Files, folder: str) -> bool:
     data = read_whole(files, path, _MOST_METADATA)
     if data is None:
         return False
-    found, _ = checkpoint_files.decode_partition_metadata(data)
-    if found.topic_id != TOPIC_ID:
+    partition_metadata, _ = checkpoint_files.decode_partition_metadata(data)
+    if partition_metadata.topic_id != TOPIC_ID:
         raise KraftoolError(
-            f"{path} names the topic id {found.topic_id}, and not {TOPIC_ID}",
+            f"{path} names the topic id {partition_metadata.topic_id}, and not {TOPIC_ID}",
             hint="the folder is another topic's, or the file is damaged; removed, it is made anew",
         )
     return True

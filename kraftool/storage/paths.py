@@ -194,8 +194,8 @@ def _server_properties(path: str, *, settings_alone: bool) -> Location | None:
     notes += _elsewhere(path, directory, log_dirs)
     if not os.path.isdir(directory):
         if settings_alone:
-            found = _settings_alone(path, loaded, notes, f"{directory} is not there")
-            return replace(found, missing=directory)
+            location = _settings_alone(path, loaded, notes, f"{directory} is not there")
+            return replace(location, missing=directory)
         raise KraftoolError(
             f"{path} leads to {directory}, which is not there",
             hint="name the data directory itself if it was moved",

@@ -114,8 +114,8 @@ def read(data: bytes, path: str) -> tuple[list[Entry], int]:
 
 def stage_of(entries: Iterable[Entry]) -> Stage:
     """How far a journal's plan is."""
-    told = [BEGINS[entry["kind"]] for entry in entries if entry["kind"] in BEGINS]
-    return told[-1] if told else Stage.NONE
+    stages = [BEGINS[entry["kind"]] for entry in entries if entry["kind"] in BEGINS]
+    return stages[-1] if stages else Stage.NONE
 
 
 def folders_in(partition: str) -> list[str]:

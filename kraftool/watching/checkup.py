@@ -123,8 +123,10 @@ class LiveHealth:
             for quorum_view in self._looks
             if LOOKS_APART_MS <= now - _asked(quorum_view) <= _STALE_MS
         ]
-        told = metadata or MetadataHealth()
-        judged = health(older[-1] if older else view, view, told.cluster, told.unobserved)
+        metadata_health = metadata or MetadataHealth()
+        judged = health(
+            older[-1] if older else view, view, metadata_health.cluster, metadata_health.unobserved
+        )
         if older:
             return judged
         settled = tuple(finding for finding in judged.findings if finding.code not in _BY_TIME)

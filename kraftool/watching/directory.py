@@ -235,13 +235,13 @@ def _state(entry: Entry | None, problems: list[str]) -> QuorumState | None:
     if entry is None:
         return None
     try:
-        found, findings = quorum_state.decode(_whole(entry))
+        state_file, findings = quorum_state.decode(_whole(entry))
     except KraftoolError as error:
         problems.append(error.message)
         return None
-    if found.state is None:
+    if state_file.state is None:
         problems.append(f"its quorum-state: {findings[0].reason}")
-    return found.state
+    return state_file.state
 
 
 def _whole(entry: Entry) -> bytes:
@@ -251,13 +251,13 @@ def _whole(entry: Entry) -> bytes:
 
 def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
     """The voters of a checkpoint's control records, which stand before all others."""
-    found = []
+    voter_sets = []
     with entry.open() as source:
         for item in Walk(source.read_at):
             if isinstance(item, Faulty) or not item.is_control:
                 break
             try:
-                found += [
+                voter_sets += [
                     record_voters(each.data)
                     for each in decode_batch(item)
                     if each.type == "KRaftVoters" and each.data is not None
@@ -268,7 +268,7 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
         SeenVoters(
             source=VoterSource.RECORD, voters=voter_set, offset=offset - 1, file=entry.basename
         )
-        for voter_set in found[-1:]
+        for voter_set in voter_sets[-1:]
     )
 
 

@@ -81,20 +81,25 @@ def case_of_live(picture: Picture) -> ElectionCase | None:
     end that was told last. All logs are taken for parts of one log, which they are as far as they
     were fetched.
     """
-    told = [
+    quorum_samples = [
         sample
         for sample in picture.history.samples
         if sample.leader_id is not None and sample.voters
     ]
-    if not told:
+    if not quorum_samples:
         return None
-    newest = told[-1]
+    newest = quorum_samples[-1]
     voters = _voter_set(newest, picture.view)
-    starts = _epoch_starts(told)
+    starts = _epoch_starts(quorum_samples)
     nodes, late = [], []
     for key in sorted(newest.voters):
         known = next(
-            (quorum_sample for quorum_sample in reversed(told) if key in quorum_sample.ends), None
+            (
+                quorum_sample
+                for quorum_sample in reversed(quorum_samples)
+                if key in quorum_sample.ends
+            ),
+            None,
         )
         if known is None:
             continue

@@ -67,7 +67,9 @@ class Overview:
     @property
     def loud(self) -> tuple[Severity, ...]:
         """Return every warning and error."""
-        return tuple(severity for found in self._found.values() for severity in _loud(found))
+        return tuple(
+            severity for severities in self._found.values() for severity in _loud(severities)
+        )
 
     @property
     def status(self) -> Status:
@@ -77,7 +79,7 @@ class Overview:
         if report is not None:
             is_live = report.is_live and report.tolerance.failures is not None
             is_complete = is_live or (not report.is_live and self.examined is not None)
-        every = (severity for found in self._found.values() for severity in found)
+        every = (severity for severities in self._found.values() for severity in severities)
         return overall_status(every, is_complete=is_complete)
 
 

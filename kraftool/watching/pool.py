@@ -105,10 +105,10 @@ class Pool:
                 if node.looks % AGREE_EVERY == 0:
                     async with asyncio.timeout(access.timeout_s):
                         await node.connection.agree()
-                told = replace(answer, offered=node.connection.offered)
-                told = await answered(node.connection, told, access.timeout_s)
+                node_answer = replace(answer, offered=node.connection.offered)
+                node_answer = await answered(node.connection, node_answer, access.timeout_s)
                 node.looks += 1
-                return told
+                return node_answer
         await _close(node)
         node.connection = await connect(
             answer.endpoint,

@@ -124,14 +124,14 @@ def quorum_report(picture: Picture) -> QuorumReport:
     """What a picture shows of the quorum."""
     view, samples = picture.view, picture.history.samples
     voters = voter_state(picture)
-    found = [*_replicas(picture, voters)]
+    replica_statuses = [*_replicas(picture, voters)]
     judged = tolerance(view, voters)
     safe = restarts(view, voters)
-    found = [
+    replica_statuses = [
         replica_status
         if replica_status.node_id is None or replica_status.node_id not in safe
         else replace(replica_status, restart=safe[replica_status.node_id])
-        for replica_status in found
+        for replica_status in replica_statuses
     ]
     leader_id, epoch = _leader(picture)
     case = case_of_live(picture)
@@ -152,7 +152,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
         rate=_rate(samples),
         rate_trend=_rate_trend(samples),
         leader_end=leader_end(view) if view is not None and quorum is not None else _end(picture),
-        replicas=tuple(sorted(found, key=_order)),
+        replicas=tuple(sorted(replica_statuses, key=_order)),
         voters=voters,
         tolerance=judged,
         elections=picture.history.elections,
@@ -161,7 +161,8 @@ def quorum_report(picture: Picture) -> QuorumReport:
         looks=len(samples),
         statements=tuple(statements(picture, voters)),
         unreached=sum(
-            replica_status.is_asked and not replica_status.is_reached for replica_status in found
+            replica_status.is_asked and not replica_status.is_reached
+            for replica_status in replica_statuses
         ),
         leader_runs_controller=None
         if view is None or view.leader is None

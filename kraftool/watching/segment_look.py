@@ -107,10 +107,10 @@ class SegmentLook:
         if size <= _TAIL or index is None or index.size > _LARGEST_INDEX:
             return 0
         with index.open() as opened:
-            found, _ = decode_offset_index(read_whole(opened, limit=_LARGEST_INDEX), 0)
-        if not len(found):
+            offset_index, _ = decode_offset_index(read_whole(opened, limit=_LARGEST_INDEX), 0)
+        if not len(offset_index):
             return 0
-        position = found.entry(len(found) - 1).position
+        position = offset_index.entry(len(offset_index) - 1).position
         if not 0 < position < size:
             return 0
         # An index may be wrong: only a sound batch at its position is evidence.

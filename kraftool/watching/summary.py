@@ -119,17 +119,17 @@ def _voters(report: QuorumReport) -> Iterator[StyledText]:
 
 
 def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
-    told = report.tolerance
-    if told.is_lost:
-        yield StyledText(f"✖ none: {told.reason}", "bad")
-    elif told.failures is None:
-        yield StyledText(f"? {told.reason}", "warn" if report.is_live else "quiet")
+    tolerance = report.tolerance
+    if tolerance.is_lost:
+        yield StyledText(f"✖ none: {tolerance.reason}", "bad")
+    elif tolerance.failures is None:
+        yield StyledText(f"? {tolerance.reason}", "warn" if report.is_live else "quiet")
     else:
-        status = Status.GOOD if told.failures else Status.WARN
+        status = Status.GOOD if tolerance.failures else Status.WARN
         if report.leader_runs_controller is False:
             status = Status.BAD
-        yield StyledText(str(told.failures), status.meaning)
-        yield StyledText(told.reason, "quiet")
+        yield StyledText(str(tolerance.failures), status.meaning)
+        yield StyledText(tolerance.reason, "quiet")
 
 
 def _elections(report: QuorumReport) -> Iterator[StyledText]:

@@ -71,8 +71,8 @@ def _read(
             f"{different.sentence()}: {different.file} is of another cluster than the rest"
         )
     options = TimelineOptions(list_topics=True)
-    told = build(nodes, [*unopened, *findings], options, task.passed)
-    return TimelineLook(timeline=told, took_s=time.monotonic() - began)
+    timeline = build(nodes, [*unopened, *findings], options, task.passed)
+    return TimelineLook(timeline=timeline, took_s=time.monotonic() - began)
 
 
 def seen_timeline(history: WatchHistory) -> Timeline:

@@ -128,9 +128,9 @@ class FilesScreen(TaskView):
 
     def _file_verdict(self, of: DirectoryFiles, file: FileLook) -> Text:
         verification = self._verified.get(of.path)
-        found = self._findings_of(of, file)
-        if found or verification is None:
-            return self._verdict(found) if found else Text("")
+        findings = self._findings_of(of, file)
+        if findings or verification is None:
+            return self._verdict(findings) if findings else Text("")
         if file.modified_ms > verification.at_ms:
             return self.text("changed since", "quiet")
         return self._verdict(())

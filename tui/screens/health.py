@@ -118,9 +118,9 @@ class HealthScreen(TaskView):
         stamp, at_ms, began = self.picture.stamp, self.picture.at_ms, time.monotonic()
 
         def run(task: Task) -> DoctorCheckup:
-            found = apart(examine_directories, paths, task=task)
+            doctored = apart(examine_directories, paths, task=task)
             took_ms = int((time.monotonic() - began) * 1000)
-            return DoctorCheckup(found=found, at_ms=at_ms, took_ms=took_ms)
+            return DoctorCheckup(found=doctored, at_ms=at_ms, took_ms=took_ms)
 
         def then(examined: DoctorCheckup) -> None:
             self._examined = self.watch_app.overview.examined = examined

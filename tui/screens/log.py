@@ -311,10 +311,10 @@ class LogScreen(PlaceView):
 
     def _look_for(self, feed: LogFeed, text: str, place: RowPlace, step: int) -> None:
         def looked(result: tuple[RowPlace | None, RowPlace | None]) -> None:
-            found, further = result
+            row_place, further = result
             self._progress = ""
-            if found is not None:
-                at = found
+            if row_place is not None:
+                at = row_place
                 self._ask("found", lambda: feed.around(at, _PAGE), alone=True)
             elif further is None or self._is_halted:
                 self.watch_app.tell(f"no further place has {text!r}")

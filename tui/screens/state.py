@@ -368,8 +368,10 @@ class StateScreen(PlaceView):
         if state is None:
             return self.text(f"opening … {self.place}", "quiet")
         if self._difference is not None and self._changes.display:
-            found = self._difference
-            words = headline(found.total, found.old_offset, found.new_offset)
+            state_comparison = self._difference
+            words = headline(
+                state_comparison.total, state_comparison.old_offset, state_comparison.new_offset
+            )
             return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
         stale = self.currency_of(self.picture).stale
         is_newest = self._wanted is None

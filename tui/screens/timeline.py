@@ -290,11 +290,11 @@ class TimelineScreen(TaskView):
                 line.append(f"  {seen} in the {duration(self._span.width)} seen", self.palette.key)
             else:
                 line.append(f"  over {duration(self._span.width)}", self.palette.quiet)
-        told = look.timeline.statistics
-        if told.elections:
-            line.append(f"  {many(told.elections, 'election')}", self.palette.quiet)
-        if told.is_worrying:
-            rate = f"  ▲ {told.most_in_an_hour} elections within an hour"
+        statistics = look.timeline.statistics
+        if statistics.elections:
+            line.append(f"  {many(statistics.elections, 'election')}", self.palette.quiet)
+        if statistics.is_worrying:
+            rate = f"  ▲ {statistics.most_in_an_hour} elections within an hour"
             line.append(rate, self.palette.warn)
         if look.missing:
             line.append_text(self.text(f"  without a leader's log: {look.missing}", "warn"))

@@ -267,12 +267,12 @@ class WhatIfScreen(TaskView):
         return self.text(", ".join((LIKELIHOODS[outlook.likelihood], *shares)))
 
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
-        told = verdict(report)
-        status = told.status
-        yield "verdict", self.text(f"{status.mark} {told.headline}", status.meaning)
-        for detail in told.details:
+        election_verdict = verdict(report)
+        status = election_verdict.status
+        yield "verdict", self.text(f"{status.mark} {election_verdict.headline}", status.meaning)
+        for detail in election_verdict.details:
             yield "", self.text(detail, "bad" if detail.startswith("DATA LOSS") else "")
-        for step in told.next_steps:
+        for step in election_verdict.next_steps:
             yield "next", self.text(step.advice, status.meaning)
             for command in step.commands:
                 yield "", self.text(command, "key")

@@ -79,8 +79,8 @@ class EventPainter:
             return palette.warn
         if event.good:
             return palette.good
-        found: Style = getattr(palette, _STYLES.get(event.category, "name"))
-        return found
+        style: Style = getattr(palette, _STYLES.get(event.category, "name"))
+        return style
 
 
 def _clock(event: Event, width: int) -> str:

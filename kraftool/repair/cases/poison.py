@@ -57,9 +57,9 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
 
 def _misfit(host: Host, offset: int) -> Misfit | None:
     log = host.survey.log
-    told = log.misfits if log is not None else ()
+    misfits = log.misfits if log is not None else ()
     return next(
-        (misfit for misfit in told if misfit.base_offset <= offset <= misfit.last_offset), None
+        (misfit for misfit in misfits if misfit.base_offset <= offset <= misfit.last_offset), None
     )
 
 

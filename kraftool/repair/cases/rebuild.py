@@ -121,15 +121,19 @@ def _raised(standing: QuorumAssessment, host: Host, epoch: int) -> Iterator[Edit
     """quorum-state above every epoch that any directory shows, where the node's own is of an
     earlier one: a node whose directory is rebuilt may have forgotten a vote, and no epoch may get a
     second leader by it."""
-    told = host.survey.quorum_state
+    state_survey = host.survey.quorum_state
     highest = standing.highest_epoch
-    if told.missing or told.complaint or told.leader_epoch >= max(epoch, highest):
+    if (
+        state_survey.missing
+        or state_survey.complaint
+        or state_survey.leader_epoch >= max(epoch, highest)
+    ):
         return
     free = small_files.free_epoch(standing, host)
     why = f"above epoch {highest}, the highest of any node: no vote that was given is given again"
     if free >= LARGEST_EPOCH:  # a false epoch somewhere leaves no room
         free, why = epoch, f"the log ends in epoch {epoch}"
-        if told.leader_epoch >= epoch:
+        if state_survey.leader_epoch >= epoch:
             return
     yield quorum_state_of(host.survey, free, standing.kraft_version, standing.voters.ids, why)
 
@@ -200,12 +204,12 @@ def can_be_source(host: Host) -> bool:
 
 def best_source(standing: QuorumAssessment, host: Host) -> Host | None:
     """The best whole directory that is at least as far as this one can be trusted."""
-    found = [
+    hosts = [
         each
         for each in standing.hosts
         if each is not host and can_be_source(each) and each.rank >= host.rank
     ]
-    return max(found, key=lambda each: (each.rank, is_voter(each, standing.voters)), default=None)
+    return max(hosts, key=lambda each: (each.rank, is_voter(each, standing.voters)), default=None)
 
 
 def copied(host: Host, source: Host) -> Iterator[Edit]:

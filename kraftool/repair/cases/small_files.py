@@ -31,12 +31,14 @@ _SWAPS = (".swap", ".cleaned")
 
 def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     survey = host.survey
-    told = survey.quorum_state
+    state_survey = survey.quorum_state
     has_log = survey.log is not None and survey.log.end_offset > 0
-    is_lost = told.missing and (has_log or standing.votes(host))
-    if not is_lost and not told.complaint:
+    is_lost = state_survey.missing and (has_log or standing.votes(host))
+    if not is_lost and not state_survey.complaint:
         return
-    why = f"quorum-state cannot be read ({told.complaint})" if told.complaint else ""
+    why = (
+        f"quorum-state cannot be read ({state_survey.complaint})" if state_survey.complaint else ""
+    )
     why = why or "quorum-state is missing"
     unseen = _unseen(standing, host)
     epoch = free_epoch(standing, host)

@@ -69,8 +69,8 @@ class TimeAxis:
     @property
     def lanes(self) -> tuple[Category, ...]:
         """Those that have an event."""
-        found = {event.category for event in self.events}
-        return tuple(lane for lane in LANES if lane in found)
+        categories = {event.category for event in self.events}
+        return tuple(lane for lane in LANES if lane in categories)
 
     def column(self, time: int, span: TimeSpan, width: int) -> int | None:
         """Where a time falls on so many columns; None outside of what is seen."""

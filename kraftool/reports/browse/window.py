@@ -162,7 +162,7 @@ class LogWindow:
         scanned = 0
         for block, number, below in self._items_before(place):
             item = block.items[number]
-            found = [
+            log_rows = [
                 item_row
                 for item_row in self._item_rows(block, number, selection)
                 if below is None or item_row.place.index < below
@@ -170,10 +170,10 @@ class LogWindow:
             scanned += item.size
             _breathe(number, item)
             room = count - len(rows)
-            rows += reversed(found[-room:] if len(found) > room else found)
-            if len(found) > room:
+            rows += reversed(log_rows[-room:] if len(log_rows) > room else log_rows)
+            if len(log_rows) > room:
                 # The rest of this batch is what comes next.
-                resume = found[-room].place if room else found[-1].place.after()
+                resume = log_rows[-room].place if room else log_rows[-1].place.after()
                 return _page(rows[::-1], resume)
             if len(rows) == count or scanned >= at_most:
                 return _page(rows[::-1], RowPlace(block.segment, item.position))

@@ -244,10 +244,10 @@ def _latest_epoch(case: DirectoryCase) -> int:
     """The log's last epoch as Kafka knows it: by leader-epoch-checkpoint and the batches."""
     file, log = case.one(FileKind.LEADER_EPOCH_CHECKPOINT), case.summary.log
     content = file.content if file is not None else None
-    told = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
+    epoch_entries = content.entries if isinstance(content, LeaderEpochCheckpoint) else ()
     end = log.end_offset if log is not None else 0
     return max(
-        *(entry.epoch for entry in told if entry.start_offset < end),
+        *(entry.epoch for entry in epoch_entries if entry.start_offset < end),
         *(
             start.epoch
             for report in case.live(FileKind.LOG)
@@ -328,9 +328,9 @@ def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
     claimed = [
         feature.level for feature in case.summary.features if feature.name == "kraft.version"
     ]
-    found = false_upgrade(case.path, claimed[0] if claimed else None, level)
-    if found is not None:
-        yield found
+    finding = false_upgrade(case.path, claimed[0] if claimed else None, level)
+    if finding is not None:
+        yield finding
 
 
 def _transactions(case: DirectoryCase) -> Iterator[Finding]:
@@ -351,7 +351,7 @@ def _indexes(case: DirectoryCase) -> Iterator[Finding]:
             continue
         segment = segments.get(name.base_offset)
         if segment is not None and last.position >= segment.size and not file.findings:
-            found = log_kinds.INDEX_DIFFERS.at(
+            finding = log_kinds.INDEX_DIFFERS.at(
                 file.name,
                 "the last entry points beyond the end of the segment",
                 offset=last.offset,
@@ -359,8 +359,8 @@ def _indexes(case: DirectoryCase) -> Iterator[Finding]:
                 found=str(last.position),
             )
             if entries is not None and name.base_offset == max(segments):
-                found = left_by_truncation(found, segment.log, roomy=entries.zero_tail > 0)
-            yield found
+                finding = left_by_truncation(finding, segment.log, roomy=entries.zero_tail > 0)
+            yield finding
 
 
 def _swaps(case: DirectoryCase) -> Iterator[Finding]:
@@ -371,11 +371,11 @@ def _swaps(case: DirectoryCase) -> Iterator[Finding]:
 
 def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
     for state, words in _LEFTOVER_WORDS.items():
-        found = [file for file in case.files if file.state is state]
-        if found:
-            total = sum(file.size for file in found)
-            several = f"{len(found)} files are" if len(found) > 1 else "1 file is"
-            where = found[0].name if len(found) == 1 else case.path
+        files = [file for file in case.files if file.state is state]
+        if files:
+            total = sum(file.size for file in files)
+            several = f"{len(files)} files are" if len(files) > 1 else "1 file is"
+            where = files[0].name if len(files) == 1 else case.path
             yield dir_kinds.LEFTOVER.at(where, f"{several} {words}, {total} bytes")
 
 

@@ -33,7 +33,7 @@ class Repairs:
 
 def repairs_in(location: Location) -> Repairs:
     """What is told of plans in a directory; nothing is raised for what cannot be read."""
-    found = Repairs()
+    repairs = Repairs()
     partition = location.directory
     if location.kind is not LocationKind.PARTITION:
         partition = os.path.join(partition, METADATA_FOLDER)
@@ -41,22 +41,22 @@ def repairs_in(location: Location) -> Repairs:
         folders = folders_in(partition)
     except OSError as error:
         where = error.filename or partition
-        told = kinds.KEPT.at(where, f"it cannot be looked into: {error.strerror or error}")
-        return Repairs(findings=[told])
+        finding = kinds.KEPT.at(where, f"it cannot be looked into: {error.strerror or error}")
+        return Repairs(findings=[finding])
     for folder in folders:
         try:
             entries = entries_at(Files(), os.path.join(folder, NAME))
         except OSError as error:
-            told = kinds.KEPT.at(folder, f"it cannot be looked into: {error.strerror or error}")
+            finding = kinds.KEPT.at(folder, f"it cannot be looked into: {error.strerror or error}")
         except KraftoolError as error:
-            told = dir_kinds.UNREADABLE.at(folder, error.message, advice=error.hint or None)
+            finding = dir_kinds.UNREADABLE.at(folder, error.message, advice=error.hint or None)
         else:
             stage = stage_of(entries)
-            told = _finding(folder, stage, location.data_directory)
+            finding = _finding(folder, stage, location.data_directory)
             if stage is Stage.APPLIED:
-                found.checkpoints |= set(_made(entries))
-        found.findings.append(told)
-    return found
+                repairs.checkpoints |= set(_made(entries))
+        repairs.findings.append(finding)
+    return repairs
 
 
 def _made(entries: Sequence[Entry]) -> Iterator[str]:

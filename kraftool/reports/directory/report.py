@@ -244,13 +244,13 @@ def _by_its_name(file: FileReport) -> FileReport:
     """A file of a directory is what its name says to Kafka, whatever it looks like."""
     if file.place is EntryPlace.ROOT:
         return file
-    found = misnamed(file.name)
+    finding = misnamed(file.name)
     is_log = file.kind is FileKind.LOG and file.is_live
-    if found is None and is_log and segment_offset(file.basename) is None:
-        found = dir_kinds.UNKNOWN_FILE.at(file.name, "it holds batches, as a segment does")
-    if found is None:
+    if finding is None and is_log and segment_offset(file.basename) is None:
+        finding = dir_kinds.UNKNOWN_FILE.at(file.name, "it holds batches, as a segment does")
+    if finding is None:
         return file
-    return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(found,))
+    return replace(file, kind=FileKind.UNKNOWN, content=None, findings=(finding,))
 
 
 def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:

@@ -83,8 +83,8 @@ def read_source(
     try:
         location = open_path(path, settings_alone=True)
     except KraftoolError as error:
-        found = kinds.UNREADABLE.at(path, error.message, advice=error.hint)
-        yield VoterSourceReport(name=path, kind="unreadable", findings=(found,))
+        finding = kinds.UNREADABLE.at(path, error.message, advice=error.hint)
+        yield VoterSourceReport(name=path, kind="unreadable", findings=(finding,))
         return
     settings = settings_of(path, location.server) if location.server is not None else None
     if location.kind is LocationKind.PROPERTIES and not location.directory:

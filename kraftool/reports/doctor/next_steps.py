@@ -240,10 +240,10 @@ def _write_meta_properties(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
     """What meta.properties has to say, as far as other files tell."""
-    told = examination.voters_of(patient)
+    voters = examination.voters_of(patient)
     settings = patient.source.settings
     id = settings.node_id if settings is not None else None
-    voter = told.of(id) if told is not None else None
+    voter = voters.of(id) if voters is not None else None
     cluster = examination.home_cluster
     directory = voter.directory_id if voter is not None else None
     yield (

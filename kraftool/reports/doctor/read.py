@@ -130,13 +130,13 @@ def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]
 def _settings_alone(read: _Read, location: Location) -> None:
     assert location.server is not None, "a location of settings has them"
     settings = settings_of(location.path, location.server)
-    told = summarize_directory((), settings.static_voters).voters
+    voters = summarize_directory((), settings.static_voters).voters
     read.findings += missing_directory(location)
     read.patients.append(
         ExaminedDirectory(
             path=location.path,
             source=VoterSourceReport(
-                name=location.path, kind="settings", settings=settings, told=told
+                name=location.path, kind="settings", settings=settings, told=voters
             ),
             server=location.server,
             settings_file=location.path,
@@ -250,7 +250,7 @@ def _passes(location: Location, files: Sequence[Entry]) -> dict[str, StatePass]:
         kind = kind_of(entry, location)
         if kind is not None:
             logs.setdefault(entry.directory, []).append(LogFile(entry, kind, location))
-    return {path: StatePass(files_of(path, found)) for path, found in logs.items()}
+    return {path: StatePass(files_of(path, log_files)) for path, log_files in logs.items()}
 
 
 def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:

@@ -95,8 +95,8 @@ class DoctorReport:
 
 def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorReport:
     """Ask every rule, and put what they and the other reports say together."""
-    told = [_runnable(diagnosis, examination) for diagnosis in _once(_all(examination))]
-    kept = [diagnosis for diagnosis in told if diagnosis.finding.code not in ignore]
+    diagnoses = [_runnable(diagnosis, examination) for diagnosis in _once(_all(examination))]
+    kept = [diagnosis for diagnosis in diagnoses if diagnosis.finding.code not in ignore]
     sections = [
         DirectoryDiagnoses(
             path=directory.path, diagnoses=_in_order(kept, directory.path), patient=directory
@@ -125,7 +125,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         wiped=() if examination.live else (*wiped_voters(case), *emptied_directories(unread)),
         sections=tuple(sections),
         rules=tuple(rule.name for rule in rules()),
-        ignored=len(told) - len(kept),
+        ignored=len(diagnoses) - len(kept),
         is_live=bool(examination.live),
         unexamined=tuple(unexamined(examination)),
         deeper=tuple(each for each in _deeper(examination) if not each.endswith(" -")),
@@ -158,7 +158,7 @@ def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...
 
 def _all(examination: Examination) -> Iterator[Diagnosis]:
     live = {finding.code for finding in examination.findings} if examination.live else set()
-    found = [
+    diagnoses = [
         diagnosis
         for rule in rules()
         for diagnosis in rule.find(examination)
@@ -166,13 +166,13 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
     ]
     better = {
         (code, diagnosis.finding.file)
-        for diagnosis in found
+        for diagnosis in diagnoses
         for code in _TELLS_BETTER.get(diagnosis.finding.code, ())
     }
     for other_report in _of_other_reports(examination):
         if (other_report.finding.code, other_report.finding.file) not in better:
             yield other_report
-    yield from found
+    yield from diagnoses
 
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
@@ -198,16 +198,16 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
     if state is None or (state.start_offset > 0 and not state.snapshot):
         return
     log = patient.summary.log
-    told = [finding for finding in state.findings if finding.code in _REPLAY]
-    misfits = [finding for finding in told if finding.code == log_kinds.REPLAY.code]
+    findings = [finding for finding in state.findings if finding.code in _REPLAY]
+    misfits = [finding for finding in findings if finding.code == log_kinds.REPLAY.code]
     if misfits and state.snapshot and log is not None and log.start_offset < state.start_offset:
         # One wrong snapshot makes many records that do not fit.
         first, more = misfits[0], len(misfits) - 1
-        told = [finding for finding in told if finding not in misfits]
+        findings = [finding for finding in findings if finding not in misfits]
         text = f"{first.text}; records that do not fit either: {more}" if more else first.text
         advice = _AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice)
         yield replace(first.saying(text), advice=advice)
-    yield from told
+    yield from findings
 
 
 def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | None:
@@ -222,8 +222,8 @@ def _whose(finding: Finding, examination: Examination) -> ExaminedDirectory | No
 def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
     seen: set[tuple[object, ...]] = set()
     for diagnosis in diagnoses:
-        told = diagnosis.finding
-        key = (told.code, replace(told.fault, reason="", expected=""))
+        finding = diagnosis.finding
+        key = (finding.code, replace(finding.fault, reason="", expected=""))
         if key not in seen:
             seen.add(key)
             yield diagnosis

@@ -300,7 +300,7 @@ def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBo
 
 def _later_losses(case: ElectionCase) -> list[RecordLoss]:
     """What a second leader would cut, after a first one with as few followers as can be."""
-    found: list[RecordLoss] = []
+    losses: list[RecordLoss] = []
     for leader in possible_leaders(case, case.voters.ids):
         voters = leader.voters
         others = [
@@ -310,8 +310,8 @@ def _later_losses(case: ElectionCase) -> list[RecordLoss]:
             after = led_by(case, leader, group)
             known = CommitEvidence.of(after)
             for second in possible_leaders(after, after.voters.ids):
-                found += _weighing(known, second)
-    return found
+                losses += _weighing(known, second)
+    return losses
 
 
 def led_by(case: ElectionCase, leader: NodeCase, followers: Collection[int]) -> ElectionCase:

@@ -304,9 +304,9 @@ def reachable_by(settings: NodeSettings, nodes: Sequence[NodeCase]) -> NodeSetti
     """The settings of a node that finds the others: those told, else all that are known."""
     if settings.bootstrap_servers:
         return settings
-    found = tuple(
+    endpoints = tuple(
         node.settings.listeners[settings.default_listener]
         for node in nodes
         if node.id != settings.node_id and settings.default_listener in node.settings.listeners
     )
-    return replace(settings, bootstrap_servers=found)
+    return replace(settings, bootstrap_servers=endpoints)

@@ -96,18 +96,18 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
         return []
     case = known.case
     inside = sorted({start, end, *(border for border in case.borders if start < border < end)})
-    found: list[RecordLoss] = []
+    record_losses: list[RecordLoss] = []
     for first, after in pairwise(inside):
         epoch = node.log.epoch_at(after - 1) or 0
         holders = tuple(
             node_case.id for node_case in case.nodes if node_case.log.has(after - 1, epoch)
         )
         standing = commit_status(known, after - 1, holders)
-        last = found[-1] if found else None
+        last = record_losses[-1] if record_losses else None
         if last is not None and (last.standing, last.holders) == (standing, holders):
-            found.pop()
+            record_losses.pop()
             first = last.first
-        found.append(
+        record_losses.append(
             RecordLoss(
                 leader=leader.id,
                 node=node.id,
@@ -118,7 +118,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
                 holders=holders,
             )
         )
-    return found
+    return record_losses
 
 
 def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) -> CommitStatus:
@@ -128,10 +128,10 @@ def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) 
     proofs = [snapshot for node in case.nodes for snapshot in node.log.snapshots]
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return CommitStatus.COMMITTED
-    found = [
+    commit_statuses = [
         _by(known, node, sets, offset) for node in having for sets in _sets_from(case, node, offset)
     ]
-    return max(found, key=_GRAVITY.index, default=CommitStatus.NOT)
+    return max(commit_statuses, key=_GRAVITY.index, default=CommitStatus.NOT)
 
 
 _GRAVITY = (CommitStatus.NOT, CommitStatus.POSSIBLE, CommitStatus.MAJORITY)

@@ -70,8 +70,12 @@ def _remembered(case: ElectionCase, like: NodeCase) -> ElectionState | None:
     if like.election is None:
         return None
     epoch = like.election.epoch
-    told = [node.election for node in case.nodes if node.election is not None]
-    leaders = [election_state.leader_id for election_state in told if election_state.epoch == epoch]
+    election_states = [node.election for node in case.nodes if node.election is not None]
+    leaders = [
+        election_state.leader_id
+        for election_state in election_states
+        if election_state.epoch == epoch
+    ]
     known = next((leader for leader in leaders if leader is not None), None)
     return ElectionState(epoch=epoch, leader_id=known)
 

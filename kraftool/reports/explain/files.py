@@ -132,10 +132,10 @@ def explain_entries(
 def _part(
     stretch: FileBytes, what: Construct, start: int, end: int, place: str, notes: dict[str, str]
 ) -> Iterator[Row]:
-    told = annotate_by(what, stretch.data, start, end)
-    yield from span_rows(stretch, told.spans, depth=0, path=place, notes=notes)
-    problem = "" if told.error is None else told.error.reason
-    yield from stretch.raw(told.end, end, hidden=False, field=place, problem=problem)
+    annotation = annotate_by(what, stretch.data, start, end)
+    yield from span_rows(stretch, annotation.spans, depth=0, path=place, notes=notes)
+    problem = "" if annotation.error is None else annotation.error.reason
+    yield from stretch.raw(annotation.end, end, hidden=False, field=place, problem=problem)
 
 
 def _entry_notes(data: bytes, p: int, kind: FileKind, base_offset: int) -> dict[str, str]:

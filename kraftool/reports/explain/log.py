@@ -231,14 +231,16 @@ class BatchRows:
         """One record: `body` is where its length ends (`start` if it has none), `stop` its end."""
         data = self.batch.data
         hidden = not self.request.show_secrets
-        told = annotate_by(spec_files.RECORD_BODY, data, body, stop) if body > start else None
-        if told is None:
+        annotation = annotate_by(spec_files.RECORD_BODY, data, body, stop) if body > start else None
+        if annotation is None:
             yield from self._raw(
                 start, stop, hidden=hidden, field=path, problem=problem, depth=depth
             )
             return
         leaves = {
-            span.path: span for span in told.spans if not span.type.startswith(("length", "count"))
+            span.path: span
+            for span in annotation.spans
+            if not span.type.startswith(("length", "count"))
         }
         control_type, read = self._value(leaves)
         delta = leaves.get("offsetDelta")
@@ -266,7 +268,7 @@ class BatchRows:
             depth=depth,
         )
         notes = self._record_notes(leaves, offset)
-        for span in told.spans:
+        for span in annotation.spans:
             if span.path == "key" and span.type == "bytes" and self.batch.is_control:
                 yield from self._control_key(span, f"{path}.key", depth, control_type)
             elif span.path == "value" and span.type == "bytes":
@@ -281,22 +283,22 @@ class BatchRows:
                     is_secret=self._may_be_secret,
                     mask=MASK,
                 )
-        if told.error is not None:
+        if annotation.error is not None:
             yield from self._raw(
-                told.end,
+                annotation.end,
                 stop,
                 hidden=hidden,
-                field=joined(path, told.error.path),
-                problem=sentence(told.error),
+                field=joined(path, annotation.error.path),
+                problem=sentence(annotation.error),
                 depth=depth,
             )
         else:
             yield from self._raw(
-                told.end,
+                annotation.end,
                 stop,
                 hidden=hidden,
                 field=path,
-                problem=f"{spec_files.RECORD_SIZE} ({stop - told.end} bytes more)",
+                problem=f"{spec_files.RECORD_SIZE} ({stop - annotation.end} bytes more)",
                 depth=depth,
             )
 
@@ -317,13 +319,13 @@ class BatchRows:
     def _control_key(
         self, span: Span, path: str, depth: int, control_type: int | None
     ) -> Iterator[Row]:
-        told = annotate_by(spec_files.CONTROL_KEY, self.batch.data, span.start, span.end)
+        annotation = annotate_by(spec_files.CONTROL_KEY, self.batch.data, span.start, span.end)
         kind = control.BY_ID.get(control_type) if control_type is not None else None
         notes = {"type": kind.label if kind is not None else NOT_KNOWN}
-        yield from span_rows(self.stretch, told.spans, depth=depth, path=path, notes=notes)
-        problem = sentence(told.error) if told.error is not None else ""
+        yield from span_rows(self.stretch, annotation.spans, depth=depth, path=path, notes=notes)
+        problem = sentence(annotation.error) if annotation.error is not None else ""
         yield from self._raw(
-            told.end,
+            annotation.end,
             span.end,
             hidden=not (self.request.show_secrets or self.valid),
             field=path,

@@ -162,9 +162,11 @@ def controlled(
 
 
 def _read_message(value: RecordValue, name: str, version: int) -> None:
-    told = annotate_by(description(name, version), value.stretch.data, value.end, value.span.end)
-    value.spans, value.end, value.message = told.spans, told.end, told.value
-    if told.error is not None:
-        value.problem, value.problem_path = sentence(told.error), told.error.path
-    elif told.end < value.span.end:
-        value.problem = f"bytes left after the record ({value.span.end - told.end})"
+    annotation = annotate_by(
+        description(name, version), value.stretch.data, value.end, value.span.end
+    )
+    value.spans, value.end, value.message = annotation.spans, annotation.end, annotation.value
+    if annotation.error is not None:
+        value.problem, value.problem_path = sentence(annotation.error), annotation.error.path
+    elif annotation.end < value.span.end:
+        value.problem = f"bytes left after the record ({value.span.end - annotation.end})"

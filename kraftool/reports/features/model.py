@@ -155,8 +155,8 @@ class ClusterFeatures:
         return self.levels[KRAFT_VERSION].level
 
     def level(self, feature: str) -> int:
-        found = self.levels.get(feature)
-        return found.level if found is not None else 0
+        finalized_level = self.levels.get(feature)
+        return finalized_level.level if finalized_level is not None else 0
 
     @property
     def newest(self) -> Source:

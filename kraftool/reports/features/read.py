@@ -111,13 +111,13 @@ def _load(location: Location, progress: Progress) -> _Loaded:
 def _source(path: str, location: Location) -> Source:
     source = Source(path=path, missing=location.missing)
     if location.server is not None:
-        told = settings_of(path, location.server)
-        ids = tuple(sorted(static_voter.id for static_voter in told.static_voters))
+        quorum_settings = settings_of(path, location.server)
+        ids = tuple(sorted(static_voter.id for static_voter in quorum_settings.static_voters))
         listed = location.server.get("log.dirs") or location.server.get("log.dir") or ""
         source = replace(
             source,
-            node_id=told.node_id,
-            broker="broker" in told.roles,
+            node_id=quorum_settings.node_id,
+            broker="broker" in quorum_settings.roles,
             log_dirs=len([part for part in listed.split(",") if part.strip()]),
             static_voters=StaticVoters(ids=ids, file=path) if ids else None,
         )
@@ -220,8 +220,8 @@ def _false_upgrade(path: str, kraft: FinalizedLevel, history: FeatureHistory) ->
         return []
     in_log = parse_checkpoint_name(_base(claimed.file)) is None
     where, offset = claimed.file or path, claimed.offset if in_log else None
-    found = false_upgrade(where, claimed.level, kraft.level, offset=offset)
-    return [found] if found is not None else []
+    finding = false_upgrade(where, claimed.level, kraft.level, offset=offset)
+    return [finding] if finding is not None else []
 
 
 def _base(file: str) -> str:

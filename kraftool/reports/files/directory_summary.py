@@ -192,14 +192,16 @@ def _log_range(segments: Sequence[_Segment]) -> LogRange | None:
 def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
     for _, log in reversed(segments):
         if log.leader_change is not None:
-            told = log.leader_change
+            control_record = log.leader_change
             return LastLeaderChange(
-                leader_id=told.data["leaderId"],
-                epoch=told.epoch,
-                offset=told.offset,
-                timestamp=told.timestamp,
-                voters=tuple(each["voterId"] for each in told.data["voters"]),
-                granting_voters=tuple(each["voterId"] for each in told.data["grantingVoters"]),
+                leader_id=control_record.data["leaderId"],
+                epoch=control_record.epoch,
+                offset=control_record.offset,
+                timestamp=control_record.timestamp,
+                voters=tuple(each["voterId"] for each in control_record.data["voters"]),
+                granting_voters=tuple(
+                    each["voterId"] for each in control_record.data["grantingVoters"]
+                ),
             )
     return None
 
@@ -213,12 +215,16 @@ def _newest(
     """
     of_base: ControlRecord | None = getattr(base[1], name) if base is not None else None
     for file, log in reversed(segments):
-        told: ControlRecord | None = getattr(log, name)
-        if told is None:
+        control_record: ControlRecord | None = getattr(log, name)
+        if control_record is None:
             continue
         # A snapshot repeats what the log said; the log's own record tells since when.
-        if base is None or told.offset >= base[2] or _says_the_same(of_base, told):
-            return told, told.offset, file.name
+        if (
+            base is None
+            or control_record.offset >= base[2]
+            or _says_the_same(of_base, control_record)
+        ):
+            return control_record, control_record.offset, file.name
         break
     if base is not None and of_base is not None:
         return of_base, max(base[2], 0) - 1, base[0].name
@@ -321,8 +327,8 @@ def _features(
         file, log, from_offset = base
         levels = {feature.name: _feature(feature, None, file) for feature in log.features}
     for number, (file, log) in enumerate(segments):
-        told = log.features + (log.open_features if ended.get(number) else ())
-        for feature_level in told:
+        feature_levels = log.features + (log.open_features if ended.get(number) else ())
+        for feature_level in feature_levels:
             if feature_level.offset >= from_offset:
                 levels[feature_level.name] = _feature(feature_level, feature_level.offset, file)
     features = [level for level in levels.values() if level.level]

@@ -173,10 +173,10 @@ def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
         with entry.open() as source:
             return _read(report, entry, source, options)
     except KraftoolError as error:
-        found = dir_kinds.UNREADABLE.at(entry.name, error.message, advice=error.hint)
+        finding = dir_kinds.UNREADABLE.at(entry.name, error.message, advice=error.hint)
         detected = detect(entry.basename, b"", entry.size)
         kind = options.kind or detected.kind
-        return replace(report, kind=kind, state=detected.state, findings=(found,))
+        return replace(report, kind=kind, state=detected.state, findings=(finding,))
 
 
 def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOptions) -> FileReport:

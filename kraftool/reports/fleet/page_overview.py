@@ -51,11 +51,11 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
     counts = audit.counts
     with_errors, with_warnings = counts.clusters_with.error, counts.clusters_with.warning
     fine = counts.clusters - with_errors - with_warnings
-    found = counts.finding_counts.worst
-    if not counts.clusters and found in (None, Severity.INFO):
+    severity = counts.finding_counts.worst
+    if not counts.clusters and severity in (None, Severity.INFO):
         return "No data directory of Kafka was found", "warning"
     kind = _KINDS[status(audit)]
-    if found in (None, Severity.INFO):
+    if severity in (None, Severity.INFO):
         many = (
             "the cluster" if counts.clusters == 1 else f"all {counted(counts.clusters, 'cluster')}"
         )

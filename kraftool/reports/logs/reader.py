@@ -241,7 +241,7 @@ class _Reader:
                 self.problem(fault)
             return
         self.on_control(batch, item)
-        told = ControlRecord(
+        control_record = ControlRecord(
             offset=record.offset, epoch=batch.epoch, timestamp=record.timestamp, data=item.data
         )
         if item.type == "SnapshotHeader":
@@ -253,12 +253,12 @@ class _Reader:
             self.footer = batch.last_offset + 1
         elif item.type == "LeaderChange":
             self.leader_changes += 1
-            self.values["leader_change"] = told
+            self.values["leader_change"] = control_record
         elif item.type == "KRaftVersion":
-            self.values["kraft_version"] = told
+            self.values["kraft_version"] = control_record
         elif item.type == "KRaftVoters":
             self.voters_changes += 1
-            self.values["voters"] = told
+            self.values["voters"] = control_record
 
     def summary(self, walked: WalkState) -> LogSummary:
         is_metadata = not self.not_framed or bool(self.counts) or bool(self.leader_changes)

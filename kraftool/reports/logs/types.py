@@ -56,15 +56,15 @@ def count_types(
     counts: Mapping[bytes, int], controls: Mapping[int, int], not_framed: int
 ) -> tuple[TypeCount, ...]:
     """All types with their counts, the most frequent first."""
-    found = [_control(type_id, count) for type_id, count in controls.items()]
-    found += [_record(*_numbers(frame), count) for frame, count in counts.items()]
+    type_counts = [_control(type_id, count) for type_id, count in controls.items()]
+    type_counts += [_record(*_numbers(frame), count) for frame, count in counts.items()]
     if not_framed:
-        found.append(
+        type_counts.append(
             TypeCount(
                 name="", type="", version=None, count=not_framed, is_control=False, type_id=None
             )
         )
-    return tuple(sorted(found, key=lambda each: (-each.count, each.type, each.version or 0)))
+    return tuple(sorted(type_counts, key=lambda each: (-each.count, each.type, each.version or 0)))
 
 
 def _control(type_id: int, count: int) -> TypeCount:

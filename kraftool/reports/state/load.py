@@ -415,7 +415,7 @@ def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
 
 def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int) -> LoadedState:
     replay = start.replay
-    found = [*files.findings, *start.findings, *_told(replay, files.path, start)]
+    findings = [*files.findings, *start.findings, *_told(replay, files.path, start)]
     return LoadedState(
         image=replay.loader.image(),
         path=files.path,
@@ -427,7 +427,7 @@ def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int
         inside=start.inside,
         open_transaction=replay.loader.open_transaction,
         controls=replay.controls,
-        findings=tuple(found),
+        findings=tuple(findings),
     )
 
 
@@ -435,13 +435,17 @@ def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
     """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
     more = replay.more_findings
     if start.is_partial:
-        found = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]
-        misfits = len(replay.findings) - len(found)
+        findings = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]
+        misfits = len(replay.findings) - len(findings)
         if misfits or more:
             text = f"{misfits + more} records are about what is not in it, and were passed over"
-            found.append(snapshot_kinds.MISSING.at(path, text, severity=Severity.INFO, advice=""))
-        return found
-    found = list(replay.findings)
+            findings.append(
+                snapshot_kinds.MISSING.at(path, text, severity=Severity.INFO, advice="")
+            )
+        return findings
+    findings = list(replay.findings)
     if more:
-        found.append(log_kinds.REPLAY.at(path, f"{more} more findings are not listed", count=more))
-    return found
+        findings.append(
+            log_kinds.REPLAY.at(path, f"{more} more findings are not listed", count=more)
+        )
+    return findings

@@ -147,17 +147,17 @@ class _Beginnings:
         options = self._options
         line = LogBranch(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
         line.known.from_start = batch.base == 0
-        found = [
+        snapshots = [
             snapshot for node in self._nodes for snapshot in node.snapshots if snapshot.has_header
         ]
         # Of a damaged one only a part can be learnt; it is better than nothing, and told.
-        found = [snapshot for snapshot in found if snapshot.is_whole] or found
-        below = [snapshot for snapshot in found if snapshot.offset <= batch.base]
+        snapshots = [snapshot for snapshot in snapshots if snapshot.is_whole] or snapshots
+        below = [snapshot for snapshot in snapshots if snapshot.offset <= batch.base]
         if below:
             self._learn(line, max(below, key=lambda each: each.offset), batch, state=True)
-        elif found and batch.base > 0:
+        elif snapshots and batch.base > 0:
             # The log reaches further back than any snapshot: it still names the topics.
-            self._learn(line, min(found, key=lambda each: each.offset), batch, state=False)
+            self._learn(line, min(snapshots, key=lambda each: each.offset), batch, state=False)
         return line
 
     def _learn(

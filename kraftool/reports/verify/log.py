@@ -144,8 +144,8 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
         if not deep:
             return read_file(entry, options)
         if entry.directory not in seen:
-            found = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
-            found.expect(file for file in files if file.directory == entry.directory)
+            directory_pass = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
+            directory_pass.expect(file for file in files if file.directory == entry.directory)
         return seen[entry.directory].read(entry, options)
 
     ordered: list[Entry | EntryProblem] | None = None
@@ -162,15 +162,15 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     is_live = report.lock is LockState.HELD
     log = report.summary.log
     newest = report.summary.newest_snapshot
-    found = [*report.findings]
+    findings = [*report.findings]
     if seen.is_metadata:
-        found += seen.late
+        findings += seen.late
         if seen.replay.compared is not None:
-            found += seen.replay.compared.findings
-        found += kraft_versions(report.history)
-        found += log_state.quorum_state(report, seen)
-        found += log_state.snapshots(report, seen)
-        found += seen.replay.findings(
+            findings += seen.replay.compared.findings
+        findings += kraft_versions(report.history)
+        findings += log_state.quorum_state(report, seen)
+        findings += log_state.snapshots(report, seen)
+        findings += seen.replay.findings(
             report.path,
             log.end_offset if log is not None else None,
             newest.offset if newest is not None else 0,
@@ -181,7 +181,7 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     return Verified(
         path=report.path,
         checked=checked,
-        findings=in_order(_settled(report, found, seen, is_live=is_live)),
+        findings=in_order(_settled(report, findings, seen, is_live=is_live)),
         is_live=is_live,
     )
 
@@ -209,11 +209,11 @@ def _are_beside(index: str, segment: str) -> bool:
 
 def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
     """Files by themselves: there is nothing to compare them with."""
-    found = [*(report.findings if report.kind is LocationKind.FILE else ())]
+    findings = [*(report.findings if report.kind is LocationKind.FILE else ())]
     checked = Checked()
     for directory, passed in seen.items():
         if any(file.directory == directory for file in report.files):
-            found += _of_one_file(report, passed)
+            findings += _of_one_file(report, passed)
             checked = _checked(report.files, passed)
     if not seen:
         checked = _checked(report.files, DirectoryPass())
@@ -223,7 +223,7 @@ def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
     checked = replace(
         checked, start_offset=min(starts, default=None), end_offset=max(ends, default=None)
     )
-    return Verified(path=report.path, checked=checked, findings=in_order(found))
+    return Verified(path=report.path, checked=checked, findings=in_order(findings))
 
 
 def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:

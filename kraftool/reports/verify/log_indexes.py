@@ -76,9 +76,11 @@ class OffsetIndexCheck:
             entry = self._next = next(self._entries, None)
         opened = self._open
         while opened and opened[0].offset <= last:
-            found = opened.popleft()
-            if found.offset != last:
-                self._wrong(found, f"no batch ends with that offset, one ends with {last}")
+            offset_position = opened.popleft()
+            if offset_position.offset != last:
+                self._wrong(
+                    offset_position, f"no batch ends with that offset, one ends with {last}"
+                )
             else:
                 self.fitting.right(last)
 

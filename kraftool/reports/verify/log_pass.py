@@ -145,16 +145,16 @@ class DirectoryPass:
             return report
         if report.kind is FileKind.TXN_INDEX and content.count:
             text = "a metadata log has no aborted transactions of producers"
-            found = log_kinds.PRODUCERS.at(
+            finding = log_kinds.PRODUCERS.at(
                 report.name, text, expected="0", found=str(content.count)
             )
-            return replace(report, findings=(*report.findings, found))
+            return replace(report, findings=(*report.findings, finding))
         if report.kind is FileKind.PRODUCER_STATE and content.count:
             text = "a metadata log has no producers"
-            found = log_kinds.PRODUCERS.at(
+            finding = log_kinds.PRODUCERS.at(
                 report.name, text, expected="0", found=str(content.count)
             )
-            return replace(report, findings=(*report.findings, found))
+            return replace(report, findings=(*report.findings, finding))
         if name is not None and not report.findings:
             self._index(entry, name, report.kind)
         return report

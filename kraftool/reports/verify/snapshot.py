@@ -68,7 +68,7 @@ def verify_snapshots(
     Nothing is raised for what is wrong in them; KraftoolError where the one PATH has none to
     verify. `unopened` is what was found of the PATHs that lead nowhere.
     """
-    told: list[Finding] = list(unopened)
+    findings: list[Finding] = list(unopened)
     found: list[_Found] = []
     for location in locations:
         try:
@@ -76,7 +76,7 @@ def verify_snapshots(
         except KraftoolError as error:
             if len(locations) + len(unopened) == 1:
                 raise
-            told.append(unreadable(location.path, error))
+            findings.append(unreadable(location.path, error))
     directories = [each.verified for each in found]
     if replay_logs:
         for number, each in enumerate(found):
@@ -87,8 +87,8 @@ def verify_snapshots(
         other = _one_directory(against, progress)
         label = against.path
         directories = against_log(other.verified, other.entries, directories, progress, label=label)
-    told += between(directories)
-    return SnapshotVerification(directories=tuple(directories), findings=in_order(told))
+    findings += between(directories)
+    return SnapshotVerification(directories=tuple(directories), findings=in_order(findings))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -268,17 +268,19 @@ def _one_file(location: Location, progress: Progress) -> _Found:
 
 
 def _directory(report: DirectoryReport, seen: DirectoryPass, reader: _Reader) -> VerifiedDirectory:
-    found = [finding for finding in report.findings if _is_ours(finding)]
+    findings = [finding for finding in report.findings if _is_ours(finding)]
     if seen.is_metadata:
-        found += [snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)]
+        findings += [
+            snapshot for snapshot in log_state.snapshots(report, seen) if _is_ours(snapshot)
+        ]
     snapshots = [
         reader.snapshots[file.name] for file in report.files if file.name in reader.snapshots
     ]
     own = {
-        snapshot.file: tuple(one for one in found if one.file == snapshot.file)
+        snapshot.file: tuple(one for one in findings if one.file == snapshot.file)
         for snapshot in snapshots
     }
-    rest = [finding for finding in found if finding.file not in own]
+    rest = [finding for finding in findings if finding.file not in own]
     if not any(snapshot.is_state for snapshot in snapshots):
         rest.append(kinds.NONE.at(report.path, "there is no snapshot of a state"))
     judged = [

@@ -138,10 +138,10 @@ def differing(
     snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str = ""
 ) -> Iterator[Finding]:
     """What is other in a snapshot than in the state that a log makes at its offset."""
-    found = load(snapshot)
-    if found is None:
+    metadata_image = load(snapshot)
+    if metadata_image is None:
         return
-    result = difference(state.image, found)
+    result = difference(state.image, metadata_image)
     log = f"the log of {label}" if label else "the log"
     origin = f", replayed from the snapshot at {base.offset}" if base.offset else ""
     is_known = result.is_kafkas_loss(state.scram_removals)

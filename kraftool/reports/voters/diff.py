@@ -72,13 +72,13 @@ def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
     newest = between.newest_source(ours)
     compared = []
     for source in sources:
-        told = given.get(id(source))
-        if told is None:
+        source_report = given.get(id(source))
+        if source_report is None:
             compared.append(ComparedSource(source=with_verdicts([source])[0], foreign=True))
             continue
-        found = between.differs(told, newest) if newest is not None else ()
-        behind = bool(found) and between.is_behind(told, ours)
-        compared.append(ComparedSource(source=told, behind=behind, differences=found))
+        found = between.differs(source_report, newest) if newest is not None else ()
+        behind = bool(found) and between.is_behind(source_report, ours)
+        compared.append(ComparedSource(source=source_report, behind=behind, differences=found))
     findings = [finding for source in sources for finding in source.findings]
     findings += between.clusters(sources)
     for rule in _RULES:

@@ -331,12 +331,12 @@ class _Track:
 
     def told(self) -> list[HistoryEntry]:
         """All entries, each with what it changed."""
-        told: list[HistoryEntry] = []
+        entries: list[HistoryEntry] = []
         for entry in self.entries:
-            before = told[-1] if told else None
+            before = entries[-1] if entries else None
             changes = _changes(before, entry) or ("the same again",)
-            told.append(replace(entry, changes=changes))
-        return told
+            entries.append(replace(entry, changes=changes))
+        return entries
 
 
 def _changes(before: HistoryEntry | None, entry: HistoryEntry) -> tuple[str, ...]:

@@ -170,8 +170,8 @@ def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterat
         other_host = each.host not in ("", host)
         other_port = each.port not in (0, port)
         if other_host or other_port:
-            told = Endpoint(each.host or host, each.port or port or 0)
-            yield f"{listener}://{known}", shown_endpoint(listener, told)
+            endpoint = Endpoint(each.host or host, each.port or port or 0)
+            yield f"{listener}://{known}", shown_endpoint(listener, endpoint)
 
 
 def _listed(voters: VoterSet) -> str:

@@ -33,9 +33,9 @@ class Majorities(Checker):
             )
 
     def _disk(self, key: ReplicaKey) -> Disk | None:
-        found = self.world.nodes.get(key.id)
-        if found is not None and key.directory_id in (None, found.disk.directory_id):
-            return found.disk
+        node = self.world.nodes.get(key.id)
+        if node is not None and key.directory_id in (None, node.disk.directory_id):
+            return node.disk
         return self.world.lost_disks.get(key)
 
 

@@ -175,9 +175,9 @@ def _address(report: Report) -> str:
     """Where a controller listens that may lead."""
     for leader in report.leaders:
         settings = report.case.by_id[leader].settings
-        found = settings.listeners.get(settings.default_listener)
-        if found is not None and found.port:
-            return str(found)
+        endpoint = settings.listeners.get(settings.default_listener)
+        if endpoint is not None and endpoint.port:
+            return str(endpoint)
     return tools.ANYWHERE
 
 

@@ -223,9 +223,9 @@ class Chances:
         return self._known[key]
 
     def all(self, conditions: Conditions) -> tuple[Chance, ...]:
-        found = tuple(self.of(node.id, conditions) for node in self.case.nodes)
+        chances = tuple(self.of(node.id, conditions) for node in self.case.nodes)
         return witnesses.handed_over(
-            self.case, conditions, found, lambda case, node_id: _try(case, conditions, node_id)
+            self.case, conditions, chances, lambda case, node_id: _try(case, conditions, node_id)
         )
 
     def leaders(self, conditions: Conditions) -> tuple[int, ...]:

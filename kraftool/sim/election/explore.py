@@ -293,13 +293,13 @@ class Explorer:
         return None
 
     def _meet(self, place: NodeState, depth: int) -> None:
-        found, node = self.found, place.replica.id
+        exploration, node = self.found, place.replica.id
         if place.leads is not None:
-            found.elected[node] = min(found.elected.get(node, depth), depth)
+            exploration.elected[node] = min(exploration.elected.get(node, depth), depth)
         if place.commits:
-            found.committing[node] = min(found.committing.get(node, depth), depth)
-        if place.replica.broken and depth < found.stopping.get(node, (depth + 1, ""))[0]:
-            found.stopping[node] = (depth, place.replica.broken)
+            exploration.committing[node] = min(exploration.committing.get(node, depth), depth)
+        if place.replica.broken and depth < exploration.stopping.get(node, (depth + 1, ""))[0]:
+            exploration.stopping[node] = (depth, place.replica.broken)
 
     def _way(self, seen: _Seen, state: State) -> list[str]:
         steps: list[str] = []

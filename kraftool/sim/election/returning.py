@@ -194,10 +194,10 @@ class Returning(ElectionRun):
         return [item for item in disk.log.items if item.next_offset <= below]
 
     def _leader_of(self, among: Iterable[int]) -> tuple[int, int] | None:
-        found = [self.replicas[each] for each in among if each in self.replicas]
+        simulated_nodes = [self.replicas[each] for each in among if each in self.replicas]
         leading = [
             (simulated_node.raft.epoch, simulated_node.id)
-            for simulated_node in found
+            for simulated_node in simulated_nodes
             if simulated_node.can_commit
         ]
         return max(leading)[::-1] if leading else None

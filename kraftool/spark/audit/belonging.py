@@ -89,7 +89,7 @@ def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
         .collect()
     )
     cluster_of = {name: cluster for cluster, names, _ in told for name in names}
-    splits = [cluster_split for _, _, found in told for cluster_split in found]
+    splits = [cluster_split for _, _, cluster_splits in told for cluster_split in cluster_splits]
     twice = _directory_ids(examined, members, cluster_of)
     return Belonging(
         cluster_of=cluster_of,
@@ -148,8 +148,8 @@ def _kin(examined: AuditedDirectory) -> Kin:
 def _registered(examined: AuditedDirectory) -> frozenset[int]:
     if examined.patient is None:
         return frozenset()
-    told = examined.patient.summary
-    return frozenset((*told.brokers, *told.controllers))
+    metadata_summary = examined.patient.summary
+    return frozenset((*metadata_summary.brokers, *metadata_summary.controllers))
 
 
 def _without_traces(member: Kin) -> Kin:
@@ -209,13 +209,13 @@ def _split(
     members, parted = _without_parted(list(some))
     for each in parted:
         yield each.name, (each.name,), ()
-    units, told = split([each for each, is_apart in members if not is_apart])
+    units, cluster_splits = split([each for each, is_apart in members if not is_apart])
     units = units or [[]]
     units[0].extend(each for each, is_apart in members if is_apart)
     for number, unit in enumerate(units):
         names = tuple(sorted(each.name for each in unit))
         name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
-        yield name, names, tuple(told) if not number else ()
+        yield name, names, tuple(cluster_splits) if not number else ()
 
 
 def _without_parted(

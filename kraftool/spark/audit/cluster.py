@@ -59,11 +59,11 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     """Compare the directories of a cluster. What goes wrong is a finding."""
     members = _in_order(unit)
     examination = together([])
-    found: list[FleetFinding] = []
+    fleet_findings: list[FleetFinding] = []
     ours = [member for member in members if member.summary.name not in unit.log_of]
     try:
-        found += _other_logs(unit, members)
-        found += _other_ids(unit, ours)
+        fleet_findings += _other_logs(unit, members)
+        fleet_findings += _other_ids(unit, ours)
         id = ours[0].summary.cluster_id if ours else None
         examination = together(
             [
@@ -73,14 +73,14 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
             ],
             differing=tuple(_differing(unit.divergences)),
         )
-        found += _found(unit, ours, examination)
+        fleet_findings += _found(unit, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
         names = tuple(member.summary.name for member in members)
         told = kinds.FAILED.at(
             unit.name, f"its nodes could not be compared: {type(error).__name__}"
         )
-        found.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
-    kept = [finding for finding in found if finding.finding.code not in ignored_codes]
+        fleet_findings.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
+    kept = [finding for finding in fleet_findings if finding.finding.code not in ignored_codes]
     kept.sort(key=lambda finding: urgency_of(finding.finding))
     findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
     summary = cluster_summary(unit.name, ours or members, examination, counted(findings), unit)
@@ -88,7 +88,7 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
         summary=replace(summary, directories=len(members)),
         findings=findings,
         divergences=unit.divergences,
-        ignored=len(found) - len(kept),
+        ignored=len(fleet_findings) - len(kept),
     )
 
 

@@ -47,7 +47,7 @@ def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummar
 
 def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> DirectorySummary:
     """With what doctor has read of it."""
-    told = patient.summary
+    metadata_summary = patient.summary
     state = patient.state.image if patient.state is not None else None
     if state is not None:
         topics = state.topics.by_id.values()
@@ -58,16 +58,18 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
             brokers=len(state.cluster.brokers),
             controllers=len(state.cluster.controllers),
         )
-    summary = _with_log(summary, told)
-    summary = _with_quorum(summary, patient, told)
-    newest = told.newest_snapshot
+    summary = _with_log(summary, metadata_summary)
+    summary = _with_quorum(summary, patient, metadata_summary)
+    newest = metadata_summary.newest_snapshot
     return replace(
         summary,
-        cluster_id=told.node.cluster_id or summary.cluster_id,
-        node_id=told.node.node_id if told.node.node_id is not None else summary.node_id,
-        directory_id=told.node.directory_id or summary.directory_id,
+        cluster_id=metadata_summary.node.cluster_id or summary.cluster_id,
+        node_id=metadata_summary.node.node_id
+        if metadata_summary.node.node_id is not None
+        else summary.node_id,
+        directory_id=metadata_summary.node.directory_id or summary.directory_id,
         is_live=patient.is_live,
-        snapshots=sum(snapshot.state is FileState.LIVE for snapshot in told.snapshots),
+        snapshots=sum(snapshot.state is FileState.LIVE for snapshot in metadata_summary.snapshots),
         newest_snapshot_offset=newest.offset if newest is not None else None,
         newest_snapshot_epoch=newest.epoch if newest is not None else None,
         newest_snapshot_timestamp=newest.timestamp if newest is not None else None,

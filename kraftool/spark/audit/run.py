@@ -40,15 +40,15 @@ MOST_TASKS = 4096
 def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
     """Audit a fleet. What is yielded can be asked as long as the context lasts."""
     began, clock = time.time(), time.monotonic()
-    found = find(wanted.roots, depth=wanted.depth, options=wanted.storage)
-    kept = _examined(spark, found.items, wanted)
+    audit_items = find(wanted.roots, depth=wanted.depth, options=wanted.storage)
+    kept = _examined(spark, audit_items.items, wanted)
     kept.count()
     # What is left to do with each directory is little, so that few tasks go over all of them.
     examined = kept.coalesce(4 * spark.sparkContext.defaultParallelism)
     homes = belonging(examined)
-    compared = _compared(spark, found, examined, homes, wanted)
+    compared = _compared(spark, audit_items, examined, homes, wanted)
     members = examined.map(_with_home(spark, homes)).values()
-    loose = (*found.findings, *homes.findings)
+    loose = (*audit_items.findings, *homes.findings)
     run = collect(spark, wanted, loose, members, compared)
     settings = RunSettings(
         roots=tuple(map(shown_url, wanted.roots)),

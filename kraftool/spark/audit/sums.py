@@ -157,7 +157,7 @@ def _levels(directories: DataFrame, level: str, name: str) -> tuple[VersionCount
             expr("count(DISTINCT cluster)").alias("clusters"),
         )
     )
-    told = [
+    version_counts = [
         VersionCount(
             name=row["called"] or str(row["at"]),
             level=row["at"],
@@ -166,4 +166,4 @@ def _levels(directories: DataFrame, level: str, name: str) -> tuple[VersionCount
         )
         for row in counted.collect()
     ]
-    return tuple(sorted(told, key=lambda each: -(each.level or 0)))
+    return tuple(sorted(version_counts, key=lambda each: -(each.level or 0)))

@@ -26,14 +26,14 @@ def fleet_now(settings: SourceOptions) -> Fleet:
     problems: list[Unread] = []
     for path in settings.paths:
         try:
-            found = find_fleet([path], depth=settings.depth, options=settings.storage)
+            fleet = find_fleet([path], depth=settings.depth, options=settings.storage)
         except KraftoolError as error:
             shown = shown_url(path)
             if not is_missing(shown, error):
                 problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
             continue
-        problems += found.problems
-        for file in found.files:
+        problems += fleet.problems
+        for file in fleet.files:
             files.setdefault(file.name, file)
     return Fleet(files=tuple(files.values()), problems=tuple(problems))
 

@@ -299,7 +299,7 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
         value: dict[str, Any] = orjson.loads(data)
         layout = value["layout"]
         if layout == LAYOUT:
-            found = Marker(
+            marker = Marker(
                 kept=SharedOptions(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
                 roots=tuple(value["roots"]),
                 depth=value["depth"],
@@ -320,8 +320,8 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
             hint="use that one, or write the tables anew to another folder",
         )
     for option, before, now in (
-        ("--show-secrets", found.kept.show_secrets, kept.show_secrets),
-        ("--snapshots", found.kept.snapshots, kept.snapshots),
+        ("--show-secrets", marker.kept.show_secrets, kept.show_secrets),
+        ("--snapshots", marker.kept.snapshots, kept.snapshots),
     ):
         if before != now:
             raise TablesRefusedError(
@@ -329,23 +329,23 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
                 " not mixed",
                 hint=f"{'give' if before else 'leave out'} {option}, or name another folder",
             )
-    missing = [each for each in found.roots if each not in roots]
+    missing = [each for each in marker.roots if each not in roots]
     if missing:
         raise TablesRefusedError(
             f"{root} has the tables of {missing[0]} too, which this run would not look at",
-            hint=f"name all ROOTs again ({', '.join(found.roots)}), or another folder",
+            hint=f"name all ROOTs again ({', '.join(marker.roots)}), or another folder",
         )
-    if depth < found.depth:
+    if depth < marker.depth:
         raise TablesRefusedError(
-            f"{root} was written with --depth {found.depth}; with {depth} what lies deeper would"
+            f"{root} was written with --depth {marker.depth}; with {depth} what lies deeper would"
             " look gone",
-            hint=f"give --depth {found.depth}, or name another folder",
+            hint=f"give --depth {marker.depth}, or name another folder",
         )
-    for name, total in found.totals.items():
+    for name, total in marker.totals.items():
         if total.files and not os.path.isdir(os.path.join(root, name)):
             raise TablesRefusedError(
                 f"{root} has lost its table {name}, of {total.rows} rows, and they are not read"
                 " again",
                 hint="put it back, or write the tables anew to another folder",
             )
-    return replace(found, roots=roots, depth=depth)
+    return replace(marker, roots=roots, depth=depth)

@@ -142,9 +142,9 @@ def memories(root: str) -> Iterator[GroupMemory]:
         path = os.path.join(folder, name)
         try:
             with open(path, "rb") as file:
-                found = GroupMemory.from_json(file.read())
+                group_memory = GroupMemory.from_json(file.read())
         except (LookupError, TypeError, ValueError) as error:
             raise KraftoolError(
                 f"{path} cannot be read", hint="write the tables anew to another folder"
             ) from error
-        yield found
+        yield group_memory

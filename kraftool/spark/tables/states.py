@@ -42,8 +42,8 @@ def write_states(
             return  # as where a local one cannot be opened
         history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
         try:
-            found = open_state(here.path)
-            loaded = load_from(found, watch=history.watch)
+            state_files = open_state(here.path)
+            loaded = load_from(state_files, watch=history.watch)
         except SinkError:
             raise
         except KraftoolError:
@@ -53,7 +53,7 @@ def write_states(
         _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
         start = loaded.start_offset
         del loaded  # before another state of that size is made
-        _write_earlier(found, start, sink, owner, here, show_secrets=show_secrets)
+        _write_earlier(state_files, start, sink, owner, here, show_secrets=show_secrets)
 
 
 def _write_earlier(

@@ -29,8 +29,8 @@ class DoctorRule(NamedTuple):
 @cache
 def rules() -> tuple[DoctorRule, ...]:
     """All rules, by name."""
-    found = (*_rules_in(__name__, __path__), *rules_of_state())
-    return tuple(sorted(found, key=lambda each: each.name))
+    doctor_rules = (*_rules_in(__name__, __path__), *rules_of_state())
+    return tuple(sorted(doctor_rules, key=lambda each: each.name))
 
 
 @cache

@@ -36,24 +36,24 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
     hours = (end - begins) / _HOUR
     last_day = [election for election in elections if election.timestamp >= begins]
     if len(last_hour) >= _ELECTIONS_IN_AN_HOUR:
-        told, words = last_hour, "in the last hour of the log"
+        logged_elections, words = last_hour, "in the last hour of the log"
     elif hours >= _SUSTAINED_HOURS and len(last_day) > hours + 1:
-        told, words = last_day, f"in the last {hours:.0f} hours of the log"
+        logged_elections, words = last_day, f"in the last {hours:.0f} hours of the log"
     else:
         return
-    leaders = {led.leader_id for led in told}
+    leaders = {led.leader_id for led in logged_elections}
     ids = ", ".join(map(str, sorted(leaders)))
     whom = f"between the controllers {ids}" if len(leaders) > 1 else f"always of controller {ids}"
-    newest = told[-1]
-    shown = told[-5:]
+    newest = logged_elections[-1]
+    shown = logged_elections[-5:]
     yield Diagnosis(
         finding=kinds.ELECTIONS.at(
             newest.file,
-            f"{len(told)} elections {words}, {whom}",
+            f"{len(logged_elections)} elections {words}, {whom}",
             position=newest.position,
             offset=newest.offset,
             expected="1 an hour at most",
-            found=str(len(told)),
+            found=str(len(logged_elections)),
         ),
         directory=patient.path,
         evidence=tuple(

@@ -63,11 +63,11 @@ def _is_spare(patient: ExaminedDirectory) -> bool:
 
 
 def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
-    told = [
+    findings = [
         finding for file in patient.files if file.name == snapshot.file for finding in file.findings
     ]
-    told += patient.state.findings if patient.state is not None else ()
-    for finding in told:
+    findings += patient.state.findings if patient.state is not None else ()
+    for finding in findings:
         if finding.code in _BROKEN and finding.file == snapshot.file:
             return finding.text
     return "" if snapshot.intact else "it has no whole header and footer"

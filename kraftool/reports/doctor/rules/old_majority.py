@@ -63,13 +63,13 @@ def _same(entry: HistoryEntry | None, voters: VoterSet) -> bool:
 
 def _old_majorities(sources: Sources, newest: VoterSourceReport, now: VoterSet) -> Iterator[_Old]:
     """For each earlier set of the history: the node that could win by it, if one could."""
-    told: list[VoterSet] = []
+    voter_sets: list[VoterSet] = []
     for candidate in sorted(sources, key=rank, reverse=True):
         entry = candidate.newest
         if entry is None or entry.voters is None or _same(entry, now):
             continue
         is_earlier = any(_same(voter_set, entry.voters) for voter_set in newest.voter_sets)
-        if not is_earlier or any(_same(entry, voter_set) for voter_set in told):
+        if not is_earlier or any(_same(entry, voter_set) for voter_set in voter_sets):
             continue
         if not any(candidate in seat.sources for seat in seats(entry.voters, sources)):
             continue  # one that does not vote is nobody's candidate
@@ -81,7 +81,7 @@ def _old_majorities(sources: Sources, newest: VoterSourceReport, now: VoterSet) 
             if rank(best) <= rank(candidate)
         )
         if len(granting) >= entry.voters.majority:
-            told.append(entry.voters)
+            voter_sets.append(entry.voters)
             yield _Old(entry=entry, candidate=candidate, granting=granting)
 
 

@@ -57,12 +57,12 @@ def _finding(
     expected: Collection[Credential],
     removed: Collection[int],
 ) -> Finding:
-    told = StateDifference(lost_credentials=tuple((kind, name) for name, kind in lost))
-    if not told.is_kafkas_loss(removed):
+    state_difference = StateDifference(lost_credentials=tuple((kind, name) for name, kind in lost))
+    if not state_difference.is_kafkas_loss(removed):
         # In the words of verify-snapshot, which finds all that is other than it should be.
         return kinds.DIFFERS.at(
             snapshot.file,
-            f"other than the log makes it: {told.all_words()}",
+            f"other than the log makes it: {state_difference.all_words()}",
             offset=snapshot.offset,
         )
     users = ", ".join(f"{name} ({MECHANISMS.get(kind, kind)})" for name, kind in lost)

@@ -117,8 +117,8 @@ def _severity(
     """The damage itself is told as it deserves: here counts how many are left."""
     if not whole and not beyond:
         return Severity.ERROR
-    told = examination.voters_of(damaged[0])
-    if told is None:
+    voters = examination.voters_of(damaged[0])
+    if voters is None:
         return Severity.INFO
-    bad = {directory.node_id for directory in damaged} & {voter.id for voter in told.voters}
-    return Severity.WARNING if len(bad) >= told.voters.majority else Severity.INFO
+    bad = {directory.node_id for directory in damaged} & {voter.id for voter in voters.voters}
+    return Severity.WARNING if len(bad) >= voters.voters.majority else Severity.INFO

@@ -11,16 +11,16 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        found = [
+        partitions = [
             partition
             for partition in of_image.partitions(state.image)
             if -1 in partition.state.last_known_elr
         ]
-        if found:
+        if partitions:
             yield Diagnosis(
                 finding=kinds.LAST_KNOWN_ELR.at(
-                    patient.path, f"{of_image.counted(found)}: {of_image.named(found)}"
+                    patient.path, f"{of_image.counted(partitions)}: {of_image.named(partitions)}"
                 ),
                 directory=patient.path,
-                evidence=of_image.evidence(patient, found, "last_known_elr"),
+                evidence=of_image.evidence(patient, partitions, "last_known_elr"),
             )

@@ -19,15 +19,15 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             holders = of_image.holders(partition)
             if partition.state.leader < 0 and not any(id in brokers for id in holders):
                 by_brokers.setdefault(holders, []).append(partition)
-        for ids, found in sorted(by_brokers.items()):
+        for ids, partitions in sorted(by_brokers.items()):
             listed = ", ".join(map(str, ids)) or "none that is known"
             others = [
                 partition
-                for partition in found
+                for partition in partitions
                 if any(id in brokers for id in partition.state.replicas)
             ]
             server = tools.broker(examination, patient)
-            commands = list(of_image.describe(examination, patient, found))
+            commands = list(of_image.describe(examination, patient, partitions))
             if others:
                 # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(
@@ -40,12 +40,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.LOST_REPLICAS.at(
                     patient.path,
-                    f"{of_image.counted(found)} whose last in-sync replica was on a broker that is"
-                    f" not registered any more ({listed}): {of_image.named(found)}",
+                    f"{of_image.counted(partitions)} whose last in-sync replica was on a broker"
+                    f" that is not registered any more ({listed}): {of_image.named(partitions)}",
                     expected=f"broker {listed} registered",
                     found=", ".join(map(str, sorted(brokers))) or "no broker",
                 ),
                 directory=patient.path,
-                evidence=of_image.evidence(patient, found, "leader", "isr", "elr", "replicas"),
+                evidence=of_image.evidence(patient, partitions, "leader", "isr", "elr", "replicas"),
                 commands=tuple(commands),
             )

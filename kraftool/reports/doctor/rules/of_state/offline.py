@@ -20,7 +20,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if partition.state.leader < 0 and not _is_lost(partition, brokers):
                 by_brokers.setdefault(of_image.holders(partition), []).append(partition)
         running = any(not broker.fenced for broker in brokers.values())
-        for ids, found in sorted(by_brokers.items()):
+        for ids, partitions in sorted(by_brokers.items()):
             wanted = [brokers[id] for id in ids if id in brokers]
             stopped = bool(wanted) and all(broker.in_controlled_shutdown for broker in wanted)
             quiet = not running or stopped
@@ -34,14 +34,14 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.OFFLINE.at(
                     patient.path,
-                    f"{of_image.counted(found)} without a leader until {who} is back ({words}):"
-                    f" {of_image.named(found)}",
+                    f"{of_image.counted(partitions)} without a leader until {who} is back"
+                    f" ({words}): {of_image.named(partitions)}",
                     severity=Severity.INFO if quiet else None,
                     advice="" if quiet else None,
                 ),
                 directory=patient.path,
-                evidence=of_image.evidence(patient, found, "leader", "isr", "elr", "replicas"),
-                commands=() if quiet else of_image.describe(examination, patient, found),
+                evidence=of_image.evidence(patient, partitions, "leader", "isr", "elr", "replicas"),
+                commands=() if quiet else of_image.describe(examination, patient, partitions),
             )
 
 

@@ -17,13 +17,15 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        found = [
+        partitions = [
             partition for partition in of_image.partitions(state.image)
             if partition.state.leader_recovery_state == RECOVERING
         ]  # fmt: skip
         for alone in (False, True):
             some = [
-                partition for partition in found if (len(partition.state.replicas) == 1) is alone
+                partition
+                for partition in partitions
+                if (len(partition.state.replicas) == 1) is alone
             ]
             if not some:
                 continue

@@ -12,24 +12,24 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        found = [
+        partitions = [
             partition for partition in of_image.partitions(state.image)
             if set(partition.state.adding_replicas) & set(partition.state.removing_replicas)
         ]  # fmt: skip
-        if not found:
+        if not partitions:
             continue
         yield Diagnosis(
             finding=kinds.STUCK_REASSIGNMENT.at(
                 patient.path,
-                f"{of_image.counted(found)} with replicas that are to be added and removed at once:"
-                f" {of_image.named(found)}",
+                f"{of_image.counted(partitions)} with replicas that are to be added and removed at"
+                f" once: {of_image.named(partitions)}",
             ),
             directory=patient.path,
             evidence=of_image.evidence(
-                patient, found, "replicas", "adding_replicas", "removing_replicas"
+                patient, partitions, "replicas", "adding_replicas", "removing_replicas"
             ),
             commands=(
-                of_image.reassignment_file(found),
+                of_image.reassignment_file(partitions),
                 tools.line(
                     "kafka-reassign-partitions", *tools.broker(examination, patient), "--cancel",
                     "--reassignment-json-file", "reassign.json",

@@ -41,7 +41,7 @@ def line_validator(name: str) -> Draft202012Validator:
 
 def schema_name(words: Sequence[str]) -> str:
     """The schema for a command line; empty if it has none."""
-    names = [each for each in words if not each.startswith("-")]
+    names = [word for word in words if not word.startswith("-")]
     if not names:
         return ""
     name = names[0]
@@ -55,13 +55,13 @@ def schema_name(words: Sequence[str]) -> str:
 def form(words: Sequence[str]) -> str:
     """What -o or --output names, the last one of several."""
     chosen = ""
-    for before, each in zip(["", *words], words, strict=False):
+    for before, word in zip(["", *words], words, strict=False):
         if before in ("-o", "--output"):
-            chosen = each
-        elif each.startswith("--output="):
-            chosen = each.partition("=")[2]
-        elif each.startswith("-o") and len(each) > 2:
-            chosen = each[2:]
+            chosen = word
+        elif word.startswith("--output="):
+            chosen = word.partition("=")[2]
+        elif word.startswith("-o") and len(word) > 2:
+            chosen = word[2:]
     return chosen
 
 

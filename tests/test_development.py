@@ -69,7 +69,7 @@ def test_hosted_ci_runs_the_oldest_python() -> None:
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     versions = jobs["ci"]["strategy"]["matrix"]["python"]
     supported = SpecifierSet(project()["requires-python"])
-    assert all(supported.contains(each) for each in versions)
+    assert all(supported.contains(version) for version in versions)
     assert f">={versions[0]}" == str(supported)
 
 

@@ -158,7 +158,7 @@ def _shape(value: dict[str, Any], *, has_names: bool) -> str:
     kinds = [said] if isinstance(said, str) else [each for each in said if each != "null"]
     if kinds == ["array"]:
         return f"list of {_shape(value['items'], has_names=has_names)}"
-    return " or ".join("text" if each == "string" else each for each in kinds)
+    return " or ".join("text" if kind == "string" else kind for kind in kinds)
 
 
 # --- the serializer -----------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def test_a_name_says_what_the_value_is() -> None:
 
 
 def test_properties_are_members_only_if_they_are_marked() -> None:
-    assert [each.name for each in members(Outer)] == ["isWhole", "kind", "parts", "partSize"]
+    assert [member.name for member in members(Outer)] == ["isWhole", "kind", "parts", "partSize"]
 
 
 def test_an_iterator_is_written_element_by_element() -> None:

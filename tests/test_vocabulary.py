@@ -49,7 +49,7 @@ def majorities(text: str) -> list[str]:
                 found.append(ast.unparse(node))
         elif isinstance(node, ast.Compare):
             sides = (node.left, *node.comparators)
-            if any(is_half(each) and "len(" in ast.unparse(each) for each in sides):
+            if any(is_half(side) and "len(" in ast.unparse(side) for side in sides):
                 found.append(ast.unparse(node))
     return found
 

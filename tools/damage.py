@@ -320,7 +320,7 @@ def differences(left: Path, right: Path) -> list[str]:
     compared = dircmp(left, right, ignore=[])
     found = [*compared.left_only, *compared.right_only, *compared.diff_files]
     for name in compared.common_dirs:
-        found += [f"{name}/{each}" for each in differences(left / name, right / name)]
+        found += [f"{name}/{difference}" for difference in differences(left / name, right / name)]
     return sorted(found)
 
 

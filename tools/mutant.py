@@ -33,4 +33,4 @@ class Mutant:
 
 
 def mutant(name: str, caught_by: str, *edits: tuple[str, str, str], faults: str = "") -> Mutant:
-    return Mutant(name, caught_by, tuple(Edit(*each) for each in edits), faults)
+    return Mutant(name, caught_by, tuple(Edit(*edit) for edit in edits), faults)

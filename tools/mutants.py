@@ -87,8 +87,8 @@ def main() -> int:
     options.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     given = options.parse_args()
     if given.one is not None:
-        return _play(next(each for each in MUTANTS if each.name == given.one))
-    chosen = [each for each in MUTANTS if given.only in each.name]
+        return _play(next(mutant for mutant in MUTANTS if mutant.name == given.one))
+    chosen = [mutant for mutant in MUTANTS if given.only in mutant.name]
     if given.list:
         for each in chosen:
             sys.stdout.write(f"{each.caught_by:<16}{each.name}\n")
@@ -135,7 +135,7 @@ def _play(mutant: Mutant) -> int:
     from kraftool.sim.runner import run
 
     wanted = {*_ALWAYS, mutant.caught_by}
-    checkers = [each for each in CHECKERS if each.name in wanted]
+    checkers = [checker for checker in CHECKERS if checker.name in wanted]
     faults = tuple(mutant.faults.split(",")) if mutant.faults else FAULTS
     options = Options(faults=faults, most_events=40_000)
     for seed in range(_MOST_SEEDS):
@@ -166,7 +166,7 @@ def _transcripts() -> int:
         return 1
     with redirect_stdout(io.StringIO()) as told:
         pytest.main([*quiet, *of_the_core, "-p", "no:xdist", path])
-    failed = [each for each in told.getvalue().splitlines() if each.startswith("FAILED")]
+    failed = [line for line in told.getvalue().splitlines() if line.startswith("FAILED")]
     titles = [each.partition("[")[2].partition("]")[0] for each in failed]
     sys.stdout.write(f"{len(failed)} transcripts: " + "; ".join(titles) + "\n")
     return 0 if len(failed) >= FEWEST_TRANSCRIPTS else 1

@@ -212,14 +212,14 @@ class Definitions:
         if origin in _LISTS:
             return {"type": "array", "items": self.type_of(given[0])}
         if isinstance(hint, type) and issubclass(hint, Enum):
-            return {"enum": [word(each) for each in hint]}
+            return {"enum": [word(enum) for enum in hint]}
         if is_dataclass(hint) or hasattr(hint, "_fields"):
             return self.of(hint)
         raise TypeError(f"no schema for {hint!r}")
 
     def _mapping(self, key: Any, value: Any) -> Schema:
         if isinstance(key, type) and issubclass(key, Enum):
-            names = [word(each) for each in key]
+            names = [word(enum) for enum in key]
             return {
                 "type": "object",
                 "propertyNames": {"enum": names},
@@ -231,10 +231,10 @@ class Definitions:
 
 def _one_of(schemas: list[Schema]) -> Schema:
     """What a union's types are together; plain ones share one list of types."""
-    if all(set(each) == {"type"} for each in schemas):
-        return {"type": [each["type"] for each in schemas]}
-    if all(set(each) <= {"enum"} or each == {"type": "null"} for each in schemas):
-        return {"enum": [one for each in schemas for one in each.get("enum", [None])]}
+    if all(set(schema) == {"type"} for schema in schemas):
+        return {"type": [schema["type"] for schema in schemas]}
+    if all(set(schema) <= {"enum"} or schema == {"type": "null"} for schema in schemas):
+        return {"enum": [one for schema in schemas for one in schema.get("enum", [None])]}
     if len(schemas) == 2 and schemas[1] == {"type": "null"} and "type" in schemas[0]:
         return {**schemas[0], "type": [schemas[0]["type"], "null"]}
     return {"anyOf": schemas}
@@ -280,16 +280,16 @@ def _attributes_of(module: str) -> dict[str, dict[str, str]]:
 
 
 def _said_in(owner: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for before, each in zip([None, *owner.body], owner.body, strict=False):
-        if isinstance(each, ast.FunctionDef):
-            yield each.name, _plain_text(ast.get_docstring(each) or "")
+    for before, stmt in zip([None, *owner.body], owner.body, strict=False):
+        if isinstance(stmt, ast.FunctionDef):
+            yield stmt.name, _plain_text(ast.get_docstring(stmt) or "")
         elif (
             isinstance(before, ast.AnnAssign)
             and isinstance(before.target, ast.Name)
-            and isinstance(each, ast.Expr)
-            and isinstance(each.value, ast.Constant)
+            and isinstance(stmt, ast.Expr)
+            and isinstance(stmt.value, ast.Constant)
         ):
-            yield before.target.id, _plain_text(str(each.value.value))
+            yield before.target.id, _plain_text(str(stmt.value.value))
 
 
 def _class(path: str) -> Any:
@@ -301,17 +301,17 @@ def schema_of(described: Described) -> Schema:
     """The whole schema of a command's documents and lines."""
     definitions = Definitions()
     documents = [
-        definitions.members_of(_class(each), {"schemaVersion": {"const": SCHEMA_VERSION}})
-        for each in described.documents
+        definitions.members_of(_class(document), {"schemaVersion": {"const": SCHEMA_VERSION}})
+        for document in described.documents
     ]
     lines = {
-        kind: definitions.members_of(_class(each), {"kind": {"const": kind}})
-        for kind, each in described.lines.items()
+        kind: definitions.members_of(_class(line), {"kind": {"const": kind}})
+        for kind, line in described.lines.items()
     }
     head: Schema = {"$schema": DRAFT, "title": described.title}
     schema = {**head, **documents[0]} if len(documents) == 1 else {**head, "anyOf": documents}
     if lines:
-        named = {f"{kind}Line": each for kind, each in lines.items()}
+        named = {f"{kind}Line": line for kind, line in lines.items()}
         refs = [{"$ref": f"#/$defs/{name}"} for name in named]
         definitions.by_name |= {**named, "line": {"anyOf": refs}}
     return {**schema, "$defs": definitions.by_name} if definitions.by_name else schema
@@ -333,8 +333,8 @@ def _written(value: Any, indent: int = 0) -> str:
 
 def schema_files() -> dict[Path, str]:
     return {
-        SCHEMAS / f"{name}.json": _written(schema_of(each)) + "\n"
-        for name, each in DOCUMENTS.items()
+        SCHEMAS / f"{name}.json": _written(schema_of(document)) + "\n"
+        for name, document in DOCUMENTS.items()
     }
 
 

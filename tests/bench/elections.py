@@ -312,7 +312,7 @@ def table(rows: list[MeasuredStarts], quorums: list[Quorum]) -> str:
             ]
             for row in rows
         ]
-        expected = [sum((Counter(each.result()) for each in parts), Counter()) for parts in timed]
+        expected = [sum((Counter(part.result()) for part in parts), Counter()) for parts in timed]
     lines = [
         "| situation | Kafka | start | starts | led | predicted | given times | real | fits |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -66,7 +66,7 @@ def records(partitions: int) -> Iterator[bytes]:
             "leader": replicas[0],
             "leaderEpoch": 1,
             "partitionEpoch": 1,
-            "directories": [directories[each] for each in replicas],
+            "directories": [directories[replica] for replica in replicas],
         }
         yield encode_record("PartitionRecord", 2, value)
 
@@ -78,7 +78,7 @@ def build_snapshot(path: Path, partitions: int) -> None:
 
 def batch(values: list[bytes]) -> bytes:
     return encode_batch(
-        ((None, each) for each in values), base_offset=0, epoch=1, timestamp=WHEN_MS
+        ((None, value) for value in values), base_offset=0, epoch=1, timestamp=WHEN_MS
     )
 
 

@@ -109,7 +109,7 @@ def failing_over(root: Path, version: str, rounds: int) -> None:
 def failover(cluster: Cluster, start: Start) -> float:
     """Kill the leader; the ms until another has committed beyond where that one was."""
     old = cluster.wait_leader()
-    others = [each for each in cluster.controllers if each is not old]
+    others = [controller for controller in cluster.controllers if controller is not old]
     before = ask(old)
     assert before is not None, "the leader answers"
     cluster.kill(old)

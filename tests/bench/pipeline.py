@@ -108,13 +108,13 @@ def make_set(root: Path, size: int, *, is_even: bool) -> Input:
             _SEED, number, NODES, bulk_bytes=max(share // NODES, 1), segment_bytes=_SEGMENT
         )
         write_cluster(root, spec)
-    directories = tuple(sorted(each for each in root.glob("*/*") if each.is_dir()))
-    logs = [each for one in directories for each in one.glob("__cluster_metadata-0/*.log")]
+    directories = tuple(sorted(path for path in root.glob("*/*") if path.is_dir()))
+    logs = [path for one in directories for path in one.glob("__cluster_metadata-0/*.log")]
     return Input(
         root=root,
         directories=directories,
         records=sum(map(_end_offset, directories)),
-        size=sum(each.stat().st_size for each in logs),
+        size=sum(log.stat().st_size for log in logs),
     )
 
 
@@ -179,7 +179,7 @@ def show(rows: list[Row], start_s: float) -> None:
 def ratios(rows: list[Row], start_s: float) -> list[str]:
     """What the runs are to each other; sessions are started in each, which is left out."""
     tenth, one, two, direct, uneven = rows
-    busy = {id(each): max(each.run.wall_s - start_s, 0.001) for each in rows}
+    busy = {id(row): max(row.run.wall_s - start_s, 0.001) for row in rows}
     per_core = one.input.records / busy[id(one)]
     directly = direct.input.records / direct.run.wall_s
     return [
@@ -234,8 +234,8 @@ def main(arguments: list[str] | None = None) -> int:
         shutil.rmtree(uneven.root)
         fleet = folder / "fleet"
         build(fleet, FleetPlan(clusters=chosen.clusters, faults=chosen.clusters // 2))
-        directories = tuple(sorted(each for each in fleet.glob("*/*") if each.is_dir()))
-        size = sum(each.stat().st_size for each in fleet.rglob("*.log"))
+        directories = tuple(sorted(path for path in fleet.glob("*/*") if path.is_dir()))
+        size = sum(path.stat().st_size for path in fleet.rglob("*.log"))
         told = folder / "audit.json"
         audited = bench.audit(Input(fleet, directories, 0, size), told, cores)
         start = Row("nothing but a start", cores, tiny, min(starts, key=lambda each: each.wall_s))

@@ -90,10 +90,10 @@ def _look(root: int, peaks: Peaks, cpu: dict[int, float]) -> None:
 def _tree(root: int) -> list[int]:
     """A process and all that come from it."""
     children: dict[int, list[int]] = {}
-    for each in _PROC.iterdir():
-        if each.name.isdigit():
-            parent = _parent(each)
-            children.setdefault(parent, []).append(int(each.name))
+    for path in _PROC.iterdir():
+        if path.name.isdigit():
+            parent = _parent(path)
+            children.setdefault(parent, []).append(int(path.name))
     found = [root]
     for pid in found:
         found += children.get(pid, [])
@@ -133,7 +133,7 @@ def memory_mb(pid: int) -> tuple[float, float] | None:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()
     except OSError:
         return None
-    told = {key: value.split() for key, _, value in (each.partition(":") for each in lines)}
+    told = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
     if "VmHWM" not in told:
         return None  # it has ended, and was not waited for yet
     return int(told["VmHWM"][0]) / 1000, int(told["VmRSS"][0]) / 1000

@@ -46,13 +46,13 @@ def play(seeds: int) -> tuple[int, int]:
 def start_cold(seeds: int) -> tuple[int, int]:
     """Three nodes that have never met, until a leader has something committed."""
     verdicts = [run(seed, _COLD) for seed in range(seeds)]
-    assert all(each.is_fine for each in verdicts), [each.text for each in verdicts]
-    return seeds, sum(each.events for each in verdicts)
+    assert all(verdict.is_fine for verdict in verdicts), [verdict.text for verdict in verdicts]
+    return seeds, sum(verdict.events for verdict in verdicts)
 
 
 def elect(times: int, seed: int = 0) -> tuple[int, int]:
     """One quorum whose leader resigns, as soon as it has something committed, again and again."""
-    world = checked_world(_THREE, Random(seed), [each() for each in CHECKERS])
+    world = checked_world(_THREE, Random(seed), [checker() for checker in CHECKERS])
     for node in world.nodes.values():
         node.start()
     before = 0
@@ -71,8 +71,8 @@ def simulate_elections(seeds: int, pace: StartPace = StartPace.TOGETHER) -> tupl
     case, conditions = _quorum(), Conditions(paces=(pace,))
     runs = Runs(case, conditions, horizon_ms(case, conditions))
     outcomes = list(runs.outcomes(range(seeds)))
-    assert all(each.leader is not None for each in outcomes), "a run without a leader"
-    return seeds, sum(each.events for each in outcomes)
+    assert all(outcome.leader is not None for outcome in outcomes), "a run without a leader"
+    return seeds, sum(outcome.events for outcome in outcomes)
 
 
 @cache
@@ -82,7 +82,7 @@ def _quorum() -> ElectionCase:
 
 
 def _leads(world: World) -> bool:
-    return any(each.leads and each.watermark is not None for each in world.nodes.values())
+    return any(node.leads and node.watermark is not None for node in world.nodes.values())
 
 
 def measured(what: Callable[[int], tuple[int, int]], count: int) -> tuple[float, float, float]:

@@ -49,7 +49,7 @@ def test_the_evidence_is_the_data() -> None:
 
 @pytest.mark.parametrize("pace", list(StartPace))
 def test_the_simulation_is_still_the_one_that_was_compared(pace: StartPace) -> None:
-    cases = {signature(each.case, Conditions()): each.case for each in QUORUMS}
+    cases = {signature(quorum.case, Conditions()): quorum.case for quorum in QUORUMS}
     for row in {row.signature: row for row in MEASURED if row.pace is pace}.values():
         shares = elections.predicted(cases[row.signature], pace, RUNS)
         for name, share in row.predicted:
@@ -61,12 +61,12 @@ def test_a_share_is_stated_only_where_both_versions_agree() -> None:
     for row in MEASURED:
         if is_measured(row.signature, row.pace, MEASURED):
             same = [
-                each
-                for each in MEASURED
-                if (each.signature, each.pace) == (row.signature, row.pace)
+                starts
+                for starts in MEASURED
+                if (starts.signature, starts.pace) == (row.signature, row.pace)
             ]
-            assert {each.version for each in same} == set(elections.VERSIONS)
-            assert all(each.agrees for each in same)
+            assert {starts.version for starts in same} == set(elections.VERSIONS)
+            assert all(starts.agrees for starts in same)
     contradicted = [row for row in MEASURED if not row.agrees]
     assert contradicted, "the data contradict some predictions"
     for row in contradicted:

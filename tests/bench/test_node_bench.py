@@ -35,8 +35,8 @@ def test_a_writer_is_seen_to_write_what_it_was_told_to(tmp_path: Path) -> None:
 def test_a_failover_ends_when_another_node_has_committed(tmp_path: Path) -> None:
     with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
         node.three(cluster)
-        for each in cluster.controllers:
-            start_ours(cluster, each, options=node.LEADS)
+        for controller in cluster.controllers:
+            start_ours(cluster, controller, options=node.LEADS)
         old, epoch = cluster.wait_leader(), cluster.leader_epoch()
         cluster.wait_caught_up(*cluster.controllers)
         began = time.monotonic()

@@ -24,11 +24,11 @@ def test_a_set_has_the_size_asked_for_and_as_many_records_as_its_logs(
     made = pipeline.make_set(tmp_path, SIZE, is_even=is_even)
     assert 0.95 * SIZE < made.size < 1.5 * SIZE
     assert len(made.directories) == pipeline.CLUSTERS * pipeline.NODES
-    ends = {each: load_state(str(each)).end_offset for each in made.directories[-4:]}
+    ends = {path: load_state(str(path)).end_offset for path in made.directories[-4:]}
     for directory, end in ends.items():
         assert pipeline._end_offset(directory) == end
     first, *_, last = (
-        sum(each.stat().st_size for each in directory.rglob("*.log"))
+        sum(path.stat().st_size for path in directory.rglob("*.log"))
         for directory in made.directories
     )
     assert (last > 5 * first) is not is_even

@@ -13,8 +13,8 @@ def test_the_quorum_that_it_watches_answers_as_one_does() -> None:
         view = asyncio.run(target_of(bootstrap, (), "", 5.0).survey())
     assert view.leader is not None
     assert (view.leader.node_id, view.epoch) == (1, 7)
-    assert [each.node_id for each in view.nodes] == [1, 2, 3, 4, 5]
-    assert [each.problem for each in view.nodes] == [""] * 5
+    assert [node.node_id for node in view.nodes] == [1, 2, 3, 4, 5]
+    assert [node.problem for node in view.nodes] == [""] * 5
     assert len(view.observers) == 100
     assert view.agrees
 

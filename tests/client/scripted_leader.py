@@ -123,10 +123,10 @@ class ScriptedLeader:
         if asked.fetch_offset == 0 and self.snapshot_id is not None:
             return replace(mine, snapshot_id=self.snapshot_id)
         sent, size = [], 0
-        for each in self.batches:
-            if each.last_offset >= asked.fetch_offset and size < self.chunk:
-                sent.append(decode(each))
-                size += each.size
+        for batch in self.batches:
+            if batch.last_offset >= asked.fetch_offset and size < self.chunk:
+                sent.append(decode(batch))
+                size += batch.size
         return replace(mine, batches=tuple(sent))
 
     def _chunk(self, asked: FetchSnapshotRequest) -> FetchSnapshotResponse:

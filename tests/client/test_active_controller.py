@@ -27,7 +27,7 @@ def _judged(now: QuorumView) -> Health:
 
 
 def _codes(found: Health) -> dict[str, Severity]:
-    return {each.code.removeprefix("KT-LIVE-"): each.severity for each in found.findings}
+    return {finding.code.removeprefix("KT-LIVE-"): finding.severity for finding in found.findings}
 
 
 def _step(now: QuorumView) -> str:
@@ -79,7 +79,7 @@ def test_a_witness_is_one_in_json(leader: int) -> None:
 
 def test_a_witness_is_one_among_sources_of_voters() -> None:
     sources = node_sources(without_controller())
-    assert [each.is_witness for each in sources] == [False, False, True]
+    assert [source.is_witness for source in sources] == [False, False, True]
     diff = diff_voters(sources)
     assert [each["isWitness"] for each in json_value(diff_voters_document(diff).sources)] == [
         False,

@@ -45,7 +45,7 @@ def _observer(node_id: int, directory_id: str, end: int) -> ReplicaState:
 
 def _plan(node_id: int, *directory_ids: str) -> QuorumChange:
     leader = ScriptedLeader(DIRECTORY / "__cluster_metadata-0")
-    seen = [_observer(node_id, each, leader.end) for each in directory_ids]
+    seen = [_observer(node_id, directory_id, leader.end) for directory_id in directory_ids]
 
     async def run() -> QuorumChange:
         async with leader.running():

@@ -106,11 +106,11 @@ def _judged(
 
 
 def _codes(found: ClusterHealth) -> set[str]:
-    return {each.code.removeprefix("KT-") for each in found.findings}
+    return {finding.code.removeprefix("KT-") for finding in found.findings}
 
 
 def _text(found: ClusterHealth, code: str) -> str:
-    return next(each.text for each in found.findings if each.code == f"KT-{code}")
+    return next(finding.text for finding in found.findings if finding.code == f"KT-{code}")
 
 
 def test_a_cluster_that_is_well_has_no_finding() -> None:
@@ -258,9 +258,9 @@ def test_elections_within_the_hour() -> None:
     once = _judged(leader_changes=_leaders(5, HOUR_MS + 1))
     assert (once.elections, _codes(once)) == (1, set())
     rolling = _judged(leader_changes=_leaders(5, 6, 7))
-    assert [each.severity for each in rolling.findings] == [Severity.INFO]
+    assert [finding.severity for finding in rolling.findings] == [Severity.INFO]
     many = _judged(leader_changes=_leaders(5, 6, 7, 8))
-    assert [(each.code, each.severity) for each in many.findings] == [
+    assert [(finding.code, finding.severity) for finding in many.findings] == [
         ("KT-LIVE-ELECTIONS", Severity.WARNING)
     ]
     first = replace(_leaders(5)[0], offset=0)
@@ -300,12 +300,12 @@ def test_health_says_which_of_quorum_and_cluster_is_not_well() -> None:
 
 def test_what_could_not_be_read_is_said() -> None:
     found = health(well(), well(at=NOW), unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
-    told = {each.code: each for each in found.findings}
+    told = {finding.code: finding for finding in found.findings}
     assert told["KT-LIVE-UNOBSERVED"].severity is Severity.WARNING
     assert "CLUSTER_AUTHORIZATION_FAILED" in told["KT-LIVE-UNOBSERVED"].text
     leaderless = QuorumView(nodes=(node(1, leader=None), node(2, leader=None)))
     found = health(leaderless, leaderless, unobserved="no node leads")
-    told = {each.code: each for each in found.findings}
+    told = {finding.code: finding for finding in found.findings}
     assert told["KT-LIVE-UNOBSERVED"].severity is Severity.INFO
     assert "KT-LIVE-NO-LEADER" in told
 
@@ -317,7 +317,7 @@ def test_a_voter_that_runs_on_another_directory() -> None:
     )  # fmt: skip
     voters = [replica(1), replica(2), replica(3, fetched=-1)]
     now = view(described(voters, [other]), node(2), node(3))
-    told = {each.code: each for each in health(now, now).findings}
+    told = {finding.code: finding for finding in health(now, now).findings}
     assert "elsewhere" in told["KT-LIVE-OTHER-DIRECTORY"].text
     assert now.directory_id(3) == "elsewhere"
 
@@ -326,9 +326,9 @@ def test_a_voter_that_moved_is_told_with_who_answers_elsewhere() -> None:
     stranger = replace(node(3), node_id=None, endpoint=endpoint(9), leader_id=1)
     now = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
     now = QuorumView(nodes=(*now.nodes, stranger))
-    told = {each.code: each for each in health(now, now).findings}
+    told = {finding.code: finding for finding in health(now, now).findings}
     assert "ctl-9:9093" in told["KT-LIVE-ENDPOINT"].text
-    assert "KT-LIVE-ENDPOINT" not in {each.code for each in health(well(), well()).findings}
+    assert "KT-LIVE-ENDPOINT" not in {finding.code for finding in health(well(), well()).findings}
 
 
 def test_an_empty_cluster_is_no_trouble() -> None:

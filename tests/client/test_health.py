@@ -14,7 +14,7 @@ from tests.client.views import NOW, described, gone, node, replica, view, well
 
 def _codes(now: QuorumView, before: QuorumView | None = None) -> set[str]:
     found = health(before or well(mark=90, at=NOW - 1500), now).findings
-    return {each.code.removeprefix("KT-LIVE-") for each in found}
+    return {finding.code.removeprefix("KT-LIVE-") for finding in found}
 
 
 def test_a_quorum_that_is_well_has_no_findings() -> None:
@@ -74,7 +74,7 @@ def test_two_leaders_of_one_epoch_are_worse_than_of_two() -> None:
         other = node(2, leader=2, epoch=epoch, quorum=replace(second, leader_epoch=epoch))
         now = view(described([replica(n) for n in (1, 2, 3)]), other, node(3))
         found = [e for e in health(well(), now).findings if e.code == "KT-LIVE-TWO-LEADERS"]
-        assert [each.severity for each in found] == [severity]
+        assert [finding.severity for finding in found] == [severity]
 
 
 def test_whoever_names_another_leader_disagrees() -> None:
@@ -114,7 +114,7 @@ def test_a_controller_that_is_off_is_not_one_to_add() -> None:
     ):
         now = view(described(voters, observers), node(2, controllers=(1, 4)), node(3), *others)
         found = health(well(mark=90, at=NOW - 1500), now).findings
-        (told,) = [each for each in found if each.code == "KT-LIVE-STANDBY"]
+        (told,) = [finding for finding in found if finding.code == "KT-LIVE-STANDBY"]
         assert "does not fetch" in told.text
         assert "kraftool quorum add-controller" not in told.advice
 

@@ -66,8 +66,8 @@ def _as_node(view: QuorumView, number: int, *others: NodeAnswer) -> QuorumView:
     told = replace(leader.quorum, leader_id=number, voters=tuple(voters), nodes={})
     first = replace(leader, node_id=number, leader_id=number, quorum=told, cluster_id=meta[CLUSTER])
     rest = [
-        replace(each, cluster_id=meta[CLUSTER]) if each.cluster_id == "cluster" else each
-        for each in others
+        replace(other, cluster_id=meta[CLUSTER]) if other.cluster_id == "cluster" else other
+        for other in others
     ]
     return QuorumView(nodes=(first, *rest))
 
@@ -101,19 +101,19 @@ def test_a_running_leader_and_directories_tell_one_history() -> None:
     paths = [_directory(number) for number in (2, 3, 4)]
     diff = _diff(_leader(), paths, _follower(3), _follower(4))
     assert not diff.differ
-    assert [each.source.is_live for each in diff.sources] == [False] * 3 + [True] * 3
-    assert {each.source.node.cluster_id for each in diff.sources} == {_meta(2)[CLUSTER]}
-    assert not [each.text for each in diff.findings if each.severity.value == "error"]
+    assert [source.source.is_live for source in diff.sources] == [False] * 3 + [True] * 3
+    assert {source.source.node.cluster_id for source in diff.sources} == {_meta(2)[CLUSTER]}
+    assert not [finding.text for finding in diff.findings if finding.severity.value == "error"]
     directory, leader = (
-        {entry.identity for entry in each.source.history if entry.origin is Origin.LOG}
-        for each in diff.sources
-        if each.source.node.node_id == 2
+        {entry.identity for entry in source.source.history if entry.origin is Origin.LOG}
+        for source in diff.sources
+        if source.source.node.node_id == 2
     )
     assert leader == directory != set(), "the same records, the same digests"
 
 
 def test_the_directory_of_a_running_node_is_no_copy_of_it() -> None:
-    codes = {each.code for each in _diff(_leader(), [_directory(2)]).findings}
+    codes = {finding.code for finding in _diff(_leader(), [_directory(2)]).findings}
     assert "KT-DIR-SAME-DIRECTORY-ID" not in codes
 
 
@@ -133,7 +133,7 @@ def test_what_a_running_leader_has_not_committed_is_known() -> None:
     assert pending.verdict.commitment is Commitment.PENDING
     assert f"high watermark is {last.offset}" in pending.verdict.reason
     assert all(
-        each.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED) for each in before
+        entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED) for entry in before
     )
 
 
@@ -144,8 +144,8 @@ def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_le
     assert whole.newest is not None
     shutil.copytree(_directory(3), tmp_path / "data")
     folder = tmp_path / "data/__cluster_metadata-0"
-    for each in folder.glob("*[1-9]*.checkpoint"):
-        each.unlink()
+    for path in folder.glob("*[1-9]*.checkpoint"):
+        path.unlink()
     os.truncate(folder / "00000000000000000000.log", whole.newest.position)
     diff = _diff(_leader(), [str(tmp_path / "data")])
     behind, live = diff.sources
@@ -156,16 +156,16 @@ def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_le
 
 def test_static_voters_are_those_that_the_leader_names() -> None:
     quorum = described([replica(1), replica(2)])
-    told = [replace(each, replica=ReplicaKey(each.replica.id)) for each in quorum.voters]
+    told = [replace(voter, replica=ReplicaKey(voter.replica.id)) for voter in quorum.voters]
     seen = QuorumView(nodes=(node(1, quorum=replace(quorum, voters=tuple(told))), node(2)))
     live = LiveQuorum(before=seen, now=seen, unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
     first, second = live_sources(live)
     assert first.in_force is not None
     assert first.in_force.source is VoterSource.LEADER
-    assert [each.id for each in first.in_force.voters] == [1, 2]
+    assert [voter.id for voter in first.in_force.voters] == [1, 2]
     assert first.in_force.voters.voters[1].endpoints == {"CONTROLLER": ("ctl-1", 9093)}
     assert second.in_force is None
-    assert [each.code for each in first.findings] == ["KT-LIVE-UNOBSERVED"]
+    assert [finding.code for finding in first.findings] == ["KT-LIVE-UNOBSERVED"]
     assert not diff_voters([first, second]).differ
 
 
@@ -174,8 +174,8 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
     old = node(1, quorum=described([replica(1), replica(2)], epoch=4), epoch=4)
     new = node(2, quorum=described([replica(2), replica(3)], epoch=5, leader=2), leader=2)
     seen = QuorumView(nodes=(old, new))
-    told = [each.told for each in live_sources(LiveQuorum(before=seen, now=seen))]
-    assert [[each.id for each in voters.voters] for voters in told if voters is not None] == [
+    told = [live_source.told for live_source in live_sources(LiveQuorum(before=seen, now=seen))]
+    assert [[voter.id for voter in voters.voters] for voters in told if voters is not None] == [
         [1, 2],
         [2, 3],
     ]
@@ -184,10 +184,10 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
 def test_a_node_that_is_gone_and_one_of_another_cluster() -> None:
     stranger = replace(node(3), cluster_id="another", leader_id=3)
     diff = _diff(_leader(), [], gone(4), stranger)
-    told = {each.code: each for each in diff.findings}
+    told = {finding.code: finding for finding in diff.findings}
     assert "node 4 (ctl-4:9093)" in told["KT-LIVE-UNREACHED"].file
     assert "KT-DIR-CLUSTER-ID" in told
-    assert [each.foreign for each in diff.sources] == [False, False, True]
+    assert [source.foreign for source in diff.sources] == [False, False, True]
 
 
 # --- doctor and features --------------------------------------------------------------------------
@@ -201,14 +201,14 @@ def _diagnosed(live: LiveQuorum, *paths: str) -> DoctorReport:
 def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
     with _live(_leader(), _follower(3), gone(4)) as live:
         report = _diagnosed(live)
-    codes = {each.code for each in report.findings}
+    codes = {finding.code for finding in report.findings}
     # Of the state, of the nodes, and of the history of voters.
     assert {"KT-LIVE-UNREACHED", "KT-SIG-LOCAL-ENDPOINT"} <= codes
-    (own, *_) = [each for each in report.sections if each.path]
+    (own, *_) = [section for section in report.sections if section.path]
     assert own.patient is not None
     assert own.patient.source.is_live
     assert own.path.startswith("node 2 (")
-    commands = [each for one in report.sections for d in one.diagnoses for each in d.commands]
+    commands = [command for one in report.sections for d in one.diagnoses for command in d.commands]
     assert not [each for each in (*commands, *report.deeper) if "node 2 (" in each]
     assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper
 
@@ -216,9 +216,9 @@ def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
 def test_a_nodes_own_directory_is_looked_at_once() -> None:
     with _live(_leader(), _follower(3), _follower(4)) as live:
         report = _diagnosed(live, _directory(2), _directory(3))
-    paths = [each.path for each in report.sections if each.path]
+    paths = [section.path for section in report.sections if section.path]
     assert paths == [_directory(2), _directory(3)]
-    assert "KT-DIR-SAME-DIRECTORY-ID" not in {each.code for each in report.findings}
+    assert "KT-DIR-SAME-DIRECTORY-ID" not in {finding.code for finding in report.findings}
     assert any("diff-voters" in each and "ctl-1:9093" in each for each in report.deeper)
 
 
@@ -234,7 +234,7 @@ def test_a_directory_in_a_running_voters_place_is_known_by_its_id() -> None:
         quorum = replace(first.quorum, observers=(other,))
         seen = QuorumView(nodes=(replace(first, quorum=quorum), *rest))
         report = _diagnosed(replace(live, before=seen, now=seen))
-    codes = {each.code for each in report.findings}
+    codes = {finding.code for finding in report.findings}
     assert {"KT-LIVE-OTHER-DIRECTORY", "KT-DIR-STALE-VOTER"} <= codes
 
 
@@ -244,6 +244,6 @@ def test_features_are_those_of_the_running_leader_with_ranges_that_nodes_told() 
     assert cluster.metadata_version == 30
     assert cluster.newest.node_id == 2
     assert cluster.newest.cluster_id == _meta(2)[CLUSTER]
-    told = {each.id: each for each in cluster.of(ProcessRole.CONTROLLER)}
+    told = {support.id: support for support in cluster.of(ProcessRole.CONTROLLER)}
     assert told[77].range_of("metadata.version") == (7, 30)
     assert 3 in told

@@ -130,7 +130,7 @@ def test_a_capture_is_a_directory_with_what_is_not_committed_too() -> None:
         assert captured.observation.end_offset == leader.high_watermark
         report = read_location(captured.location)
         # So it is in the fixture, and nothing of the form that it is given here.
-        assert [each.code for each in report.all_findings] == ["KT-DIR-NOT-A-VOTER"]
+        assert [finding.code for finding in report.all_findings] == ["KT-DIR-NOT-A-VOTER"]
         (directory,) = report.directories
         assert directory.summary.node.node_id == 1
         assert directory.summary.quorum_state is not None
@@ -138,7 +138,7 @@ def test_a_capture_is_a_directory_with_what_is_not_committed_too() -> None:
         opened = captured.location.held[-1]
         with opened.open() as source:
             assert source.size() == sum(
-                each.size for each in leader.batches if each.base_offset >= 56
+                batch.size for batch in leader.batches if batch.base_offset >= 56
             )
 
     with Capturing() as capturing:
@@ -293,7 +293,7 @@ def test_a_snapshot_with_a_wrong_byte_is_a_finding() -> None:
     leader = ScriptedLeader(FOLDER)
     at = leader.snapshot.index(b"orders")
     leader.snapshot = leader.snapshot[:at] + b"O" + leader.snapshot[at + 1 :]
-    assert [each.code for each in _observe(leader).findings] == ["KT-SNAP-DAMAGE"]
+    assert [finding.code for finding in _observe(leader).findings] == ["KT-SNAP-DAMAGE"]
 
 
 def test_a_leader_that_never_answers_does_not_hold_up_for_ever() -> None:

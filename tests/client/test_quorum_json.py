@@ -55,4 +55,4 @@ def test_csv_has_replicas_findings_and_checks() -> None:
     assert "KT-LIVE-NO-LEADER" in {each["code"] for each in found}
     answered = may_stop(well(), well(), 2)
     checks = rows(MayStopDocument(may_stop=answered))
-    assert [each["reason"] for each in checks] == [each.reason for each in answered.checks]
+    assert [check["reason"] for check in checks] == [check.reason for check in answered.checks]

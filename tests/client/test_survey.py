@@ -32,8 +32,8 @@ def _survey(
 def test_all_are_found_from_a_follower_and_nobody_is_taken_for_a_replica() -> None:
     quorum = Quorum(leader=1)
     view = _survey(quorum, 3)
-    assert [each.node_id for each in view.nodes] == [1, 2, 3]
-    assert all(each.problem == "" for each in view.nodes)
+    assert [node.node_id for node in view.nodes] == [1, 2, 3]
+    assert all(node.problem == "" for node in view.nodes)
     assert view.leader is not None
     assert view.leader.node_id == 1
     assert view.agrees
@@ -47,7 +47,7 @@ def test_a_voter_that_moved_without_registering_is_asked_where_the_voters_have_i
     quorum = Quorum(leader=1, advertised=gone)
     quorum.told_voters = True
     view = _survey(quorum, 1)
-    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+    assert [(node.node_id, node.is_reached) for node in view.nodes] == [
         (1, True),
         (2, True),
         (3, True),
@@ -65,13 +65,13 @@ def test_without_a_leader_those_named_are_asked() -> None:
 def test_advertised_names_that_lead_nowhere_are_told_and_port_forwards_help() -> None:
     nowhere = {number: Endpoint(f"ctl-{number}.invalid", 9093) for number in (1, 2, 3)}
     view = _survey(Quorum(leader=1, advertised=nowhere), 1)
-    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+    assert [(node.node_id, node.is_reached) for node in view.nodes] == [
         (1, True),
         (2, False),
         (3, False),
     ]
     view = _survey(Quorum(leader=1, advertised=nowhere), 1, resolve=True)
-    assert [(each.node_id, each.is_reached) for each in view.nodes] == [
+    assert [(node.node_id, node.is_reached) for node in view.nodes] == [
         (1, True),
         (2, True),
         (3, True),
@@ -107,7 +107,7 @@ def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
                 return await survey(bootstrap, Access(timeout_s=10))
 
         view = asyncio.run(run())
-        told = [(each.node_id, each.cluster_id) for each in view.nodes]
+        told = [(node.node_id, node.cluster_id) for node in view.nodes]
         assert sorted(told) == [
             (number, cluster) for number in (1, 2, 3) for cluster in ("another", "cluster")
         ]
@@ -115,7 +115,7 @@ def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
 
 
 def _reached(view: QuorumView) -> list[tuple[int | None, bool]]:
-    return [(each.node_id, each.is_reached) for each in view.nodes]
+    return [(node.node_id, node.is_reached) for node in view.nodes]
 
 
 @pytest.mark.parametrize("lost", [1, 2, 3])
@@ -191,12 +191,14 @@ def test_a_broker_names_the_controllers_and_is_not_taken_for_the_leader() -> Non
 
     whole, lost = asyncio.run(run())
     assert _reached(whole) == [(1, True), (2, True), (3, True)]
-    assert not any(each.problem for each in whole.nodes)
+    assert not any(node.problem for node in whole.nodes)
     assert whole.leader is not None
     assert whole.leader.endpoint == whole.brokers[0].controllers[1]
     assert whole.agrees
     [broker] = whole.brokers
-    named = ", ".join(f"{id_} (127.0.0.1:{each.port})" for id_, each in broker.controllers.items())
+    named = ", ".join(
+        f"{id_} (127.0.0.1:{controller.port})" for id_, controller in broker.controllers.items()
+    )
     assert broker_words(broker).endswith(f"is a broker; the controllers are {named}")
     assert _reached(lost) == [(1, False), (2, True), (3, True)]
     assert lost.leader is None

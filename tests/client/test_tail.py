@@ -35,7 +35,7 @@ class Followed:
         self.batches += batches
 
     def ranges(self) -> list[tuple[int, int]]:
-        return [(each.base_offset, each.last_offset) for each in self.batches]
+        return [(batch.base_offset, batch.last_offset) for batch in self.batches]
 
 
 async def _captured(leader: ScriptedLeader, capturing: Capturing) -> Captured:
@@ -61,7 +61,7 @@ def test_a_log_that_ends_with_its_snapshot_has_an_empty_segment() -> None:
     leader.high_watermark = leader.snapshot_id.offset
     with Capturing() as capturing:
         captured = asyncio.run(_captured(leader, capturing))
-        held = {each.basename: each.size for each in captured.location.held}
+        held = {entry.basename: entry.size for entry in captured.location.held}
         assert held[f"{leader.snapshot_id.offset:020}.log"] == 0
         assert load_state(captured.location).end_offset == leader.snapshot_id.offset
 
@@ -78,8 +78,8 @@ def test_each_batch_is_handed_on_once_when_it_is_committed() -> None:
             leader.high_watermark = place.offset
             await tail.advance()
             assert seen.batches == []
-            for each in leader.batches[-3:]:
-                leader.high_watermark = each.last_offset + 1
+            for batch in leader.batches[-3:]:
+                leader.high_watermark = batch.last_offset + 1
                 await tail.advance()
                 await tail.advance()
 

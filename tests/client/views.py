@@ -58,7 +58,7 @@ def node(
         epoch=epoch,
         leader_id=leader,
         quorum=quorum,
-        controllers={each: endpoint(each) for each in controllers},
+        controllers={controller: endpoint(controller) for controller in controllers},
     )
 
 
@@ -84,7 +84,7 @@ def described(
         high_watermark=mark,
         voters=tuple(voters),
         observers=tuple(observers),
-        nodes={each.replica.id: {"CONTROLLER": endpoint(each.replica.id)} for each in voters},
+        nodes={voter.replica.id: {"CONTROLLER": endpoint(voter.replica.id)} for voter in voters},
     )
 
 

@@ -22,7 +22,7 @@ _OUT, _ERR, _STATUS = b"\x01", b"\x02", b"\x03"
 def _pod(name: str, containers: list[str], annotations: dict[str, str]) -> dict[str, Any]:
     return {
         "metadata": {"name": name, "namespace": "prod", "annotations": annotations},
-        "spec": {"containers": [{"name": each} for each in containers]},
+        "spec": {"containers": [{"name": container} for container in containers]},
         "status": {"phase": "Running"},
     }
 

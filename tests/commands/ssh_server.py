@@ -48,8 +48,8 @@ class Hosts:
         sudo.write_text(
             '#!/bin/sh\nwhile :; do case $1 in -*) shift ;; *) exec "$@" ;; esac; done\n'
         )
-        for each in (ssh, sudo):
-            each.chmod(0o755)
+        for path in (ssh, sudo):
+            path.chmod(0o755)
         return folder
 
 
@@ -73,10 +73,10 @@ def ssh_hosts(folder: Path) -> Iterator[Hosts]:
     (folder / "authorized").write_bytes(key.export_public_key())
     tools = folder / "tools"
     tools.mkdir()
-    for each in _TOOLS:
-        found = shutil.which(each)
-        assert found, each
-        (tools / each).symlink_to(found)
+    for tool in _TOOLS:
+        found = shutil.which(tool)
+        assert found, tool
+        (tools / tool).symlink_to(found)
     home = folder / "home"
     home.mkdir()
     grows = folder / "grows"

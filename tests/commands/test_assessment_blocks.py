@@ -40,11 +40,11 @@ Run = Callable[..., Any]
 Block = dict[str, Any]
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 QUORUMS = sorted(
-    each
-    for each in FIXTURES.glob("kafka-*/*")
-    if any(each.glob("node-*/data*/__cluster_metadata-0"))
+    path
+    for path in FIXTURES.glob("kafka-*/*")
+    if any(path.glob("node-*/data*/__cluster_metadata-0"))
 )
-DAMAGED = sorted(each for each in FIXTURES.glob("damaged/*") if any(each.glob("*")))
+DAMAGED = sorted(path for path in FIXTURES.glob("damaged/*") if any(path.glob("*")))
 GENERATED = 500
 ON_DISK = 250 if os.environ.get("KRAFTOOL_SOAK") == "1" else 12
 """Of each number of voters."""
@@ -60,8 +60,8 @@ def of_doctor(paths: Sequence[str]) -> Block:
 def of_plan(paths: Sequence[str]) -> Block:
     """By the surveys, as a collect file carries them."""
     surveys = [
-        from_document(Survey, json.loads(json.dumps(to_document(each))))
-        for each in read_surveys(paths, now_ms=0)
+        from_document(Survey, json.loads(json.dumps(to_document(survey))))
+        for survey in read_surveys(paths, now_ms=0)
     ]
     block: Block = json_value(plan_document(judge(surveys)))["assessment"]
     return block
@@ -96,7 +96,7 @@ def equal_block(paths: Sequence[str], *more: Callable[[Sequence[str]], Block]) -
 
 
 def directories(quorum: Path) -> list[str]:
-    return sorted(str(each.parent) for each in quorum.glob("node-*/data*/__cluster_metadata-0"))
+    return sorted(str(path.parent) for path in quorum.glob("node-*/data*/__cluster_metadata-0"))
 
 
 @pytest.mark.parametrize("quorum", QUORUMS, ids=lambda each: f"{each.parent.name}-{each.name}")
@@ -116,11 +116,11 @@ def test_the_blocks_of_every_damaged_fixture_are_equal(damaged: Path, tmp_path: 
     for node in (1, 2, 3):
         source = FIXTURES / f"kafka-4.3.0/upgrade/node-{node}"
         copy = shutil.copytree(min(source.glob("data*")), tmp_path / str(node))
-        for each in (copy, *copy.rglob("*")):
-            each.chmod(0o755 if each.is_dir() else 0o644)
+        for path in (copy, *copy.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
         paths.append(str(copy))
     partition = tmp_path / "2/__cluster_metadata-0"
-    if folders := [str(each) for each in damaged.iterdir() if each.is_dir()]:
+    if folders := [str(path) for path in damaged.iterdir() if path.is_dir()]:
         equal_block(folders)
         return
     for file in damaged.iterdir():
@@ -142,7 +142,7 @@ def test_the_blocks_of_generated_quorums_on_disk_are_equal(voters: int, tmp_path
         if paths:
             block = equal_block(paths, of_watch)
             states.add(block["state"])
-            if not any(each.epoch for each in disks.values()):
+            if not any(disk.epoch for disk in disks.values()):
                 assert block["state"] == "unknown", "emptied directories name no voters"
                 continue
             expected = json_value(assessment_json(assess(history.case(disks))))
@@ -154,7 +154,7 @@ def test_a_collect_file_keeps_all_that_500_generated_quorums_are_judged_by() -> 
     for seed in range(GENERATED):
         history = History.played(seed, 3 + 2 * (seed % 2), steps=60)
         case = history.case(history.after(hurt(history, seed)))
-        kept = [to_document(surveyed_quorum(each, "cluster")) for each in case.nodes]
+        kept = [to_document(surveyed_quorum(node, "cluster")) for node in case.nodes]
         nodes = [
             surveyed_node(from_document(SurveyedQuorum, json.loads(json.dumps(each))), "")
             for each in kept
@@ -165,7 +165,11 @@ def test_a_collect_file_keeps_all_that_500_generated_quorums_are_judged_by() -> 
 
 def test_the_blocks_of_the_commands_are_equal(tmp_path: Path, kraftool: Run) -> None:
     quorum = FIXTURES / "kafka-4.3.0/dynamic-quorum"
-    paths = [each for each in directories(quorum) if "/node-2/" in each or "/node-11/" in each]
+    paths = [
+        directory
+        for directory in directories(quorum)
+        if "/node-2/" in directory or "/node-11/" in directory
+    ]
     assert len(paths) == 2
     told = kraftool("doctor", "-o", "json", *paths).out
     doctor = json.loads(told)["assessment"]
@@ -175,7 +179,7 @@ def test_the_blocks_of_the_commands_are_equal(tmp_path: Path, kraftool: Run) -> 
         ("recover", "plan", "-o", "json", *paths),
         ("recover", "plan", "-o", "json", *paths, "--set", "lost=3,4"),
         ("recover", "rehearse", plan, "-o", "json", "--no-nodes", "--seeds", 1,
-         *(word for each in paths for word in ("--dir", each))),
+         *(word for path in paths for word in ("--dir", path))),
         ("simulate-election", "-o", "json", "--runs", 1, *paths),
         ("watch", "--once", "-o", "json", *paths),
     ]  # fmt: skip

@@ -42,7 +42,7 @@ def test_dump_log_names_the_positions_of_the_damage(case: Path, kraftool: Run) -
     expected = source(case)
     for path in sorted([*case.glob("*.log"), *case.glob("*.checkpoint")]):
         ran = kraftool("dump-log", "-o", "jsonl", path)
-        found = [each["position"] for each in entries(ran.out) if each["kind"] == "error"]
+        found = [entry["position"] for entry in entries(ran.out) if entry["kind"] == "error"]
         assert found == expected["positions"], ran.out
         # A missing footer and a wrong name are not this command's business; bytes are.
         assert ran.code == exit_code(case), ran.err
@@ -65,11 +65,11 @@ def test_every_format_ends_in_the_same_way_without_a_traceback(
 def test_what_is_whole_around_the_damage_is_shown(kraftool: Run, fixtures_dir: Path) -> None:
     healthy = fixtures_dir / "kafka-4.3.0/static-single/node-1/data/__cluster_metadata-0"
     whole = kraftool("dump-log", "-o", "jsonl", "--offsets", "..31", healthy)
-    offsets = {each["offset"] for each in entries(whole.out) if each["kind"] == "record"}
+    offsets = {entry["offset"] for entry in entries(whole.out) if entry["kind"] == "record"}
     for name, lost in (("absurd-batch-length", 1), ("zero-filled-middle", 1)):
         ran = kraftool("dump-log", "-o", "jsonl", DAMAGED / name / f"{0:020}.log")
-        batches = [each for each in entries(ran.out) if each["kind"] == "batch"]
-        shown = {each["offset"] for each in entries(ran.out) if each["kind"] == "record"}
+        batches = [entry for entry in entries(ran.out) if entry["kind"] == "batch"]
+        shown = {entry["offset"] for entry in entries(ran.out) if entry["kind"] == "record"}
         assert len(batches) == 12 - lost
         assert shown < offsets
 

@@ -25,11 +25,11 @@ def test_nodes_that_agree_end_with_0(quorum: Path, kraftool: Run) -> None:
     ran = kraftool("diff-voters", *(quorum / f"node-{id}/data" for id in (1, 2, 3, 4)))
     assert (ran.code, ran.err) == (0, "")
     lines = ran.text.splitlines()
-    (row,) = [each for each in lines if each.startswith("    4  6Zz9f7_tnXU2JaSjHqPdiQ")]
+    (row,) = [line for line in lines if line.startswith("    4  6Zz9f7_tnXU2JaSjHqPdiQ")]
     assert row.split() == [
         "4", "6Zz9f7_tnXU2JaSjHqPdiQ", "CONTROLLER://127.0.0.1:52501", "0-1", "=", "=", "=", "="
     ]  # fmt: skip
-    assert any(" ".join(each.split()) == "80 3 voter 1 removed committed L L L L" for each in lines)
+    assert any(" ".join(line.split()) == "80 3 voter 1 removed committed L L L L" for line in lines)
     assert "Voters: offset 80, epoch 3, committed, kraft.version 1" in ran.text
 
 
@@ -49,7 +49,7 @@ def test_a_stale_voter_is_marked_in_its_row(quorum: Path, tmp_path: Path, krafto
     meta.write_text(meta.read_text().replace("2Z8JApBiRl-Vj1-Gz3rfbg", "NewDiskNewDiskNewDiskA"))
     ran = kraftool("diff-voters", quorum / "node-2/data", swapped / "data")
     assert ran.code == 1
-    (row,) = [each for each in ran.text.splitlines() if "2Z8JApBiRl-Vj1-Gz3rfbg" in each][:1]
+    (row,) = [line for line in ran.text.splitlines() if "2Z8JApBiRl-Vj1-Gz3rfbg" in line][:1]
     assert row.split()[-2:] == ["=", "≠"]
     assert "3 in B: this directory's own id is NewDiskNewDiskNewDiskA" in ran.text
     assert "KT-DIR-STALE-VOTER" in ran.text
@@ -127,8 +127,8 @@ def test_the_exit_code_is_what_the_document_says(
         ],
     ]
     commitments, kinds = set(), set()
-    for each in paths:
-        ran = kraftool("diff-voters", "-o", "json", *each)
+    for path in paths:
+        ran = kraftool("diff-voters", "-o", "json", *path)
         document = json.loads(ran.out)
         assert (ran.code == 0) == (
             not document["hasDifferences"]
@@ -174,8 +174,8 @@ def test_the_document_has_voters_and_history_by_source(quorum: Path, kraftool: R
 def test_csv_has_the_voters_of_every_source(quorum: Path, kraftool: Run) -> None:
     ran = kraftool("diff-voters", "-o", "csv", quorum / "node-1/data", quorum / "node-2/data")
     rows = list(csv.DictReader(ran.text.splitlines()))
-    assert [each["id"] for each in rows[-3:]] == ["2", "3", "4"]
-    assert {each["isBehind"] for each in rows} == {"false"}
+    assert [row["id"] for row in rows[-3:]] == ["2", "3", "4"]
+    assert {row["isBehind"] for row in rows} == {"false"}
     assert rows[-3]["endpoints"] == "CONTROLLER://127.0.0.1:41733"
 
 
@@ -190,6 +190,6 @@ def test_control_characters_of_settings_do_not_reach_a_terminal(
 
 def test_nothing_is_written(quorum: Path, tmp_path: Path, kraftool: Run) -> None:
     node = copied(quorum / "node-2", tmp_path / "node-2")
-    before = {each: each.stat().st_mtime_ns for each in node.rglob("*")}
+    before = {path: path.stat().st_mtime_ns for path in node.rglob("*")}
     kraftool("diff-voters", node / "data", node / "server.properties")
-    assert {each: each.stat().st_mtime_ns for each in node.rglob("*")} == before
+    assert {path: path.stat().st_mtime_ns for path in node.rglob("*")} == before

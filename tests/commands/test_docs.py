@@ -22,7 +22,7 @@ DOCUMENTS = [
     ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-FAMILIES = {"-".join(each.split("-")[:2]) for each in codes()}
+FAMILIES = {"-".join(code.split("-")[:2]) for code in codes()}
 OF_KAFKA = {"--cluster-metadata-decoder", "--metadata"}
 _CODE = re.compile(r"KT-[A-Z0-9-]*[A-Z0-9]")
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
@@ -89,7 +89,7 @@ def test_what_the_readme_shows_is_what_is_printed(
             monkeypatch.chdir(lines.pop(0).removeprefix("$ cd "))
         words = lines.pop(0).removeprefix("$ kraftool ").split()
         told = kraftool(*words).text
-        stretches = [each.strip("\n") for each in "\n".join(lines).split("\n…")]
+        stretches = [part.strip("\n") for part in "\n".join(lines).split("\n…")]
         for stretch in filter(None, stretches):
             _, found, told = told.partition(stretch)
             assert found, f"{words}: {stretch}"

@@ -48,7 +48,7 @@ def test_a_finding_has_cause_evidence_and_the_next_command(
     assert lines[head + 1].startswith("cause    a metadata record says kraft.version")
     assert lines[head + 3] == "evidence 1, where 0 was expected"
     assert lines[head + 4].startswith("next     the quorum still has static voters")
-    commands = [each.strip() for each in lines[head + 5 :] if "kafka-features" in each]
+    commands = [line.strip() for line in lines[head + 5 :] if "kafka-features" in line]
     assert commands == [
         "kafka-features --bootstrap-controller 127.0.0.1:39923 describe",
         "kafka-features --bootstrap-controller 127.0.0.1:39923 upgrade --feature kraft.version=1",
@@ -100,14 +100,14 @@ def test_explain_tells_one_code_in_full_and_all_in_a_line_each(kraftool: Run) ->
     assert ran.text.startswith("KT-SIG-STUCK-REASSIGNMENT  warning\nmeaning  ")
     assert "see      KIP-455" in ran.text
     lines = kraftool("doctor", "--explain", "list").text.splitlines()
-    assert all(each.startswith("KT-") for each in lines)
+    assert all(line.startswith("KT-") for line in lines)
     assert len(lines) > 100
 
 
 def test_the_document_counts_the_findings_and_csv_has_them_all(
     kraftool: Run, fixtures_dir: Path
 ) -> None:
-    cases = [[each] for each in sorted(DAMAGED.iterdir())]
+    cases = [[path] for path in sorted(DAMAGED.iterdir())]
     cases += [sorted(fixtures_dir.glob("kafka-4.3.0/dynamic-quorum/node-*/server.properties"))]
     for paths in cases:
         ran = kraftool("doctor", "-o", "json", *paths)
@@ -117,7 +117,7 @@ def test_the_document_counts_the_findings_and_csv_has_them_all(
     assert len(document["directories"]) == 6
     rows = list(csv.DictReader(kraftool("doctor", "-o", "csv", *paths).text.splitlines()))
     assert len(rows) == sum(counts.values())
-    assert {each["code"] for each in rows} == set(_all_codes(document))
+    assert {row["code"] for row in rows} == set(_all_codes(document))
 
 
 def test_explanations_in_json_and_csv(kraftool: Run) -> None:
@@ -125,7 +125,7 @@ def test_explanations_in_json_and_csv(kraftool: Run) -> None:
     rows = list(
         csv.DictReader(kraftool("doctor", "--explain", "list", "-o", "csv").text.splitlines())
     )
-    assert [each["code"] for each in rows] == [each["code"] for each in document["codes"]]
+    assert [row["code"] for row in rows] == [each["code"] for each in document["codes"]]
 
 
 def test_a_tar_of_a_directory_is_looked_at_too(
@@ -147,13 +147,13 @@ def test_a_stream_tells_what_the_directory_and_the_archive_tell(
     one = kraftool("doctor", "-o", "json", node / "data")
     streamed = kraftool("doctor", "-o", "json", "-", stdin=Path(archive).read_bytes())
     codes = _codes(json.loads(one.out))
-    assert any(each.startswith("KT-SIG-") for each in codes)
+    assert any(code.startswith("KT-SIG-") for code in codes)
     assert _codes(json.loads(streamed.out)) == codes
     assert streamed.code == one.code
     both = shutil.make_archive(str(tmp_path / "both"), "tar", node.parent)
     told = json.loads(kraftool("doctor", "-o", "json", both).out)
     assert "KT-DIR-SKIPPED" not in _codes(told)
-    assert any(each.startswith("KT-SIG-") for each in _codes(told))
+    assert any(code.startswith("KT-SIG-") for code in _codes(told))
 
 
 def _codes(document: dict[str, Any]) -> list[str]:
@@ -196,8 +196,8 @@ def test_nothing_in_the_directory_changes(
     shutil.copytree(fixtures_dir / HEALTHY, copy)
 
     def seen() -> dict[str, tuple[int, bytes]]:
-        files = [each for each in copy.rglob("*") if each.is_file()]
-        return {str(each): (each.stat().st_mtime_ns, each.read_bytes()) for each in files}
+        files = [path for path in copy.rglob("*") if path.is_file()]
+        return {str(file): (file.stat().st_mtime_ns, file.read_bytes()) for file in files}
 
     before = seen()
     assert kraftool("doctor", copy).code == 0

@@ -103,7 +103,7 @@ def test_csv_has_a_row_for_each_file(kraftool: Run, fixtures_dir: Path) -> None:
     path = fixtures_dir / NODE / "data"
     rows = list(csv.DictReader(io.StringIO(kraftool("dump", "-o", "csv", path).text)))
     (directory,) = json.loads(kraftool("dump", "-o", "json", path).out)["directories"]
-    assert [(each["path"], each["kind"], int(each["size"])) for each in rows] == [
+    assert [(row["path"], row["kind"], int(row["size"])) for row in rows] == [
         (each["path"], each["kind"], each["size"]) for each in directory["files"]
     ]
 
@@ -120,9 +120,9 @@ def test_every_damaged_file_is_told_with_its_place_and_code(case: Path, kraftool
         assert told.code == ran.code
         assert "Traceback" not in told.err
         findings = json.loads(ran.out)["findings"]
-        positions += [each["position"] for each in findings]
-        for each in findings:
-            assert each["code"] in told.text or len(findings) > 3
+        positions += [finding["position"] for finding in findings]
+        for finding in findings:
+            assert finding["code"] in told.text or len(findings) > 3
         worst = max(worst, ran.code)
     if case.name == "wrong-cluster-id":  # which no file by itself tells
         data = tarred(case / "one", case / "two", below=case)
@@ -141,7 +141,7 @@ def test_a_tar_stream_gives_a_summary_for_each_directory(
     ran = kraftool("dump", "-o", "json", "-", stdin=data)
     monkeypatch.chdir(scenario)
     directories = json.loads(ran.out)["directories"]
-    assert [each["path"] for each in directories] == ["node-2/data", "node-3/data"]
+    assert [directory["path"] for directory in directories] == ["node-2/data", "node-3/data"]
     for streamed in directories:
         ran = kraftool("dump", "-o", "json", streamed["path"])
         (direct,) = json.loads(ran.out)["directories"]

@@ -109,8 +109,8 @@ def test_segments_in_no_order_are_not_compared(
             (folder / f"{batch.base_offset:020}.log").write_bytes(batch.data)
     assert kraftool("dump-log", "-o", "jsonl", folder, folder).code == 0
     with tarfile.open(tmp_path / "unsorted.tar", "w") as tar:
-        for each in sorted(folder.iterdir(), reverse=True):
-            tar.add(each, f"{folder.name}/{each.name}")
+        for path in sorted(folder.iterdir(), reverse=True):
+            tar.add(path, f"{folder.name}/{path.name}")
     assert kraftool("dump-log", "-o", "jsonl", tmp_path / "unsorted.tar").code == 0
 
 
@@ -158,15 +158,15 @@ def test_types_are_found_in_any_spelling(partition: Path, kraftool: Run) -> None
     ]
     assert found[0] == found[1] == found[2]
     records = [json.loads(line) for line in found[0].splitlines()]
-    assert {each["type"] for each in records if each["kind"] == "record"} == {"TOPIC_RECORD"}
+    assert {record["type"] for record in records if record["kind"] == "record"} == {"TOPIC_RECORD"}
 
 
 def test_a_topic_is_followed_through_all_record_types(partition: Path, kraftool: Run) -> None:
     ran = kraftool("dump-log", "-o", "jsonl", "--topic", "payments-a", partition)
     records = [json.loads(line) for line in ran.out.splitlines()]
-    types = {each["type"] for each in records if each["kind"] == "record"}
+    types = {record["type"] for record in records if record["kind"] == "record"}
     assert types >= {"TOPIC_RECORD", "PARTITION_RECORD", "CONFIG_RECORD"}
-    names = {each["data"].get("name") for each in records if each["kind"] == "record"}
+    names = {record["data"].get("name") for record in records if record["kind"] == "record"}
     assert "orders-a" not in names
 
 
@@ -326,10 +326,10 @@ def test_one_flipped_bit_of_a_length_costs_one_batch_in_one_process_and_in_sever
     assert runs[0].out == runs[1].out
     assert runs[0].code == runs[1].code == 3
     values = [json.loads(line) for line in runs[0].out.splitlines()]
-    assert [each["position"] for each in values if each["kind"] == "batch"] == [
+    assert [value["position"] for value in values if value["kind"] == "batch"] == [
         position for number, position in enumerate(positions) if number != 20
     ]
-    assert [each["position"] for each in values if each["kind"] == "error"] == [positions[20]]
+    assert [value["position"] for value in values if value["kind"] == "error"] == [positions[20]]
 
 
 def test_a_small_file_that_holds_millions_of_records_does_not_fill_the_memory(
@@ -468,7 +468,7 @@ def test_a_batch_that_does_not_follow_on_is_shown_as_by_verify_log(
     log.write_bytes(b"".join(whole[:3] + whole[4:]))
     shown = kraftool("dump-log", "-o", "jsonl", "--jobs", str(jobs), log)
     errors = [each for each in map(json.loads, shown.out.splitlines()) if each["kind"] == "error"]
-    assert [(each["position"], each["damage"]) for each in errors] == [
+    assert [(error["position"], error["damage"]) for error in errors] == [
         (sum(map(len, whole[:3])), "gap")
     ]
     assert shown.code == kraftool("verify-log", log).code

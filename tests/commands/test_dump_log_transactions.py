@@ -14,7 +14,7 @@ def test_transactions_are_marked_with_how_they_ended(tmp_path: Path, kraftool: R
     path = transaction_log(tmp_path)
     ran = kraftool("dump-log", "-o", "jsonl", "--transactions", "mark", path)
     records = [json.loads(line) for line in ran.out.splitlines() if b'"record"' in line]
-    assert [each.get("transaction", "") for each in records] == [
+    assert [record.get("transaction", "") for record in records] == [
         "",
         *["committed"] * 3,
         *["aborted"] * 3,

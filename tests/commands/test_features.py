@@ -28,7 +28,7 @@ def quorum(fixtures_dir: Path) -> Path:
 def test_a_cluster_at_its_software_s_levels_ends_with_0(quorum: Path, kraftool: Run) -> None:
     ran = kraftool("features", quorum / "node-2/data")
     assert (ran.code, ran.err) == (0, "")
-    (row,) = [each for each in ran.text.splitlines() if each.startswith("metadata.version ")]
+    (row,) = [line for line in ran.text.splitlines() if line.startswith("metadata.version ")]
     assert row.split()[:4] == ["metadata.version", "30", "4.3-IV0", "30"]
     assert "all nodes support metadata.version 30 (4.3-IV0): the cluster is there" in ran.text
 
@@ -36,7 +36,7 @@ def test_a_cluster_at_its_software_s_levels_ends_with_0(quorum: Path, kraftool: 
 def test_a_level_is_told_with_offset_and_time(quorum: Path, kraftool: Run) -> None:
     ran = kraftool("features", fixtures := quorum.parent / "upgrade/node-1/data", "--tz", "UTC")
     assert fixtures.exists()
-    (row,) = [each for each in ran.text.splitlines() if each.startswith("metadata.version ")]
+    (row,) = [line for line in ran.text.splitlines() if line.startswith("metadata.version ")]
     assert row.split()[-2:] == ["34", "2026-11-21T04:12:14Z"]
 
 
@@ -82,7 +82,7 @@ def test_a_false_upgrade_is_a_finding(fixtures_dir: Path, kraftool: Run) -> None
     ran = kraftool("features", fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
     assert ran.code == 1
     assert "KT-LOG-FALSE-UPGRADE" in ran.text
-    row = next(each for each in ran.text.splitlines() if each.startswith("kraft.version "))
+    row = next(line for line in ran.text.splitlines() if line.startswith("kraft.version "))
     assert row.split()[1] == "0"
 
 
@@ -110,7 +110,7 @@ def test_every_cluster_fits_80_columns(
     for folder in folders:
         ran = kraftool("features", folder, *arguments)
         assert ran.code in (0, 1), ran.err
-        long = [each for each in ran.text.splitlines() if len(each) > 80]
+        long = [line for line in ran.text.splitlines() if len(line) > 80]
         assert long == []
         document = json.loads(kraftool("features", "-o", "json", folder, *arguments).out)
         assert (document["plan"] is None) == (not arguments)
@@ -208,6 +208,6 @@ def test_csv_has_a_row_for_each_feature(quorum: Path, kraftool: Run) -> None:
     path = quorum / "node-2/data"
     rows = list(csv.DictReader(io.StringIO(kraftool("features", "-o", "csv", path).text)))
     document = json.loads(kraftool("features", "-o", "json", path).out)
-    assert [(each["name"], each["levelName"], int(each["level"])) for each in rows] == [
+    assert [(row["name"], row["levelName"], int(row["level"])) for row in rows] == [
         (each["name"], each["levelName"], each["level"]) for each in document["features"]
     ]

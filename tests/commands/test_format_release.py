@@ -35,7 +35,7 @@ def _format(kraftool: Run, folder: Path, settings: dict[str, str], *options: obj
 
 
 def _files(folder: Path) -> set[str]:
-    return {each.name for each in (folder / "a").rglob("*") if each.is_file()}
+    return {path.name for path in (folder / "a").rglob("*") if path.is_file()}
 
 
 # --- where it is required -------------------------------------------------------------------------

@@ -22,17 +22,17 @@ def _record(text: str = "no answer", *, key: Hashable = None, burst: int = 1) ->
 
 
 def _written(repeats: Repeats, record: logging.LogRecord, now_s: float) -> list[dict[str, Any]]:
-    return [vars(each)["fields"] for each in repeats.take(record, now_s)]
+    return [vars(log_record)["fields"] for log_record in repeats.take(record, now_s)]
 
 
 def test_the_first_is_written_at_once_and_the_others_are_counted() -> None:
     repeats = Repeats(60)
     assert _written(repeats, _record(key="a"), 0) == [{"key": "a"}]
     assert not any(_written(repeats, _record(key="a"), second / 10) for second in range(1, 121))
-    [count] = [vars(each)["fields"] for each in repeats.due(60)]
+    [count] = [vars(record)["fields"] for record in repeats.due(60)]
     assert count == {"key": "a", "repeated": 120, "withinSeconds": 60}
     assert not _written(repeats, _record(key="a"), 61), "it still repeats"
-    assert [vars(each)["fields"]["repeated"] for each in repeats.due(120)] == [1]
+    assert [vars(record)["fields"]["repeated"] for record in repeats.due(120)] == [1]
     assert not list(repeats.due(180))
     assert _written(repeats, _record(key="a"), 181) == [{"key": "a"}], "it is new again"
 
@@ -41,7 +41,7 @@ def test_a_burst_is_written_before_anything_is_counted() -> None:
     repeats = Repeats(60)
     written = [_written(repeats, _record("Follower", burst=30), 0) for _ in range(100)]
     assert sum(map(len, written)) == 30
-    assert [vars(each)["fields"]["repeated"] for each in repeats.close()] == [70]
+    assert [vars(record)["fields"]["repeated"] for record in repeats.close()] == [70]
 
 
 def test_other_keys_and_lines_without_a_limit_are_not_held_back() -> None:
@@ -76,7 +76,7 @@ def test_a_count_is_written_although_no_other_line_comes() -> None:
         told.finish()
 
     asyncio.run(run())
-    assert [json.loads(each).get("repeated") for each in lines] == [None, 2]
+    assert [json.loads(line).get("repeated") for line in lines] == [None, 2]
 
 
 def test_a_flood_of_bad_connections_is_a_line_and_a_count() -> None:

@@ -49,7 +49,7 @@ log.dirs={tmp_path / "data"}
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {str(each): each.read_bytes() for each in folder.rglob("*") if each.is_file()}
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_dry_run_says_who_it_would_be_and_touches_nothing(kraftool: Run, server: Path) -> None:
@@ -236,8 +236,8 @@ def _started(config: Path, *, ignored: tuple[signal.Signals, ...] = ()) -> subpr
     ]  # fmt: skip
 
     def ignore() -> None:
-        for each in ignored:
-            signal.signal(each, signal.SIG_IGN)
+        for number in ignored:
+            signal.signal(number, signal.SIG_IGN)
 
     running = subprocess.Popen(
         command, cwd=Path(__file__).parents[2], stderr=subprocess.PIPE, text=True, preexec_fn=ignore
@@ -381,5 +381,5 @@ def test_a_leader_that_truncates_committed_records_stops_the_node(
     failed = next(json.loads(line) for line in err.splitlines() if '"failed"' in line)
     assert failed["state"]["committedOffset"] == leader.end, failed
     assert "Traceback" not in err
-    for each in before.glob("*.log"):
-        assert (partition / each.name).read_bytes() == each.read_bytes()
+    for path in before.glob("*.log"):
+        assert (partition / path.name).read_bytes() == path.read_bytes()

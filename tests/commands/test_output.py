@@ -257,7 +257,7 @@ def test_a_failed_run_leaves_no_file_and_can_be_tried_again(
         assert kraftool(command, "/nope", "--out", target).code == ExitCode.UNREADABLE
         assert list(tmp_path.iterdir()) == []
     assert kraftool("dump", partition, "--out", target).code == 0
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert target.stat().st_mode & 0o777 == 0o600
     assert target.stat().st_nlink == 1
 
@@ -275,7 +275,7 @@ def test_what_was_printed_around_damage_is_kept(torn: Path, kraftool: Run, tmp_p
     ran = kraftool("dump-log", "-o", "jsonl", "--out", target, torn)
     assert ran.code == ExitCode.FINDING
     assert target.read_bytes() == kraftool("dump-log", "-o", "jsonl", torn).out
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_an_error_amid_the_output_leaves_no_file(
@@ -309,7 +309,7 @@ def test_a_file_that_came_up_meanwhile_is_not_overwritten(
         ran = kraftool("dump", "--out", target, partition)
         assert (ran.code, "exists already" in ran.err) == (ExitCode.REFUSED, True)
         assert target.read_text() == "another's"
-        assert [each.name for each in tmp_path.iterdir()] == ["out"]
+        assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def without_links(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -326,7 +326,7 @@ def test_a_file_system_without_links_does(
     target = tmp_path / "out"
     assert kraftool("dump", "--out", target, partition).code == 0
     assert target.read_bytes() == kraftool("dump", partition).out
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_a_rename_that_fails_leaves_no_file(
@@ -364,7 +364,7 @@ def test_what_follow_wrote_is_there_at_once_and_stays(partition: Path, tmp_path:
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE_SECONDS) == ExitCode.INTERRUPTED
     assert target.read_bytes().endswith(b"}\n")
-    assert [each.name for each in tmp_path.iterdir()] == ["out"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_where_no_file_can_be_a_sentence_says_so(
@@ -382,7 +382,7 @@ def test_where_no_file_can_be_a_sentence_says_so(
     for target, reason in cases.items():
         ran = kraftool("dump", "--out", target, partition)
         assert (ran.code, ran.err) == (2, f"kraftool: {target} cannot be written: {reason}\n")
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["dangling", "file"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["dangling", "file"]
 
 
 def test_out_writes_to_a_pipe_as_it_is(partition: Path, kraftool: Run, tmp_path: Path) -> None:
@@ -391,7 +391,7 @@ def test_out_writes_to_a_pipe_as_it_is(partition: Path, kraftool: Run, tmp_path:
     ran = shell(f'cat "{pipe}" & "$@" --out "{pipe}"; code=$?; wait; exit $code', "dump", partition)
     assert ran.returncode == 0
     assert ran.stdout.encode() == kraftool("dump", partition).out
-    assert [each.name for each in tmp_path.iterdir()] == ["pipe"]
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
 # Times.

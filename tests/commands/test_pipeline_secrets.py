@@ -29,11 +29,11 @@ def test_the_pipelines_show_no_secret(tmp_path: Path) -> None:
     assert exported.code == 0, exported.err
     streamed = run("stream", "--once", "-o", "jsonl", *spark, *roots)
     assert streamed.code == 0, streamed.err
-    rows = [pq.ParquetFile(each).read().to_pylist() for each in sorted(tables.rglob("*.parquet"))]
+    rows = [pq.ParquetFile(path).read().to_pylist() for path in sorted(tables.rglob("*.parquet"))]
     assert sum(map(len, rows)) > 10_000
     assert log.stat().st_size > 0
     written = [page.read_bytes(), log.read_bytes(), repr(rows).encode()]
-    written += [each.read_bytes() for each in tables.rglob("_kraftool/**/*") if each.is_file()]
+    written += [path.read_bytes() for path in tables.rglob("_kraftool/**/*") if path.is_file()]
     for scenario in SCENARIOS:
         for ran in (audited, exported, streamed):
             assert_no_secret(scenario, ran, "pipeline")

@@ -31,7 +31,7 @@ def test_the_high_watermark_is_never_parted_from_its_number(
     shown = view(quorum, node(2), node(3))
     shown = replace(
         shown,
-        nodes=tuple(replace(each, cluster_id="n6OJ3ecWTLyu-sR-aB5UJQ") for each in shown.nodes),
+        nodes=tuple(replace(answer, cluster_id="n6OJ3ecWTLyu-sR-aB5UJQ") for answer in shown.nodes),
     )
     assert _told(shown, capsys)[:2] == [
         "Quorum of cluster n6OJ3ecWTLyu-sR-aB5UJQ: node 1 leads epoch 5,",
@@ -55,10 +55,10 @@ def test_a_leader_without_a_controller_is_said_first_and_last(
         "Quorum of cluster cluster: node 3 leads epoch 5,",
         "without a controller, high watermark 100",
     ]
-    row = next(number for number, each in enumerate(lines) if "3  leader," in each)
+    row = next(number for number, line in enumerate(lines) if "3  leader," in line)
     assert lines[row + 1].strip() == "witness"
     table = " ".join(lines)
-    assert [each.split()[1] for each in lines if "ctl-" in each] == [
+    assert [line.split()[1] for line in lines if "ctl-" in line] == [
         "controller", "controller", "witness",
     ]  # fmt: skip
     assert "Node 3 leads, but it runs no controller: topics cannot be created" in table

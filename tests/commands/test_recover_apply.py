@@ -322,8 +322,11 @@ def test_a_directory_without_edits_is_told_to_apply_the_plan_to_the_others_first
     other = HostPlan(
         name="node-11", role=HostRole.BROKER, identity=made.hosts[0].identity, path="/b"
     )
-    assert [each.action for each in steps_after(made, other)] == [Action.APPLY, Action.CHECK]
-    assert [each.action for each in steps_after(made, made.hosts[0])] == [Action.CHECK]
+    assert [plan_step.action for plan_step in steps_after(made, other)] == [
+        Action.APPLY,
+        Action.CHECK,
+    ]
+    assert [plan_step.action for plan_step in steps_after(made, made.hosts[0])] == [Action.CHECK]
 
 
 @pytest.mark.parametrize(

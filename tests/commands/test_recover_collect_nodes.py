@@ -65,7 +65,7 @@ def test_each_host_has_its_file_or_its_problem(kraftool: Run, data: Path, tmp_pa
     options = ("--ssh", hosts, data, "--out", out, "--timeout", 2)
     ran = kraftool("recover", "collect", *options)
     assert ran.code == 3, ran.err
-    assert [each.name for each in out.iterdir()] == ["good.collect"]
+    assert [path.name for path in out.iterdir()] == ["good.collect"]
     text = ran.out.decode() if isinstance(ran.out, bytes) else ran.out
     for part in (
         "nothing came for 2 s",
@@ -117,7 +117,7 @@ def test_links_are_followed_and_a_dead_one_is_no_lost_log(
     hosts = f"live:{tmp_path}/live,dead:{tmp_path}/dead"
     ran = kraftool("recover", "collect", "--ssh", hosts, data, "--out", tmp_path / "c")
     assert ran.code == 3
-    assert [each.name for each in (tmp_path / "c").iterdir()] == ["live.collect"]
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["live.collect"]
     (survey,) = collect_file.read(str(tmp_path / "c/live.collect"))
     assert survey.log is not None
 

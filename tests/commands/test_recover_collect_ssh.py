@@ -53,7 +53,7 @@ def ssh(hosts: Hosts, monkeypatch: pytest.MonkeyPatch) -> Hosts:
 
 
 def surveys(file: Path) -> tuple[Survey, ...]:
-    return tuple(replace(each, collected_ms=0) for each in collect_file.read(str(file)))
+    return tuple(replace(survey, collected_ms=0) for survey in collect_file.read(str(file)))
 
 
 @pytest.mark.parametrize(

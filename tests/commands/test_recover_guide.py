@@ -36,7 +36,7 @@ def quorum(tmp_path: Path) -> Quorum:
 
 
 def contents(directory: Path) -> dict[str, bytes]:
-    return {str(each): each.read_bytes() for each in directory.rglob("*") if each.is_file()}
+    return {str(path): path.read_bytes() for path in directory.rglob("*") if path.is_file()}
 
 
 class Operator:
@@ -290,8 +290,8 @@ def test_without_a_terminal_it_prints_the_commands(
     monkeypatch.chdir(tmp_path)
     ran = kraftool(*words)
     assert ran.code == 2
-    lines = [each.split()[:3] for each in ran.err.splitlines() if "    kraftool " in each]
-    assert [each[1:] for each in lines] == [
+    lines = [line.split()[:3] for line in ran.err.splitlines() if "    kraftool " in line]
+    assert [line[1:] for line in lines] == [
         ["recover", "collect"],
         ["recover", "collect"],
         ["doctor", "DATA_DIRECTORY"],

@@ -38,7 +38,7 @@ def shown(operator: Operator) -> list[str]:
     lines = takewhile(
         lambda each: "  $ " in each and "collect --ssh" not in each, last.strip("\n").splitlines()
     )
-    return [each.removeprefix("  $ ").partition("    #")[0] for each in lines]
+    return [line.removeprefix("  $ ").partition("    #")[0] for line in lines]
 
 
 def run_shown(operator: Operator, at: Path) -> None:

@@ -32,7 +32,7 @@ def nodes(fixtures_dir: Path) -> dict[int, Path]:
 
 def listing(directory: Path) -> list[tuple[str, int, int]]:
     found = sorted(directory.rglob("*"))
-    return [(str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in found]
+    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in found]
 
 
 def test_a_directory_is_left_as_it_is(
@@ -75,7 +75,7 @@ def test_a_plan_is_the_same_from_files_and_from_directories(
     here = kraftool("recover", "plan", nodes[3], nodes[11], *options)
     assert (carried.code, here.code) == (0, 0)
     one, other = plan_from_yaml(carried.out), plan_from_yaml(here.out)
-    edits = [each.edits[1:-1] for each in (*one.hosts, *other.hosts)]
+    edits = [host.edits[1:-1] for host in (*one.hosts, *other.hosts)]
     assert edits[: len(one.hosts)] == edits[len(one.hosts) :]
     assert one.steps == other.steps
     assert one.ranking == other.ranking
@@ -103,10 +103,10 @@ def test_the_steps_in_the_file_name_the_file_itself(
     directory = copied(nodes[3], tmp_path / "data")
     assert kraftool("recover", "plan", directory, "--set", "lost=2,4", "--out", file).code == 0
     plan = plan_from_yaml(file.read_bytes())
-    commands = [each for step in plan.steps for each in step.commands]
+    commands = [command for step in plan.steps for command in step.commands]
     apply = "kraftool recover apply 'the night.yaml' --dir "
-    assert any(each.startswith(apply) for each in commands)
-    assert not any("plan.yaml" in each for each in commands)
+    assert any(command.startswith(apply) for command in commands)
+    assert not any("plan.yaml" in command for command in commands)
     other = tmp_path / "other.yaml"
     file.rename(other)
     ran = kraftool("recover", "apply", other, "--dir", directory, "--yes", plan.id, "-o", "json")
@@ -177,7 +177,7 @@ def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_
     ran = kraftool("recover", "collect", tmp_path / "pod.tar.gz", "--out", file)
     assert ran.code == 0, ran.err
     kraftool("recover", "collect", nodes[3], "--out", tmp_path / "b.collect")
-    (carried,), (here,) = (collect_file.read(str(each)) for each in (file, tmp_path / "b.collect"))
+    (carried,), (here,) = (collect_file.read(str(path)) for path in (file, tmp_path / "b.collect"))
     assert (carried.files, carried.log, carried.state) == (here.files, here.log, here.state)
 
 

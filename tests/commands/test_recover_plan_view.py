@@ -48,16 +48,16 @@ def test_a_terminal_shows_the_loss_then_the_survivors_then_the_steps(
         "\x1b[1;31m▲ DATA LOSS\x1b[0m \x1b[1;31munbounded and undetectable\x1b[0m"
     )
     lines = plain(said).splitlines()
-    heads = [each.split()[0] for each in lines if re.match(r"[▲A-Z]", each)]
+    heads = [line.split()[0] for line in lines if re.match(r"[▲A-Z]", line)]
     assert heads == ["▲", "Quorum", "Plan", "Survivors", "Steps", "Next"]
-    assert next(each for each in lines if "Survivors" in each).endswith("← leads")
+    assert next(line for line in lines if "Survivors" in line).endswith("← leads")
     plan = plan_from_yaml(file.read_bytes())
     commands = [one for step in plan.steps for one in commands_of(step, str(file))]
-    shown = [each.strip().removeprefix("$ ") for each in lines if each.startswith("    $ ")]
+    shown = [line.strip().removeprefix("$ ") for line in lines if line.startswith("    $ ")]
     assert shown[:-1] == commands
     assert shown[-1].startswith(f"kraftool recover rehearse '{file}' --dir {quorum[3]}")
-    assert max(len(each) for each in lines if not each.startswith("    $ ")) <= columns
-    steps = [each for each in lines if "[ ]" in each]
+    assert max(len(line) for line in lines if not line.startswith("    $ ")) <= columns
+    steps = [line for line in lines if "[ ]" in line]
     assert [int(each.split("[ ]")[1].split()[0]) for each in steps] == [
         *range(1, len(plan.steps) + 1)
     ]
@@ -71,7 +71,7 @@ def test_elsewhere_no_line_is_wrapped_or_coloured(
     assert ran.code == 0
     assert "\x1b" not in ran.err
     for sentence in plan_from_yaml(file.read_bytes()).summary:
-        assert any(each.endswith(sentence) for each in ran.err.splitlines())
+        assert any(line.endswith(sentence) for line in ran.err.splitlines())
     assert ran.err.startswith("▲ DATA LOSS")
 
 
@@ -120,13 +120,13 @@ def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(
     """Three damaged logs restore each other: each is rehearsed, and lends batches."""
     equal = Quorum(tmp_path, EQUAL, (1, 2, 3))
     for node, number in ((1, 20), (2, 50), (3, 40)):
-        for each in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
-            each.unlink()
+        for path in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
+            path.unlink()
         flip_in_batch(equal.segment(node), number)
     paths = [equal[each] for each in (1, 2, 3)]
     ran = kraftool("recover", "plan", *paths, "--out", tmp_path / "plan.yaml")
     assert ran.code == 0
-    commands = [each.strip() for each in ran.err.splitlines() if each.strip().startswith("$ ")]
-    assert sum("--source node-" in each for each in commands) == 3
-    directories = " ".join(f"--dir {each}" for each in paths)
+    commands = [line.strip() for line in ran.err.splitlines() if line.strip().startswith("$ ")]
+    assert sum("--source node-" in command for command in commands) == 3
+    directories = " ".join(f"--dir {path}" for path in paths)
     assert commands[-1] == f"$ kraftool recover rehearse {tmp_path}/plan.yaml {directories}"

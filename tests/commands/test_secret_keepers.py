@@ -47,12 +47,13 @@ HAVE_NONE = {"storage feature-dependencies", "storage random-uuid", "storage ver
 
 def test_every_command_has_one() -> None:
     """Who adds a command adds it above."""
-    listed = {each.name for each in app.registered_commands}
+    listed = {registered_command.name for registered_command in app.registered_commands}
     for group in app.registered_groups:
         inner = group.typer_instance
         assert inner is not None
         listed |= {
-            f"{group.name or inner.info.name} {each.name}" for each in inner.registered_commands
+            f"{group.name or inner.info.name} {registered_command.name}"
+            for registered_command in inner.registered_commands
         }
     assert listed == set().union(HAVE_NONE, *SHOWN_BY.values())
 

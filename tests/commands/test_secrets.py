@@ -244,7 +244,7 @@ def test_no_verification_of_a_snapshot_shows_a_secret(scenario: str, kraftool: R
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_diff_voters_and_simulate_election_show_no_secret(scenario: str, kraftool: Run) -> None:
     folders = data_directories(scenario)[:3]
-    paths = [*folders, *(each.parent / "server.properties" for each in folders)]
+    paths = [*folders, *(folder.parent / "server.properties" for folder in folders)]
     for form in ("table", "json"):
         for command in (("diff-voters",), ("simulate-election", "--runs", 2)):
             ran = kraftool(*command, "-o", form, *paths)
@@ -277,7 +277,7 @@ def test_state_and_diff_state_show_no_secret(scenario: str, kraftool: Run) -> No
             ran = kraftool("state", *arguments, folder)
             assert_no_secret(scenario, ran, ("state", arguments, folder))
             assert ran.code == 0, ran.err
-    for log in [each for each in logs(scenario) if each.name == LOG.name][:3]:
+    for log in [path for path in logs(scenario) if path.name == LOG.name][:3]:
         for form in ("table", "json", "jsonl"):
             ran = kraftool("diff-state", "-o", form, "--limit", 0, "--at", 0, log)
             assert_no_secret(scenario, ran, ("diff-state", form, log))
@@ -303,7 +303,7 @@ def test_state_and_diff_state_show_no_secret(scenario: str, kraftool: Run) -> No
         ("dump", "--records", "--show-secrets", NODE / "data"),
         ("dump", "--as", "properties", "--show-secrets", NODE / "server.properties"),
     ],
-    ids=lambda arguments: " ".join(str(each) for each in arguments[:-1]),
+    ids=lambda arguments: " ".join(str(argument) for argument in arguments[:-1]),
 )
 def test_secrets_are_shown_on_demand(arguments: tuple[object, ...], kraftool: Run) -> None:
     ran = kraftool(*arguments)

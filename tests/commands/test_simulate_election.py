@@ -43,8 +43,8 @@ def words(text: str) -> str:
 def copied(source: Path, target: Path) -> Path:
     """A copy of a data directory that may be changed."""
     shutil.copytree(source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return target
 
 
@@ -82,7 +82,7 @@ def test_the_verdict_comes_first_and_everything_fits_80_columns(
         "One run, message by message (seed 0)", "Assumed",
     ):  # fmt: skip
         assert title in ran.text.splitlines() or any(
-            each.startswith(title) for each in ran.text.splitlines()
+            line.startswith(title) for line in ran.text.splitlines()
         )
     assert "█" in ran.text
     chances = ran.text.partition("Who leads first")[2].partition("By 6 runs")[0]
@@ -238,7 +238,7 @@ def controller(file: Path, node_id: int, data: Path) -> Path:
 def formatted(file: Path, beside: Path, how: str, kraftool: Run) -> None:
     """A node made ready for the cluster of another one."""
     lines = (beside / "meta.properties").read_text().splitlines()
-    (cluster,) = (each.partition("=")[2] for each in lines if each.startswith("cluster.id="))
+    (cluster,) = (line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
     assert kraftool("storage", "format", "-c", file, "-t", cluster, how, "-r", "4.4").code == 0
 
 
@@ -350,7 +350,7 @@ def test_the_documents_of_other_questions(
     rows = csv.DictReader(
         kraftool("simulate-election", "-o", "csv", *FEW, *voters).text.splitlines()
     )
-    assert [each["id"] for each in rows] == ["2", "3", "4"]
+    assert [row["id"] for row in rows] == ["2", "3", "4"]
 
 
 def test_the_same_seed_gives_the_same_bytes(voters: list[Path], kraftool: Run) -> None:
@@ -447,12 +447,12 @@ def test_the_examples_of_the_documentation_run(tmp_path: Path, kraftool: Run) ->
         if block.startswith("    ") and "nodes:" in block
     ]
     assert len(examples) == 3
-    for number, each in enumerate(examples):
+    for number, example in enumerate(examples):
         path = tmp_path / f"{number}.yaml"
-        path.write_text(each)
+        path.write_text(example)
         ran = kraftool("simulate-election", "--runs", 2, "--scenario", path)
         assert ran.err == ""
-        assert ran.code == (1 if "lost its log" in each else 0)
+        assert ran.code == (1 if "lost its log" in example else 0)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_on_a_terminal_the_verdict_comes_before_the_runs_and_ctrl_c_ends_them(
     os.close(controller)
     assert process.returncode == 130, errors.decode()
     assert b"Traceback" not in errors
-    assert not any(Path(f"/proc/{each}").exists() for each in workers)
+    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
 
 
 def _read_until(descriptor: int, wanted: str) -> str:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
 QUORUM = FIXTURES / "kafka-4.3.0/dynamic-quorum"
 STOPPED = FIXTURES / "kafka-4.3.0/upgrade/node-1/data"
-SECTIONS = tuple(each.value for each in StateSection)
+SECTIONS = tuple(state_section.value for state_section in StateSection)
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_no_line_is_wider_than_the_terminal(
     columns: int, kraftool: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(columns))
-    sections = [word for each in SECTIONS if each != "partitions" for word in ("-s", each)]
+    sections = [word for section in SECTIONS if section != "partitions" for word in ("-s", section)]
     for arguments in ((), sections) if columns >= 80 else ((),):
         ran = kraftool("state", *arguments, QUORUM / "node-1/data")
         body = ran.text.splitlines()[1:]  # the path is never broken
@@ -61,7 +61,9 @@ def test_no_line_is_wider_than_the_terminal(
 
 
 def test_every_section_has_a_table_with_what_there_is(kraftool: Run) -> None:
-    rows = {each: kraftool("state", "-s", each, STOPPED).text.splitlines() for each in SECTIONS}
+    rows = {
+        section: kraftool("state", "-s", section, STOPPED).text.splitlines() for section in SECTIONS
+    }
     assert [lines[0] for lines in rows.values()] == [
         "Topics", "Partitions", "Brokers", "Controllers", "Features", "Configs", "Client quotas",
         "ACLs", "SCRAM credentials", "Delegation tokens",
@@ -238,7 +240,7 @@ def test_the_findings_of_a_damaged_log_are_in_document_and_lines(
     path = damaged(tmp_path).path
     document = json.loads(kraftool("state", "-o", "json", path).out)
     lines = map(json.loads, kraftool("state", "-o", "jsonl", path).out.splitlines())
-    found = [each for each in lines if each["kind"] == "finding"]
+    found = [line for line in lines if line["kind"] == "finding"]
     assert found == [{"kind": "finding", **each} for each in document["findings"]] != []
 
 

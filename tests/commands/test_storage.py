@@ -45,9 +45,9 @@ def _settings(folder: Path, **more: str) -> Path:
 
 def _files(folder: Path) -> list[str]:
     return sorted(
-        str(each.relative_to(folder))
-        for each in folder.rglob("*")
-        if each.is_file() and each.name != "server.properties"
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "server.properties"
     )
 
 

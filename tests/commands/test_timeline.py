@@ -95,17 +95,17 @@ def test_each_record_that_tells_something_is_an_event_at_its_offset(
 def test_fencings_and_lost_leaders_are_those_of_the_records(scenario: Path, kraftool: Run) -> None:
     for path in directories(scenario):
         counts: Counter[str] = Counter()
-        for each in records(kraftool, path):
-            data = each["data"]
-            if each["type"] == "BROKER_REGISTRATION_CHANGE_RECORD":
+        for record in records(kraftool, path):
+            data = record["data"]
+            if record["type"] == "BROKER_REGISTRATION_CHANGE_RECORD":
                 counts["broker-fenced"] += data.get("fenced", 0) == 1
                 counts["broker-unfenced"] += data.get("fenced", 0) == -1
                 counts["broker-controlled-shutdown"] += data.get("inControlledShutdown", 0) == 1
-            elif each["type"] == "UNFENCE_BROKER_RECORD":
+            elif record["type"] == "UNFENCE_BROKER_RECORD":
                 counts["broker-unfenced"] += 1
-            elif each["type"] == "FENCE_BROKER_RECORD":
+            elif record["type"] == "FENCE_BROKER_RECORD":
                 counts["broker-fenced"] += 1
-            elif each["type"] == "PARTITION_CHANGE_RECORD":
+            elif record["type"] == "PARTITION_CHANGE_RECORD":
                 counts["leaderless"] += data.get("leader", -2) == -1
                 counts["unclean-election"] += data.get("leaderRecoveryState", -1) == 1
         found: Counter[str] = Counter()
@@ -133,8 +133,8 @@ def test_a_quorum_whose_leaders_were_killed_and_voters_changed(kraftool: Run) ->
     elected = [each for each in told if each["type"] == "leader-elected"]
     assert [(each["data"]["leader"], each["epoch"]) for each in elected] == [(2, 1), (3, 2), (2, 3)]
     voters = [each["data"] for each in told if each["type"] == "voters"]
-    assert [each["added"] for each in voters] == [[], [4], []]
-    assert [each["removed"] for each in voters] == [[], [], [1]]
+    assert [voter["added"] for voter in voters] == [[], [4], []]
+    assert [voter["removed"] for voter in voters] == [[], [], [1]]
     gone = next(each for each in told if each["type"] == "broker-unregistered")
     # Node 12 was stopped before it was unregistered, node 1 when it had been removed.
     assert gone["labels"] == ["2", "3", "4", "11"]
@@ -160,7 +160,7 @@ def test_a_transaction_that_its_controller_left_open_was_aborted(kraftool: Run) 
 
 def test_a_cleaned_log_begins_where_dump_log_does(kraftool: Run) -> None:
     path = FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data"
-    start = next(each for each in events(kraftool, path) if each["type"] == "log-start")
+    start = next(event for event in events(kraftool, path) if event["type"] == "log-start")
     assert start["offset"] == records(kraftool, path)[0]["offset"]
 
 
@@ -177,10 +177,10 @@ def test_a_follower_that_began_with_a_snapshot_knows_what_came_before(kraftool: 
 
 
 def test_every_kind_of_event_is_seen(kraftool: Run) -> None:
-    paths = [directories(each) for each in SCENARIOS] + [[each] for each in DAMAGED]
+    paths = [directories(scenario) for scenario in SCENARIOS] + [[each] for each in DAMAGED]
     types = set()
-    for each in paths:
-        document = json.loads(kraftool("timeline", "-o", "json", "--topics", *each).out)
+    for path in paths:
+        document = json.loads(kraftool("timeline", "-o", "json", "--topics", *path).out)
         types |= {event["type"] for event in document["events"]}
     assert {"damage", "unclean-election", "topic-deleted", "log-start"} <= types
     lines = kraftool("timeline", "-o", "jsonl", DAMAGED[0]).out.splitlines()

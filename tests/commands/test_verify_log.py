@@ -42,7 +42,7 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run) -> Non
     [("wrong-file-name", 1), ("torn-tail", 1), ("unknown-record-type", 3), ("garbage-index", 3)],
 )
 def test_the_exit_code_tells_odd_from_undecoded(kraftool: Run, name: str, code: int) -> None:
-    files = [each for each in sorted((DAMAGED / name).iterdir()) if each.name != "SOURCE"]
+    files = [path for path in sorted((DAMAGED / name).iterdir()) if path.name != "SOURCE"]
     assert kraftool("verify-log", *files).code == code
 
 
@@ -99,7 +99,7 @@ def test_a_topics_own_segment_is_no_metadata_and_not_judged_by_its_rules(
     folder = next(fixtures_dir.glob("kafka-*/*/node-*/data*/orders-*-0"))
     ran = kraftool("verify-log", "-o", "json", folder / LOG)
     findings = json.loads(ran.out)["verified"][0]["findings"]
-    assert [each["code"] for each in findings] == ["KT-LOG-NOT-METADATA"]
+    assert [finding["code"] for finding in findings] == ["KT-LOG-NOT-METADATA"]
     assert ran.code == 0
 
 

@@ -144,7 +144,7 @@ def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path) 
 def test_every_code_of_a_snapshot_has_a_meaning_that_ends_a_sentence() -> None:
     from kraftool.reports.findings.kinds import KINDS
 
-    kinds = [each for code, each in KINDS.items() if code.startswith("KT-SNAP-")]
+    kinds = [kind for code, kind in KINDS.items() if code.startswith("KT-SNAP-")]
     assert len(kinds) > 25
-    assert all(each.meaning.endswith(".") for each in kinds)
-    assert not any(each.advice.endswith(".") for each in kinds)
+    assert all(kind.meaning.endswith(".") for kind in kinds)
+    assert not any(kind.advice.endswith(".") for kind in kinds)

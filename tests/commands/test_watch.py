@@ -40,7 +40,7 @@ def test_the_documents_of_directories_and_of_live_quorums(
     assert told["replicas"][0]["directoryEndOffset"] == 224
     ran = kraftool("watch", "--once", "-o", "csv", fixtures_dir / NODES.format(2))
     rows = list(csv.DictReader(ran.text.splitlines()))
-    assert [each["id"] for each in rows] == [str(each["id"]) for each in told["replicas"]]
+    assert [row["id"] for row in rows] == [str(each["id"]) for each in told["replicas"]]
     assert rows[0]["directoryEndOffset"] == "224"
     for name in ("healthy", "leader-killed", "no-leader", "uncommitted-voter"):
         for picture in pictures(name):

@@ -82,7 +82,7 @@ class Serving:
 
     @property
     def pids(self) -> list[int]:
-        return [int(each.name) for each in self.dashboards.iterdir()]
+        return [int(path.name) for path in self.dashboards.iterdir()]
 
 
 def _started(folder: Path) -> Serving:
@@ -396,8 +396,8 @@ def test_only_so_many_windows(own_serving: Serving) -> None:
                 async with client.get(address, headers=headers) as answer:
                     return answer.status
             finally:
-                for each in windows:
-                    await each.close()
+                for window in windows:
+                    await window.close()
 
     assert asyncio.run(asyncio.wait_for(ask(), PATIENCE_S)) == 503
 

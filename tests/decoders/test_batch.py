@@ -182,5 +182,5 @@ def test_records_that_observers_share_are_those_of_the_batch() -> None:
     for _ in range(2):
         read: list[int] = []
         with pytest.raises(DecodeError):
-            read.extend(each.offset for each in broken.shared_records())
+            read.extend(shared_record.offset for shared_record in broken.shared_records())
         assert read == [0]

@@ -75,8 +75,8 @@ SHARED = {name: paths for name in schema.names() if (paths := kio_paths(name))}
 def shape(entity: Any) -> tuple[Any, ...]:
     """kio's fields as (name, kafka type, whether null is allowed, nested entity)."""
     found = []
-    for each in fields(entity):
-        hint, optional = each.type, False
+    for field in fields(entity):
+        hint, optional = field.type, False
         if get_origin(hint) is UnionType:
             optional = True
             (hint,) = [part for part in get_args(hint) if part is not type(None)]
@@ -86,7 +86,7 @@ def shape(entity: Any) -> tuple[Any, ...]:
                 optional = True
                 (hint,) = [part for part in get_args(hint) if part is not type(None)]
         nested = hint if hasattr(hint, "__type__") else None
-        found.append((each.name, each.metadata.get("kafka_type"), optional, nested))
+        found.append((field.name, field.metadata.get("kafka_type"), optional, nested))
     return tuple(found)
 
 

@@ -110,7 +110,8 @@ def test_each_path_of_the_tables_exists_in_the_catalogue() -> None:
         before = set(_shown(filled, name))
         after = set(_shown(redact(name, filled), name))
         assert before - after == {
-            ".".join(filter(None, (name, each.owner, each.entries, "value"))) for each in lists
+            ".".join(filter(None, (name, config_list.owner, config_list.entries, "value")))
+            for config_list in lists
         }
 
 

@@ -72,16 +72,17 @@ def at_one_time(data: bytes, timestamp: int) -> bytes:
     """Kafka looks at the clock for each batch; here all are of one time."""
     return b"".join(
         seal(
-            each.header._replace(base_timestamp=timestamp, max_timestamp=timestamp),
-            each.data[HEADER_SIZE:],
+            batch.header._replace(base_timestamp=timestamp, max_timestamp=timestamp),
+            batch.data[HEADER_SIZE:],
         )
-        for each in batches(data)
+        for batch in batches(data)
     )
 
 
 def layout(written: bytes) -> list[tuple[int, int, bool]]:
     return [
-        (each.base_offset, each.header.record_count, each.is_control) for each in batches(written)
+        (batch.base_offset, batch.header.record_count, batch.is_control)
+        for batch in batches(written)
     ]
 
 
@@ -92,7 +93,7 @@ def test_offsets_go_on_from_batch_to_batch() -> None:
     written = b"".join(encode_snapshot(records, frame, largest_batch=room))
     # A list of 1024 records stays together.
     assert layout(written) == [(0, 1, True), (1, 2048, False), (2049, 452, False), (2501, 1, True)]
-    assert {(each.epoch, each.header.base_timestamp) for each in batches(written)} == {(7, 9)}
+    assert {(batch.epoch, batch.header.base_timestamp) for batch in batches(written)} == {(7, 9)}
 
 
 def test_a_batch_is_filled_to_the_last_byte() -> None:

@@ -57,14 +57,14 @@ def flat(runs: Iterable[list[RecordBatch] | Faulty]) -> list[Item]:
 
 def logs() -> list[bytes]:
     whole = (LOG / "00000000000000000000.log").read_bytes()
-    return [whole, *(each.read_bytes() for each in DAMAGED)] + [edited(whole, n) for n in range(60)]
+    return [whole, *(path.read_bytes() for path in DAMAGED)] + [edited(whole, n) for n in range(60)]
 
 
 def test_a_whole_log_has_no_fault() -> None:
     data = b"".join(batch(at, epoch=at // 10) for at in range(50))
     items = list(walk(data))
     assert len(items) == 50
-    assert not any(isinstance(each, Faulty) for each in items)
+    assert not any(isinstance(item, Faulty) for item in items)
 
 
 @pytest.mark.parametrize(

@@ -100,8 +100,8 @@ def _sends(ours: list[Sent], theirs: list[Sent]) -> list[tuple[str, Any, Any]]:
 
 def _by_destination(sends: list[Sent]) -> dict[tuple[int, str], list[Sent]]:
     fields = defaultdict(list)
-    for each in sends:
-        fields[each.destination, each.name].append(each)
+    for sent in sends:
+        fields[sent.destination, sent.name].append(sent)
     return fields
 
 
@@ -146,15 +146,15 @@ def _fields(ours: Any, theirs: Any, path: str = "") -> list[tuple[str, Any, Any]
     """Return the fields that differ, by path."""
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return [
-            each
+            field
             for name in sorted(ours.keys() | theirs.keys())
-            for each in _fields(ours.get(name), theirs.get(name), f"{path}.{name}")
+            for field in _fields(ours.get(name), theirs.get(name), f"{path}.{name}")
         ]
     if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
         return [
-            each
+            field
             for one, other in zip(ours, theirs, strict=True)
-            for each in _fields(one, other, path)
+            for field in _fields(one, other, path)
         ]
     if ours == theirs:
         return []

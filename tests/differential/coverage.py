@@ -10,7 +10,7 @@ from tests.differential.steps import Answer, Ask, Restart, Step
 
 ROLES = ("Unattached", "Prospective", "Candidate", "Follower", "Leader", "Resigned")
 SITUATIONS = (
-    *(f"role {each}" for each in ROLES),
+    *(f"role {role}" for role in ROLES),
     "message before the timers",
     "late answer",
     "second listener",
@@ -45,7 +45,9 @@ def situations(step: Step, before: Outcome, ours: Outcome) -> Iterator[str]:
         yield "log truncated"
     if ours.state["voters"] != before.state["voters"]:
         yield "voters changed"
-    if any(each.name == "FetchSnapshot" and len(each.data) > 100 for each in ours.replies.values()):
+    if any(
+        reply.name == "FetchSnapshot" and len(reply.data) > 100 for reply in ours.replies.values()
+    ):
         yield "snapshot slice served"
     was_downloading = before.state["download"] is not None
     if ours.state["logStart"] > before.state["logStart"]:

@@ -61,9 +61,9 @@ class Outcome:
 def voters_of(voters: VoterSet) -> list[str]:
     """Return a voter set in an order that does not depend on the node."""
     return sorted(
-        f"{each.key} {sorted((name, *at) for name, at in each.endpoints.items())}"
-        f" {each.kraft_version.min}-{each.kraft_version.max}"
-        for each in voters
+        f"{voter.key} {sorted((name, *at) for name, at in voter.endpoints.items())}"
+        f" {voter.kraft_version.min}-{voter.kraft_version.max}"
+        for voter in voters
     )
 
 
@@ -76,7 +76,7 @@ class Folder:
 
     def content(self) -> dict[str, Any]:
         """Return quorum-state, the segments and the snapshots."""
-        names = sorted(each.name for each in self.path.iterdir())
+        names = sorted(path.name for path in self.path.iterdir())
         snapshots = [name for name in names if name.endswith(".checkpoint")]
         for name in snapshots:
             if name not in self._snapshots:  # a snapshot never changes

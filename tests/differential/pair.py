@@ -202,7 +202,7 @@ class Pair:
                     response=_response(answer, self.setup.settings.default_listener),
                 )
             case AppendRecords(epoch=epoch, records=records):
-                size = sum(len(each) + 8 for each in records)
+                size = sum(len(record) + 8 for record in records)
                 return Append(epoch=epoch, records=records, size=size)
             case ResignLeader(epoch=epoch):
                 return Resign(epoch=epoch)

@@ -167,7 +167,7 @@ class Requests:
         random, world = self.random, self.world
         node = world.pair.node
         assert node is not None, "the node runs"
-        known = [each for each in world.raft.log.snapshots if each.offset > 0]
+        known = [end for end in world.raft.log.snapshots if end.offset > 0]
         snapshot = random.choice([*known * 5, OffsetAndEpoch(3, 1), OffsetAndEpoch(0, 0)])
         read = node.log.read_snapshot(snapshot, 0, 0)
         size = read[0] if read else 10

@@ -91,7 +91,7 @@ def random_start(random: Random) -> tuple[Start, Cast]:
         settings=settings,
         chance=random.randrange(1 << 30),
         before=tuple(log.before),
-        batches=tuple(wire_batches.encode(each) for each in log.batches),
+        batches=tuple(wire_batches.encode(batch) for batch in log.batches),
         after=tuple(log.after),
         election=election,
         kraft_version=log.kraft_version(settings.static_voters),
@@ -162,7 +162,7 @@ class _Log:
 
     @property
     def _wiped(self) -> Snapshot | None:
-        return next((each for each in self.before if each.wipes), None)
+        return next((snapshot for snapshot in self.before if snapshot.wipes), None)
 
     @property
     def end(self) -> int:
@@ -179,8 +179,8 @@ class _Log:
     def kraft_version(self, static: VoterSet) -> int:
         """Return the level at the end of the log."""
         control = ControlHistory(static_voters=static)
-        for each in self.batches:
-            control.append(each)
+        for batch in self.batches:
+            control.append(batch)
         return 1 if self.before or self.after else control.kraft_version
 
     def _snapshot(self, place: OffsetAndEpoch, wipes: bool = False) -> Snapshot:

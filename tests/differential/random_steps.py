@@ -108,7 +108,7 @@ class RandomSteps:
         """Return a pause up to the next time at which something is due."""
         raft, now = self.world.raft, self.pair.now_ms
         assert self.pair.node is not None, "the node runs"
-        due = [self.pair.node.deadline_ms, *(each.deadline_ms for each in raft.parked)]
+        due = [self.pair.node.deadline_ms, *(fetch.deadline_ms for fetch in raft.parked)]
         if isinstance(raft.role, Leader) and raft.role.accumulator.drain_at_ms:
             due.append(raft.role.accumulator.drain_at_ms)
         at = min([self._pause_until, *(each for each in due if each > now)])
@@ -129,7 +129,7 @@ class RandomSteps:
         ends = [start for _, start in raft.log.epochs] + [raft.log.end_offset]
         offset = random.choice(ends)
         if committed:
-            offset = random.choice([*(each for each in ends if each <= committed), committed])
+            offset = random.choice([*(end for end in ends if end <= committed), committed])
         if random.random() < 0.15:
             offset = random.randrange(raft.log.end_offset + 2)
         offset = max(offset, 1)  # Kafka's state machine never writes one of nothing
@@ -145,7 +145,7 @@ class RandomSteps:
         committed = raft.role.high_watermark
         if committed is None:
             return Pause()
-        known = [each for each in raft.log.snapshots if each.offset <= committed]
+        known = [snapshot for snapshot in raft.log.snapshots if snapshot.offset <= committed]
         # Retention never drops what no older snapshot covers.
         if len(known) < 2 or known[-1].offset <= raft.log.start_offset:
             return Pause()

@@ -47,9 +47,9 @@ def text(data: bytes) -> str:
 def content_of(start: Start) -> dict[str, Any]:
     """Return what the driver writes into the folder."""
     return {
-        "before": [_snapshot(each) for each in start.before],
-        "batches": [text(each) for each in start.batches],
-        "after": [_snapshot(each) for each in start.after],
+        "before": [_snapshot(snapshot) for snapshot in start.before],
+        "batches": [text(batch) for batch in start.batches],
+        "after": [_snapshot(snapshot) for snapshot in start.after],
     }
 
 
@@ -62,11 +62,12 @@ def settings_of(settings: NodeSettings) -> dict[str, Any]:
         "directory": settings.directory_id,
         "cluster": settings.cluster_id,
         "defaultListener": listener,
-        "listeners": {name: list(each) for name, each in settings.listeners.items()},
+        "listeners": {name: list(endpoint) for name, endpoint in settings.listeners.items()},
         "staticVoters": {
-            str(each.key.id): list(each.endpoints[listener]) for each in settings.static_voters
+            str(static_voter.key.id): list(static_voter.endpoints[listener])
+            for static_voter in settings.static_voters
         },
-        "bootstrap": [list(each) for each in settings.bootstrap_servers],
+        "bootstrap": [list(bootstrap_server) for bootstrap_server in settings.bootstrap_servers],
         "canBecomeVoter": settings.is_controller,
         "fetchMaxWaitMs": timing.fetch_max_wait_ms,
         "versions": VERSIONS,

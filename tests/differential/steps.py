@@ -157,7 +157,7 @@ def _described(action: Action) -> str:
             return f"{action.name} response from {where}: {brief(value)}"
         case _:
             given = ", ".join(
-                f"{each.name}={getattr(action, each.name)}" for each in fields(action)
+                f"{field.name}={getattr(action, field.name)}" for field in fields(action)
             )
             return f"{type(action).__name__}({given})"
 
@@ -190,7 +190,9 @@ def describe_bytes(data: bytes | None) -> str:
         if not batch.is_valid:
             text += " with a wrong CRC"
         elif batch.is_control:
-            text += f" ({', '.join(_control(each.key, each.value) for each in batch.records())})"
+            text += (
+                f" ({', '.join(_control(record.key, record.value) for record in batch.records())})"
+            )
         shown.append(text)
     return "[" + ", ".join(shown) + "]"
 

@@ -41,7 +41,7 @@ def test_a_difference_without_an_entry_is_unexplained() -> None:
     found = differences(ours, theirs, None, None, start.settings)
     entries, unexplained = explained(found)
     assert not entries
-    assert [each.where for each in unexplained] == ["requests answered", "state .epoch"]
+    assert [difference.where for difference in unexplained] == ["requests answered", "state .epoch"]
 
 
 def test_a_kraftool_that_stops_alone_is_unexplained() -> None:

@@ -52,9 +52,9 @@ def test_the_transcripts_hold_for_kafka_too(version: str, tmp_path: Path) -> Non
         for file in sorted(TESTDATA.glob("[a-l]_*.txt")):
             for case in transcript.parse(file.read_text()):
                 results[f"{file.stem}: {case.title}"] = play(client, case)
-    counts = Counter(each.partition("\n")[0] for each in results.values())
+    counts = Counter(result.partition("\n")[0] for result in results.values())
     print(*counts.most_common(), sep="\n")
-    differing = [f"{name}\n    {each}" for name, each in results.items() if "DIFFERS" in each]
+    differing = [f"{name}\n    {result}" for name, result in results.items() if "DIFFERS" in result]
     assert not differing, "\n".join(differing)
-    played = sum(1 for each in results.values() if not each.startswith("not playable"))
+    played = sum(1 for result in results.values() if not result.startswith("not playable"))
     assert played >= FEWEST_PLAYED * len(results), counts

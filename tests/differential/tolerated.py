@@ -87,7 +87,7 @@ def _without_order(data: bytes) -> list[object]:
             batches.append(batch)
             continue
         header = (batch.base_offset, batch.last_offset, batch.epoch, batch.header.max_timestamp)
-        batches += [header, *(_in_order(each.key, each.value) for each in batch.records())]
+        batches += [header, *(_in_order(record.key, record.value) for record in batch.records())]
     return batches
 
 
@@ -122,8 +122,8 @@ def _commit_before_flush(difference: Difference) -> bool:
     if difference.where != "Fetch reply .highWatermark":
         return False
     # The step that answers can also end the leadership.
-    sides = [each for each in (difference.before, difference.our_side) if each is not None]
-    was_leader = any(each.state.get("role") == "Leader" for each in sides)
+    sides = [outcome for outcome in (difference.before, difference.our_side) if outcome is not None]
+    was_leader = any(side.state.get("role") == "Leader" for side in sides)
     return was_leader and bool(difference.ours < difference.theirs)
 
 
@@ -203,8 +203,8 @@ def _partly_committed(difference: Difference) -> bool:
     if difference.where != "state .consumed":
         return False
     return any(
-        each.base_offset == difference.theirs < difference.ours <= each.last_offset
-        for each in wire_batches.decode_batches(difference.our_side.state["files"]["log"])
+        batch.base_offset == difference.theirs < difference.ours <= batch.last_offset
+        for batch in wire_batches.decode_batches(difference.our_side.state["files"]["log"])
     )
 
 
@@ -219,7 +219,7 @@ def _whole_batches(difference: Difference) -> bool:
     """kraftool leaves out the batch that Kafka cuts."""
     if difference.where != "Fetch reply .records":
         return False
-    whole = sum(each.size for each in wire_batches.decode_batches(difference.theirs))
+    whole = sum(batch.size for batch in wire_batches.decode_batches(difference.theirs))
     return _without_order(difference.ours) == _without_order(difference.theirs[:whole])
 
 

@@ -84,7 +84,7 @@ class Parted(Exception):
     """The nodes differ as the table says: the rest of the case cannot be compared."""
 
     def __init__(self, entries: Sequence[Tolerated]) -> None:
-        super().__init__(", ".join(each.name for each in entries))
+        super().__init__(", ".join(entry.name for entry in entries))
 
 
 def directory_id(name: str) -> str:
@@ -103,7 +103,7 @@ def translated(value: Any) -> Any:
     if isinstance(value, Batch):
         return _with_bytes(value)
     if is_dataclass(value) and not isinstance(value, type):
-        changed = {each.name: translated(getattr(value, each.name)) for each in fields(value)}
+        changed = {field.name: translated(getattr(value, field.name)) for field in fields(value)}
         return replace(value, **changed)
     if isinstance(value, tuple):
         listed = list(map(translated, value))
@@ -179,7 +179,7 @@ class BothNodes(Node):
         entries, unexplained = explained(found)
         if unexplained:
             raise Differs(unexplained, step)
-        if any(each.after is not After.AS_IT_IS for each in entries):
+        if any(entry.after is not After.AS_IT_IS for entry in entries):
             raise Parted(entries)
         ours, _ = self._last, _ = outcomes
         if ours.fatal or ours.is_down or self.pair.node is None:
@@ -249,7 +249,9 @@ class BothNodes(Node):
             case SnapshotWritten(snapshot_id=place):
                 return WriteSnapshot(offset=place.offset, epoch=place.epoch)
             case LogCleaned(start_offset=start):
-                found = [each for each in self.raft.log.snapshots if each.offset == start]
+                found = [
+                    snapshot for snapshot in self.raft.log.snapshots if snapshot.offset == start
+                ]
                 if not found:
                     raise NotPlayable("the log is cleaned to an offset without a snapshot")
                 return CleanLog(offset=start, epoch=found[0].epoch)
@@ -320,22 +322,22 @@ def start_of(setup: Setup, chance: int) -> Start:
     voters = translated(setup.sets[-1][1]) if setup.sets else None
     snapshots = [
         Snapshot(
-            id=each,
+            id=snapshot,
             kraft_version=level,
             voters=voters,
-            wipes=0 < setup.log_start == each.offset,
+            wipes=0 < setup.log_start == snapshot.offset,
         )
-        for each in sorted(setup.snapshots)
+        for snapshot in sorted(setup.snapshots)
     ]
-    before = tuple(each for each in snapshots if each.wipes or each.id.offset == 0)
-    if setup.log_start and not any(each.wipes for each in before):
+    before = tuple(snapshot for snapshot in snapshots if snapshot.wipes or snapshot.id.offset == 0)
+    if setup.log_start and not any(snapshot.wipes for snapshot in before):
         raise NotPlayable("the log starts without a snapshot")
     return Start(
         settings=settings,
         chance=chance,
         before=before,
-        batches=tuple(wire_batches.encode(translated(each)) for each in setup.batches),
-        after=tuple(each for each in snapshots if each not in before),
+        batches=tuple(wire_batches.encode(translated(batch)) for batch in setup.batches),
+        after=tuple(snapshot for snapshot in snapshots if snapshot not in before),
         election=translated(setup.state),
         kraft_version=level,
     )

@@ -53,7 +53,7 @@ class Result:
 
     def kind(self) -> str:
         """Return what fails, without offsets and epochs."""
-        return "; ".join(sorted({each.where for each in self.unexplained}))
+        return "; ".join(sorted({difference.where for difference in self.unexplained}))
 
 
 @contextmanager
@@ -117,21 +117,21 @@ def _agree(
         ours, theirs = outcomes
         found = differences(ours, theirs, step, before, pair.setup.settings)
         entries, result.unexplained = explained(found)
-        result.tolerated.update(each.name for each in entries)
+        result.tolerated.update(entry.name for entry in entries)
         if result.unexplained:
             return None
         have_stopped = bool(ours.fatal and theirs.fatal)
         if have_stopped:
             reasons = f"kraftool: {ours.fatal}; Kafka: {theirs.fatal}"
             result.both_stopped[re.sub(r"\d+", "N", reasons)[:_LONGEST_REASON]] += 1
-        if not have_stopped and all(each.after is After.AS_IT_IS for each in entries):
+        if not have_stopped and all(entry.after is After.AS_IT_IS for entry in entries):
             return ours
         if restarts == _MOST_RESTARTS or (pair.setup.settings.node_id is None and have_stopped):
             return None
         chance = step.chance if step is not None else pair.setup.chance
         outcomes = pair.reunite(
             chance + restarts,
-            from_kafka=all(each.after is not After.FROM_KRAFTOOL for each in entries),
+            from_kafka=all(entry.after is not After.FROM_KRAFTOOL for entry in entries),
         )
         step, before = None, None
     return None
@@ -164,7 +164,7 @@ def report(seed: int | str, failed: Result) -> str:
         f"  node {settings.key}, static voters {sorted(settings.static_voters.ids)}",
         f"  {len(start.batches)} batches, snapshots {log}, stored {start.election}",
         f"  {settings}",
-        *(f"  {describe(each)}" for each in failed.steps),
+        *(f"  {describe(step)}" for step in failed.steps),
         *(f"    {each}" for each in failed.unexplained),
         f"  Replay: make differential SEEDS={seed}",
     ]

@@ -74,7 +74,7 @@ class World:
     def changed_voters(self) -> VoterSet:
         """Return the voter set with one member more or less, or as it is."""
         random = self.random
-        members = {each.key.id: each for each in self.raft.control.voters}
+        members = {voter.key.id: voter for voter in self.raft.control.voters}
         kind = random.random()
         if (kind < 0.4 and len(members) > 1) or not members:
             members.pop(random.choice(list(members)), None) if members else None

@@ -98,17 +98,17 @@ def memory_kb(node: NodeProcess) -> int:
 def judge(node: NodeProcess) -> None:
     node.require_alive()
     said = node.said
-    for each in BUGS:
-        assert each not in said, f"node {node.id} says {each!r}: {said[-3_000:]}"
+    for bug in BUGS:
+        assert bug not in said, f"node {node.id} says {bug!r}: {said[-3_000:]}"
     assert memory_kb(node) < LARGEST_KB, f"node {node.id} has {memory_kb(node)} kB of memory"
 
 
 async def watch(quorum: Pair, until: float) -> None:
     """Every other second each node lives, answers, and complains of nothing."""
     while time.monotonic() < until:
-        for each in quorum.nodes:
-            judge(each)
-            await each.describe()
+        for node in quorum.nodes:
+            judge(node)
+            await node.describe()
         await asyncio.sleep(2)
 
 
@@ -124,9 +124,9 @@ async def fuzz(root: Path, seed: int, seconds: float) -> None:
             ]
         print(f"{sum(each.result() for each in pestering)} frames sent", flush=True)
         told = await quorum.followed()
-        for each in quorum.nodes:
-            judge(each)
-            print(f"node {each.id}: {memory_kb(each)} kB, {each.files()} files")
+        for node in quorum.nodes:
+            judge(node)
+            print(f"node {node.id}: {memory_kb(node)} kB, {node.files()} files")
         print(f"epoch {told['leaderEpoch']}, high watermark {told['highWatermark']}")
 
 

@@ -87,7 +87,7 @@ def test_listeners_features_and_directories_have_an_order_of_their_own() -> None
     # As Java compares uuids, a first bit that is set makes them negative.
     low, high = "gAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAABAA"
     made = replayed(broker(endPoints=[end("Z"), end("A")], logDirs=[high, low])).cluster.brokers[1]
-    assert [each.name for each in made.listeners] == ["A", "Z"]
+    assert [listener.name for listener in made.listeners] == ["A", "Z"]
     assert made.directories == (low, high)
 
 

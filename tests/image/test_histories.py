@@ -54,7 +54,9 @@ def test_any_image_is_what_the_records_of_its_snapshot_make(seed: int) -> None:
 
 
 def test_the_histories_have_every_record_that_kafka_still_writes() -> None:
-    names = {name for seed in range(30) for each in History(seed).batches(120) for name, _ in each}
+    names = {
+        name for seed in range(30) for batch in History(seed).batches(120) for name, _ in batch
+    }
     old = {"FenceBrokerRecord", "UnfenceBrokerRecord", "ZkMigrationStateRecord"}
     # 4.3.0, which the histories are compared with, does not know the last one.
     empty = {"NoOpRecord", "UnregisterControllerRecord"}

@@ -146,8 +146,10 @@ def test_clear_elr_of_a_topic_empties_its_partitions_and_raises_their_epochs() -
 def test_clear_elr_without_a_name_is_for_all_topics_those_of_the_delta_too() -> None:
     new = (topic("new", DIRECTORY), partition(0, DIRECTORY, eligibleLeaderReplicas=[1]))
     after = replayed(*new, ("ClearElrRecord", {"topicName": ""}), onto=WITH_ELR)
-    for each in after.topics.by_id.values():
-        assert all(not one.elr and not one.last_known_elr for one in each.partitions.values())
+    for topic_image in after.topics.by_id.values():
+        assert all(
+            not one.elr and not one.last_known_elr for one in topic_image.partitions.values()
+        )
 
 
 def test_clear_elr_takes_the_newest_topic_of_a_name() -> None:

@@ -149,8 +149,8 @@ def test_an_older_level_loses_what_its_records_cannot_hold(
         replayed(change(eligibleLeaderReplicas=[], lastKnownElr=[]), onto=IMAGE), level
     )
     records, lost = written(image)
-    for each in losses:
-        assert any(each in what for what in lost), (each, lost)
+    for loss in losses:
+        assert any(loss in what for what in lost), (loss, lost)
     if not losses:
         assert not lost
         assert replayed(*records) == image
@@ -189,8 +189,8 @@ def test_the_state_of_a_zookeeper_migration_is_written_below_kafka_4_only() -> N
 
 def test_the_hash_does_not_depend_on_the_order_of_records() -> None:
     records, _ = written(IMAGE)
-    topics = [each for each in records if each[0] == "TopicRecord"]
-    others = [each for each in records if each[0] != "TopicRecord"]
+    topics = [record for record in records if record[0] == "TopicRecord"]
+    others = [record for record in records if record[0] != "TopicRecord"]
     Random(1).shuffle(others)
     assert state_hash(replayed(*topics, *others)) == state_hash(IMAGE)
 

@@ -72,7 +72,7 @@ class Chaos:
 
     def round(self) -> None:
         """Faults, their end, and then all that has to hold."""
-        ended = [self._fault(each) for each in self._victims()]
+        ended = [self._fault(victim) for victim in self._victims()]
         time.sleep(self.random.uniform(0.1, 3.0))
         self._load()
         for each in ended:
@@ -85,15 +85,15 @@ class Chaos:
         nodes = self.quorum.controllers
 
         def probe() -> int | None:
-            for each in nodes:
-                assert each.process is not None
-                each.process.require_alive()
+            for node in nodes:
+                assert node.process is not None
+                node.process.require_alive()
             shown = self.quorum.quorum()
             if shown is None or shown["highWatermark"] < self.ledger.watermark:
                 return None
             ends = {each["id"]: each["logEndOffset"] for each in shown["voters"]}
             at = int(shown["highWatermark"])
-            return at if all(ends.get(each.id, -1) >= at for each in nodes) else None
+            return at if all(ends.get(node.id, -1) >= at for node in nodes) else None
 
         watermark = kafka.wait_for(f"a quorum after {self.told[-3:]}", probe, timeout=90, every=0.2)
         self.ledger.take(nodes, watermark)

@@ -55,7 +55,7 @@ class WitnessChaos:
     def round(self) -> Round:
         """Kill the leader while the witness is ahead, and wait until the other Kafka leads."""
         leader = self._leader()
-        [survivor] = (each for each in self.kafkas if each is not leader)
+        [survivor] = (node for node in self.kafkas if node is not leader)
         epoch = metric(self.witness, "current_epoch")
         assert survivor.process is not None
         assert self.witness.process is not None
@@ -90,7 +90,7 @@ class WitnessChaos:
     def _leader(self) -> Node:
         def probe() -> Node | None:
             leader_id = metric(self.witness, "current_leader")
-            return next((each for each in self.kafkas if each.id == leader_id), None)
+            return next((node for node in self.kafkas if node.id == leader_id), None)
 
         return kafka.wait_for("a Kafka to lead", probe, every=0.1)
 
@@ -114,7 +114,7 @@ class WitnessChaos:
                 return None
             ends = {each["id"]: each["logEndOffset"] for each in shown["voters"]}
             at = int(shown["highWatermark"])
-            return at if all(ends.get(each.id, -1) >= at for each in nodes) else None
+            return at if all(ends.get(node.id, -1) >= at for node in nodes) else None
 
         watermark = kafka.wait_for("a quorum", probe, timeout=90, every=0.2)
         self.ledger.take(nodes, watermark)

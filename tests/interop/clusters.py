@@ -1,22 +1,26 @@
 """Drives Kafka clusters on this machine: formats, starts, kills, waits, carries out operations.
 
 Owns the nodes' folders (`ROOT/node-N/server.properties`, relative `log.dirs`, cwd = the folder),
-their loopback ports, and one admin JVM. Every step that changes the cluster is noted in
+their loopback ports, and the JVMs that they share. Every step that changes the cluster is noted in
 `Cluster.steps`, which becomes part of a fixture's SOURCE. Refuses bare sleeps: each wait names what
 it observes. Leaving the context kills whatever still runs.
 """
 
 from __future__ import annotations
 
+import atexit
 import base64
 import contextlib
+import functools
 import json
 import os
 import select
+import shutil
 import signal
 import socket
+import tempfile
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,6 +31,7 @@ from tests.ports import HOST, free_ports
 
 LISTENERS = ("BROKER", "SASL", "CONTROLLER")
 ADMIN_SOURCE = Path(__file__).with_name("java") / "Admin.java"
+STORAGE_SOURCE = ADMIN_SOURCE.with_name("StorageEach.java")
 SASL_CLIENT = {
     "security.protocol": "SASL_PLAINTEXT",
     "sasl.mechanism": "PLAIN",
@@ -99,12 +104,39 @@ class Node:
         (self.directory / "server.properties").write_text(text)
 
 
-class AdminSession:
-    """The admin JVM: one operation at a time, one JSON line each way."""
+_admin_sessions: dict[str, AdminSession] = {}
 
-    def __init__(self, version: str, log: Path) -> None:
-        # A 4.x client talks to every server from 2.1 on; only 4.4's can unregister a controller.
-        client = version if at_least(version, "4.4") else kafka.TOOLS_VERSION
+
+def admin_client(version: str) -> str:
+    """A 4.x client talks to every server from 2.1 on; only 4.4's can unregister a controller."""
+    return version if at_least(version, "4.4") else kafka.TOOLS_VERSION
+
+
+def admin_session(version: str) -> AdminSession:
+    """The admin JVM of this process for servers of a version; a new one where that has ended.
+
+    Clusters share it, since its start takes as much CPU as a node's.
+    """
+    client = admin_client(version)
+    session = _admin_sessions.get(client)
+    if session is None or not session.process.alive():
+        session = AdminSession(client, _stderr_of("kafka-admin-"))
+        atexit.register(session.process.close)
+        _admin_sessions[client] = session
+    return session
+
+
+def _stderr_of(prefix: str) -> Path:
+    """A file for what a JVM writes that stays as long as this process."""
+    folder = tempfile.mkdtemp(prefix=prefix)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder) / "stderr"
+
+
+class AdminSession:
+    """An admin JVM: one operation at a time, one JSON line each way."""
+
+    def __init__(self, client: str, log: Path) -> None:
         command = kafka.java_command(client, ADMIN_SOURCE, heap="-Xmx200m", level="ERROR")
         self.process = kafka.Process(command, log, piped=True)
 
@@ -115,11 +147,75 @@ class AdminSession:
         line = self.process.stdout.readline() if ready else b""
         if not line:
             self.process.require_alive()
+            self.process.close()  # its answer would be taken for that to the next operation
             raise kafka.KafkaFailed(f"no answer within {timeout:g} s to {operation}")
         answer = json.loads(line)
         if not answer["ok"]:
             raise AdminRefused(f"{operation['op']}: {answer['error']}")
         return answer["value"]
+
+
+def _format_by_command(version: str, nodes: Sequence[Node], arguments: Sequence[str]) -> None:
+    """Side by side: each is a JVM start."""
+    with ThreadPoolExecutor(2) as pool:
+        done = [
+            pool.submit(
+                kafka.run,
+                version,
+                "kafka.tools.StorageTool",
+                *arguments,
+                cwd=node.directory,
+                check=True,
+                heap="-Xmx200m",
+            )
+            for node in nodes
+        ]
+    for future in done:
+        future.result()
+
+
+def _format_in_one_jvm(version: str, nodes: Sequence[Node], arguments: Sequence[str]) -> None:
+    """The same by a JVM that stays: its start takes more than half as long as a node's.
+
+    It has one working directory, so that it gets a copy of the settings with whole paths.
+    """
+    for node in nodes:
+        here = node.directory
+        with tempfile.NamedTemporaryFile("w", suffix=".properties") as whole:
+            for name, value in read_properties(here / "server.properties").items():
+                if name in ("log.dirs", "metadata.log.dir"):
+                    value = ",".join(str(here / folder) for folder in value.split(","))
+                whole.write(f"{name}={value}\n")
+            whole.flush()
+            named = [whole.name if word == "server.properties" else word for word in arguments]
+            _storage_session(version).call(named)
+
+
+@functools.cache
+def _storage_session(version: str) -> StorageSession:
+    return StorageSession(version)
+
+
+class StorageSession:
+    """A JVM that runs kafka-storage again and again; it goes with this process."""
+
+    def __init__(self, version: str) -> None:
+        command = kafka.java_command(version, STORAGE_SOURCE, heap="-Xmx200m", level="ERROR")
+        self.process = kafka.Process(command, _stderr_of("kafka-storage-"), piped=True)
+        atexit.register(self.process.close)
+
+    def call(self, arguments: Sequence[str]) -> None:
+        """Run it once; raise KafkaFailed with what it printed where it fails."""
+        self.process.stdin.write(json.dumps(list(arguments)).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.require_alive()
+            raise kafka.KafkaFailed(f"no answer to kafka-storage {' '.join(arguments)}")
+        answer = json.loads(line)
+        if answer["code"]:
+            shown = answer["out"] + (answer["error"] or "")
+            raise kafka.KafkaFailed(f"kafka-storage {' '.join(arguments)} failed:\n{shown}")
 
 
 class Cluster:
@@ -136,7 +232,6 @@ class Cluster:
         self.common = dict(common or {})
         self.logs = root.parent / f"{root.name}-logs"
         self.logs.mkdir(parents=True, exist_ok=True)
-        self.session = AdminSession(version, self.logs / "admin.log")
 
     def __enter__(self) -> Self:
         return self
@@ -145,7 +240,14 @@ class Cluster:
         for node in self.nodes.values():
             if node.process is not None:
                 node.process.close()
-        self.session.process.close()
+        session = _admin_sessions.get(admin_client(self.version))
+        if session is not None and session.process.alive():
+            with contextlib.suppress(kafka.KafkaFailed):
+                session.call({"op": "forget-all"}, timeout=20)
+
+    @property
+    def session(self) -> AdminSession:
+        return admin_session(self.version)
 
     def note(self, step: str) -> None:
         self.steps.append(step)
@@ -250,8 +352,8 @@ class Cluster:
                 )
                 for node in wanted
             ]
-        for each in done:
-            each.result()
+        for future in done:
+            future.result()
         for node in wanted:
             self.note(f"node {node.id}: kafka-storage {' '.join(arguments)}")
 

@@ -30,8 +30,8 @@ def garble_promise(node: Node) -> None:
 
 
 def without_snapshots(node: Node) -> None:
-    for each in snapshots(node):
-        each.unlink()
+    for snapshot in snapshots(node):
+        snapshot.unlink()
 
 
 def damage_middle(node: Node) -> int:
@@ -90,8 +90,8 @@ def put_stray_name(node: Node) -> None:
 
 
 def lose_log(node: Node) -> None:
-    for each in segments(node):
-        each.unlink()
+    for segment in segments(node):
+        segment.unlink()
 
 
 def lose_log_and_snapshots(node: Node) -> None:
@@ -130,26 +130,26 @@ def orphan(node: Node) -> None:
     (partition(node) / "00000000000000000888-0000000001.checkpoint.part").write_bytes(b"half")
     newest = snapshots(node)[-1]
     shutil.copy(newest, newest.with_name(f"{newest.name}.deleted"))
-    for each in partition(node).glob("0*0.*index"):
-        each.write_bytes(b"what is this")
+    for path in partition(node).glob("0*0.*index"):
+        path.write_bytes(b"what is this")
 
 
 def hide_snapshots(node: Node) -> None:
     """As a cleaning begins that was killed."""
-    for each in sorted(partition(node).glob("*.checkpoint")):
-        each.rename(each.with_name(f"{each.name}.deleted"))
+    for path in sorted(partition(node).glob("*.checkpoint")):
+        path.rename(path.with_name(f"{path.name}.deleted"))
 
 
 def lose_snapshots(node: Node) -> None:
-    for each in partition(node).glob("*.checkpoint*"):
-        each.unlink()
+    for path in partition(node).glob("*.checkpoint*"):
+        path.unlink()
 
 
 def poison(nodes: Sequence[Node]) -> int:
     """A record that no controller can apply, and one behind it, at the end of some logs."""
-    [end] = {end_of(each) for each in nodes}
-    for each in nodes:
-        path = segments(each)[-1]
+    [end] = {end_of(node) for node in nodes}
+    for node in nodes:
+        path = segments(node)[-1]
         time = batches(path)[-1].header.max_timestamp
         with path.open("ab") as file:
             file.write(directories.poison(end.offset, end.epoch, time))

@@ -61,8 +61,8 @@ class Incident:
 
 
 def _stale_majority(past: Past) -> None:
-    for each in past.others:
-        past.restore(each, "level")
+    for other in past.others:
+        past.restore(other, "level")
     past.restore(past.broker, "lagging")
 
 
@@ -71,7 +71,7 @@ def _emptied(node: Node) -> None:
 
 
 def _swapped(past: Past) -> None:
-    one, other = (each.metadata_log_dir for each in past.others)
+    one, other = (node.metadata_log_dir for node in past.others)
     aside = one.with_name("aside")
     one.rename(aside)
     other.rename(one)

@@ -35,7 +35,7 @@ class CompileFailed(AssertionError):
 
 def compiled(sources: Sequence[Path], classpath: str, cache: Path, name: str) -> Path:
     """Return the folder of the classes of some sources, compiled once for each of their states."""
-    digest = hashlib.sha256(b"".join(each.read_bytes() for each in sources)).hexdigest()[:12]
+    digest = hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()[:12]
     folder = cache / f"{name}-{digest}"
     if not folder.exists():
         # A second process may compile at the same time: the first one to finish gives the name.

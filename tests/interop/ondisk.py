@@ -37,7 +37,7 @@ def batches(path: Path) -> list[RecordBatch]:
 def snapshots(node: Node) -> list[Path]:
     """Oldest first, without the 0-0 one."""
     found = sorted(partition(node).glob("*.checkpoint"))
-    return [each for each in found if not each.name.startswith("0" * 20)]
+    return [path for path in found if not path.name.startswith("0" * 20)]
 
 
 def contents(directory: Path) -> dict[str, bytes]:
@@ -64,18 +64,23 @@ def gathered(directory: Path, target: Path, *, below: int | None = None) -> Path
         data, start = snapshot.read_bytes(), int(snapshot.name[:20])
     found = [batch for path in logs for batch in batches(path) if batch.base_offset >= start]
     target.write_bytes(
-        data + b"".join(each.data for each in found if below is None or each.last_offset < below)
+        data
+        + b"".join(
+            record_batch.data
+            for record_batch in found
+            if below is None or record_batch.last_offset < below
+        )
     )
     return target
 
 
 def trees(files: Sequence[Path]) -> list[dict[str, str]]:
     """What the shell shows of gathered files, which lie in one folder; see `lasting`."""
-    assert len({each.parent for each in files}) == 1, "they lie in one folder"
-    found = shelltrees.kafka_trees([each.name for each in files], files[0].parent)
+    assert len({file.parent for file in files}) == 1, "they lie in one folder"
+    found = shelltrees.kafka_trees([file.name for file in files], files[0].parent)
     return [
-        lasting(shelltrees.comparable(each.nodes, knows_version=not each.faults))
-        for each in found.values()
+        lasting(shelltrees.comparable(kafka_tree.nodes, knows_version=not kafka_tree.faults))
+        for kafka_tree in found.values()
     ]
 
 

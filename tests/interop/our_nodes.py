@@ -55,7 +55,7 @@ def metric(node: Node, name: str) -> int:
     url = f"http://{HOST}:{_metrics[node.process.pid]}/metrics"
     with urllib.request.urlopen(url, timeout=60) as page:
         lines = page.read().decode().splitlines()
-    found = next(each for each in lines if each.startswith(f"kafka_server_raft_metrics_{name} "))
+    found = next(line for line in lines if line.startswith(f"kafka_server_raft_metrics_{name} "))
     return int(float(found.split()[1]))
 
 
@@ -103,7 +103,7 @@ def wait_same_end(*nodes: Node) -> OffsetAndEpoch:
     """Where the logs of all of these end, once that is one place."""
 
     def probe() -> OffsetAndEpoch | None:
-        ends = {end_of(each) for each in nodes}
+        ends = {end_of(node) for node in nodes}
         return ends.pop() if len(ends) == 1 else None
 
     return kafka.wait_for("one log", probe, every=0.2)
@@ -128,7 +128,7 @@ def wait_committed(cluster: Cluster, beyond: int, *, timeout: float = kafka.PATI
 
 def stands_still(cluster: Cluster, seconds: float) -> bool:
     """Whether nothing is committed for so long; a quorum that lives writes twice a second."""
-    before = [end_of(each).offset for each in cluster.controllers]
+    before = [end_of(controller).offset for controller in cluster.controllers]
     until = time.monotonic() + seconds
     watermarks = set()
     while time.monotonic() < until:

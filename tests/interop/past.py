@@ -44,7 +44,7 @@ class Past(Kept):
         self._create(*(f"early-{number}" for number in range(EARLY)))
         kafka.wait_for("all logs to end alike", self._photograph_level, every=0.2)
         leader = cluster.wait_leader()
-        laggard = next(each for each in self.controllers if each is not leader)
+        laggard = next(controller for controller in self.controllers if controller is not leader)
         others = [each for each in self.nodes if each is not laggard]
         cluster.kill(laggard)
         self._create(*LATE[:2])
@@ -55,7 +55,7 @@ class Past(Kept):
         end = end_of(laggard).offset
         kafka.wait_for(
             "a snapshot that the laggard does not reach",
-            lambda: all(int(each.name[:20]) > end for node in others for each in newest(node)),
+            lambda: all(int(path.name[:20]) > end for node in others for path in newest(node)),
         )
         self._create(LATE[-1])
         topics = sorted(cluster.admin("list-topics"))
@@ -66,7 +66,7 @@ class Past(Kept):
         """Kill nodes at one moment if their logs end alike then."""
         self.cluster.wait_caught_up(*nodes)
         with self._paused(*nodes):
-            is_level = len({end_of(each) for each in nodes}) == 1
+            is_level = len({end_of(node) for node in nodes}) == 1
             if is_level:
                 kill_together(self.cluster, *nodes)
         return is_level
@@ -81,13 +81,13 @@ class Past(Kept):
         return self.others[0]
 
     def _create(self, *topics: str) -> None:
-        for each in topics:
-            self.cluster.admin("create-topic", topic=each, partitions=1, replication=1)
+        for topic in topics:
+            self.cluster.admin("create-topic", topic=topic, partitions=1, replication=1)
 
     def _photograph_level(self) -> bool:
         self.cluster.wait_caught_up(*self.nodes)
         with self._paused(*self.nodes):
-            is_level = len({end_of(each) for each in self.nodes}) == 1
+            is_level = len({end_of(node) for node in self.nodes}) == 1
             if is_level:
                 self.photograph("level", *self.nodes)
         return is_level
@@ -96,15 +96,15 @@ class Past(Kept):
     def _paused(self, *nodes: Node) -> Iterator[None]:
         """All at one moment, so that copies are as a file system's snapshot."""
         with ExitStack() as stack:
-            for each in nodes:
-                stack.enter_context(self.cluster.paused(each))
+            for node in nodes:
+                stack.enter_context(self.cluster.paused(node))
             yield
 
     def mount(self, plan: Plan) -> None:
         """Move each disk to the node that the plan names for it."""
         moved = []
         for host in plan.hosts:
-            if any(each.key == "node.id" for each in host.settings):
+            if any(setting.key == "node.id" for setting in host.settings):
                 place = Path(host.path)
                 moved.append((self.node_of(host), place.rename(f"{place}.moved")))
         for node, place in moved:

@@ -64,4 +64,4 @@ def _start(cluster: Cluster, node: Node, command: list[str]) -> None:
 
 def written(node: Node) -> int:
     """The bytes of a node's log."""
-    return sum(each.stat().st_size for each in (node.metadata_log_dir / PARTITION).glob("*.log"))
+    return sum(path.stat().st_size for path in (node.metadata_log_dir / PARTITION).glob("*.log"))

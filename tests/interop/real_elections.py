@@ -124,7 +124,7 @@ def _laggard(cluster: Cluster) -> None:
     )
     kafka.wait_for(
         "the others to have more",
-        lambda: all(_ends(cluster)[each.id][0] > before + 2 for each in (leader, others[1])),
+        lambda: all(_ends(cluster)[node.id][0] > before + 2 for node in (leader, others[1])),
         every=0.5,
     )
     kill_together(cluster, leader, others[1])
@@ -147,7 +147,7 @@ def _quorum_epoch(cluster: Cluster, node: Node) -> int:
 
 def _ends(cluster: Cluster) -> dict[int, tuple[int, int]]:
     case = case_of(cluster)
-    return {each.id: (each.end.offset, each.end.epoch) for each in case.nodes}
+    return {node.id: (node.end.offset, node.end.epoch) for node in case.nodes}
 
 
 def case_of(cluster: Cluster) -> ElectionCase:
@@ -155,22 +155,22 @@ def case_of(cluster: Cluster) -> ElectionCase:
 
 
 def _ex_leaders(case: ElectionCase) -> list[int]:
-    return [each.id for each in case.nodes if each.election and each.election.leader_id == each.id]
+    return [node.id for node in case.nodes if node.election and node.election.leader_id == node.id]
 
 
 def _is_even(case: ElectionCase) -> bool:
     """True if all logs are equal and one node was the leader."""
-    return len({each.end for each in case.nodes}) == 1 and len(_ex_leaders(case)) == 1
+    return len({node.end for node in case.nodes}) == 1 and len(_ex_leaders(case)) == 1
 
 
 def _one_is_behind(case: ElectionCase) -> bool:
-    ends = sorted((each.end.epoch, each.end.offset) for each in case.nodes)
+    ends = sorted((node.end.epoch, node.end.offset) for node in case.nodes)
     return ends[0] < ends[1] == ends[2] and len(_ex_leaders(case)) == 1
 
 
 def _epochs_differ(case: ElectionCase) -> bool:
-    epochs = {each.election.epoch for each in case.nodes if each.election}
-    return len({each.end for each in case.nodes}) == 1 and len(epochs) > 1
+    epochs = {node.election.epoch for node in case.nodes if node.election}
+    return len({node.end for node in case.nodes}) == 1 and len(epochs) > 1
 
 
 SITUATIONS = {
@@ -332,7 +332,7 @@ def _read(cluster: Cluster, spawned: dict[int, int], began: float, load: float) 
         id_: _started(_log(cluster, cluster.nodes[id_]), at, began) for id_, at in spawned.items()
     }
     first = min(
-        ((at, epoch, id_) for id_, each in nodes.items() for at, epoch in each.committed),
+        ((at, epoch, id_) for id_, node in nodes.items() for at, epoch in node.committed),
         default=None,
     )
     return Election(
@@ -374,7 +374,7 @@ def as_json(election: Election) -> dict[str, Any]:
         "atMs": election.at_ms,
         "load": round(election.load, 1),
         "nodes": {
-            str(id_): [each.spawned_ms, each.raft_ms, each.listening_ms]
-            for id_, each in sorted(election.nodes.items())
+            str(id_): [started.spawned_ms, started.raft_ms, started.listening_ms]
+            for id_, started in sorted(election.nodes.items())
         },
     }

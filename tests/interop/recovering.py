@@ -19,7 +19,7 @@ import pytest
 from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.interop import kafka, operations, our_commands, scenarios
-from tests.interop.clusters import AdminRefused, AdminSession, Cluster, Node, at_least
+from tests.interop.clusters import AdminRefused, AdminSession, Cluster, Node, admin_client, at_least
 from tests.interop.ondisk import PARTITION, differences, gathered, segments, trees
 from tests.interop.our_commands import ROOT
 from tests.interop.our_nodes import end_of
@@ -43,8 +43,10 @@ def on(
 ) -> pytest.MarkDecorator:
     """A fixture on each release: always with Kafka 4.3.0 if it is said so, all else in soak."""
     params = [
-        pytest.param(each, marks=() if always and each == kafka.TOOLS_VERSION else pytest.mark.soak)
-        for each in versions
+        pytest.param(
+            version, marks=() if always and version == kafka.TOOLS_VERSION else pytest.mark.soak
+        )
+        for version in versions
     ]
     return pytest.mark.parametrize(fixture, params, indirect=True)
 
@@ -93,7 +95,7 @@ def begin(
 @contextmanager
 def load(cluster: Cluster, broker: Node) -> Iterator[None]:
     """Topics are created by another process all the while."""
-    session = AdminSession(cluster.version, cluster.logs / "load.log")
+    session = AdminSession(admin_client(cluster.version), cluster.logs / "load.log")
     at, ended = broker.at("BROKER"), threading.Event()
 
     def create() -> None:
@@ -182,7 +184,9 @@ class Kept:
         self._photographs: dict[str, dict[int, Photograph]] = {}
         self._trees: dict[tuple[int, str], dict[str, str]] = {}
         self.survivor, self.topics = self._struck(cleaned=cleaned)
-        self.others = [each for each in self.controllers if each is not self.survivor]
+        self.others = [
+            controller for controller in self.controllers if controller is not self.survivor
+        ]
         self.photograph("struck")
 
     def _struck(self, *, cleaned: bool) -> tuple[Node, list[str]]:
@@ -203,7 +207,7 @@ class Kept:
         """Until Kafka's own cleaning, which runs once a minute, has moved every log's start."""
         kafka.wait_for(
             "the first segments to be cleaned",
-            lambda: all(int(segments(each)[0].stem) > 0 for each in self.controllers),
+            lambda: all(int(segments(controller)[0].stem) > 0 for controller in self.controllers),
             timeout=150,
         )
 
@@ -216,10 +220,10 @@ class Kept:
     def photograph(self, name: str, *nodes: Node) -> None:
         """Keep the directories of some nodes, else of all, as they are, with the settings."""
         kept = nodes or self.nodes
-        for each in kept:
-            shutil.copytree(each.metadata_log_dir, each.directory / name, symlinks=True)
+        for node in kept:
+            shutil.copytree(node.metadata_log_dir, node.directory / name, symlinks=True)
         self._photographs[name] = {
-            each.id: Photograph(dict(each.settings), dict(each.ports)) for each in kept
+            node.id: Photograph(dict(node.settings), dict(node.ports)) for node in kept
         }
 
     def kept(self, node: Node, name: str = "struck") -> Path:
@@ -229,22 +233,22 @@ class Kept:
     def put_back(self, name: str = "struck") -> None:
         """Everything as it was in a photograph, and nothing else."""
         self.end()
-        for each in [each for each in self.cluster.nodes.values() if each not in self.nodes]:
-            shutil.rmtree(each.directory)
-            del self.cluster.nodes[each.id]
-        for each in self.nodes:
-            photograph = self._photographs[name][each.id]
-            each.settings, each.ports = dict(photograph.settings), dict(photograph.ports)
-            each.write_properties()
-            shutil.rmtree(each.metadata_log_dir, ignore_errors=True)
-            shutil.copytree(self.kept(each, name), each.metadata_log_dir, symlinks=True)
+        for node in [node for node in self.cluster.nodes.values() if node not in self.nodes]:
+            shutil.rmtree(node.directory)
+            del self.cluster.nodes[node.id]
+        for node in self.nodes:
+            photograph = self._photographs[name][node.id]
+            node.settings, node.ports = dict(photograph.settings), dict(photograph.ports)
+            node.write_properties()
+            shutil.rmtree(node.metadata_log_dir, ignore_errors=True)
+            shutil.copytree(self.kept(node, name), node.metadata_log_dir, symlinks=True)
 
     def end(self) -> None:
         """kill -9 of whatever runs."""
-        for each in self.cluster.nodes.values():
-            if each.process is not None:
-                each.process.close()
-                each.process = None
+        for node in self.cluster.nodes.values():
+            if node.process is not None:
+                node.process.close()
+                node.process = None
 
     def level(self) -> None:
         """Put back a photograph in which the logs of all controllers end alike; made once."""
@@ -257,8 +261,8 @@ class Kept:
             self.cluster.start(*self.nodes)
             self.cluster.wait_caught_up(*self.nodes)
             leader = self.cluster.wait_leader()
-            self.cluster.kill(leader, *(each for each in self.nodes if each is not leader))
-            return len({end_of(each) for each in self.nodes}) == 1
+            self.cluster.kill(leader, *(node for node in self.nodes if node is not leader))
+            return len({end_of(node) for node in self.nodes}) == 1
 
         kafka.wait_for("all logs to end alike", are_level, timeout=180)
         self.photograph("level")
@@ -280,7 +284,7 @@ class Kept:
         that of the checkpoint that was written, too."""
         host = plan.host(plan.seed or "")
         assert host is not None
-        recipe = next(each.snapshot for each in host.edits if each.snapshot is not None)
+        recipe = next(edit.snapshot for edit in host.edits if edit.snapshot is not None)
         source = plan.host(recipe.source) if recipe.source else host
         assert source is not None
         origin = self.kept(self.node_of(source))
@@ -300,7 +304,9 @@ class Kept:
     def assert_alike(self) -> None:
         """All controllers have one tree, with every topic of before."""
         self.end()
-        [first, *rest] = trees([self.gathered(each.metadata_log_dir) for each in self.controllers])
+        [first, *rest] = trees(
+            [self.gathered(controller.metadata_log_dir) for controller in self.controllers]
+        )
         for other in rest:
             assert not differences(first, other)
         found = {path.split("/")[4] for path in first if path.startswith("/image/topics/byName/")}
@@ -310,7 +316,7 @@ class Kept:
 
     def plan(self, nodes: Iterable[Node], *options: str) -> Plan:
         """`recover plan` on the directories of some nodes."""
-        paths = [each.directory / "server.properties" for each in nodes]
+        paths = [node.directory / "server.properties" for node in nodes]
         version = ("--kafka-version", self.cluster.version)
         self.plan_file.unlink(missing_ok=True)
         kraftool("recover", "plan", *paths, *version, *options, "--out", self.plan_file)
@@ -321,8 +327,8 @@ class Kept:
     def plan_lost(self, lost: Iterable[Node], *options: str) -> Plan:
         """The plan where some controllers are lost, and everybody else is there."""
         gone = list(lost)
-        told = ",".join(str(each.id) for each in gone)
-        left = [each for each in self.cluster.nodes.values() if each not in gone]
+        told = ",".join(str(node.id) for node in gone)
+        left = [node for node in self.cluster.nodes.values() if node not in gone]
         return self.plan(left, "--set", f"lost={told}", *options)
 
     def node_of(self, host: HostPlan) -> Node:
@@ -334,7 +340,7 @@ class Kept:
 
         The ids of those.
         """
-        done, words = set(), [word for each in plan.risks for word in ("--accept", each.word)]
+        done, words = set(), [word for risk in plan.risks for word in ("--accept", risk.word)]
         for host in plan.hosts:
             if not host.edits:
                 continue
@@ -361,10 +367,10 @@ class Kept:
         """Set in each server.properties what the plan says."""
         for host in plan.hosts:
             node = self.node_of(host)
-            for each in host.settings:
-                node.settings.pop(each.key, None)
-                if each.value:
-                    node.settings[each.key] = each.value
+            for setting in host.settings:
+                node.settings.pop(setting.key, None)
+                if setting.value:
+                    node.settings[setting.key] = setting.value
             node.write_properties()
 
     # What is said and seen while nodes run
@@ -395,8 +401,8 @@ class Kept:
         """Wait until one of these calls one of these the leader."""
 
         def probe() -> Node | None:
-            for each in nodes:
-                shown = self.cluster.peek("describe-quorum", each) or {"leaderId": -1}
+            for node in nodes:
+                shown = self.cluster.peek("describe-quorum", node) or {"leaderId": -1}
                 found = [one for one in nodes if one.id == shown["leaderId"]]
                 if found:
                     return found[0]
@@ -408,17 +414,17 @@ class Kept:
         """Wait until a leader sees all of these fetch to its end, and none of them as a voter."""
 
         def probe() -> bool:
-            for each in (leader, *nodes):
-                assert each.process is not None
-                each.process.require_alive()
+            for node in (leader, *nodes):
+                assert node.process is not None
+                node.process.require_alive()
             shown = self.cluster.peek("describe-quorum", leader)
             if shown is None:
                 return False
             assert [each["id"] for each in shown["voters"]] == [leader.id]
             ends = {each["id"]: each["logEndOffset"] for each in shown["observers"]}
-            return all(ends.get(each.id, -1) >= shown["highWatermark"] for each in nodes)
+            return all(ends.get(node.id, -1) >= shown["highWatermark"] for node in nodes)
 
-        kafka.wait_for(f"{[each.id for each in nodes]} to follow {leader.id}", probe, every=0.1)
+        kafka.wait_for(f"{[node.id for node in nodes]} to follow {leader.id}", probe, every=0.1)
 
     def is_voter(self, node: Node) -> bool:
         """Whether the leader counts a node, under the name that its directory has, as a voter."""

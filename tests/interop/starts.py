@@ -403,7 +403,7 @@ def findings(*nodes: Server) -> tuple[Finding, ...]:
     """What doctor, verify-log and verify-snapshot report of the nodes' directories."""
     locations, unopened = locations_of([str(node.properties) for node in nodes])
     report = diagnose(examine(locations, unopened))
-    reported = [each.finding for section in report.sections for each in section.diagnoses]
+    reported = [diagnosis.finding for section in report.sections for diagnosis in section.diagnoses]
     directories = [path for node in nodes for path in node.settings["log.dirs"].split(",")]
     opened, problems = open_paths(directories)
     reported += verify_logs(opened, unopened=problems).all_findings

@@ -120,7 +120,7 @@ def test_kafka_aborts_the_transaction_that_a_stopped_leader_left_open() -> None:
 def test_one_transaction_is_aborted_and_the_bootstrap_is_committed(folder: Path) -> None:
     data = (folder / LOG).read_bytes()
     found = find_transactions(Walk(lambda at, size: data[at : at + size], BEGINNING))
-    assert [each.outcome for each in found] == ["committed", "aborted"]
+    assert [transaction.outcome for transaction in found] == ["committed", "aborted"]
 
 
 def test_the_built_fixture_is_dumped_as_kafka_dumped_it() -> None:

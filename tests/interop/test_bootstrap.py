@@ -31,7 +31,8 @@ OLD = ("3.7.2", "3.3.2")
 def releases(*versions: str) -> pytest.MarkDecorator:
     """Run a test with a quorum of each release, of all but one in the soak only."""
     params = [
-        each if each == IN_CI else pytest.param(each, marks=pytest.mark.soak) for each in versions
+        version if version == IN_CI else pytest.param(version, marks=pytest.mark.soak)
+        for version in versions
     ]
     return pytest.mark.parametrize("quorum", params, indirect=True, scope="module")
 
@@ -102,7 +103,11 @@ def _is_whole(node: Node) -> bool:
 def test_a_change_is_sent_to_the_leader_not_to_the_broker(quorum: Cluster) -> None:
     broker, follower = (
         quorum.nodes[10],
-        next(each for each in quorum.controllers if each.id != quorum.wait_leader().id),
+        next(
+            controller
+            for controller in quorum.controllers
+            if controller.id != quorum.wait_leader().id
+        ),
     )
     options = ("-i", follower.id, *_at(broker), "--dry-run")
     done = kraftool("quorum", "remove-controller", *options)
@@ -153,7 +158,9 @@ def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) 
                     )
 
                 report = until(f"a leader without node {number}", has_another_leader)
-                assert not any("No node leads" in each.reason for each in report.statements)
+                assert not any(
+                    "No node leads" in statement.reason for statement in report.statements
+                )
                 quorum.start(node)
                 until("all are reached again", lambda report: _reached(report) == {*VOTERS})
             finally:
@@ -161,7 +168,9 @@ def test_each_node_is_killed_while_only_its_address_is_watched(quorum: Cluster) 
 
 
 def _reached(report: QuorumReport) -> set[int | None]:
-    return {each.node_id for each in report.replicas if each.is_voter and each.is_reached}
+    return {
+        replica.node_id for replica in report.replicas if replica.is_voter and replica.is_reached
+    }
 
 
 def _until(

@@ -49,7 +49,7 @@ def junk_snapshot(data: Path) -> None:
 def diagnoses(data: Path) -> list[Diagnosis]:
     locations, findings = locations_of([str(data)])
     report = diagnose(examine(locations, findings))
-    return [each for section in report.sections for each in section.diagnoses]
+    return [diagnosis for section in report.sections for diagnosis in section.diagnoses]
 
 
 @pytest.mark.interop
@@ -84,10 +84,10 @@ def test_kafka_dies_on_what_doctor_finds_and_starts_after_its_command(
         # What Kafka leaves of it may be less than what there was.
         shutil.rmtree(data)
         shutil.copytree(copy, data)
-        told = [each for each in diagnoses(data) if each.finding.code == code]
+        told = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]
         assert told
         assert told[0].finding.severity is Severity.ERROR
         subprocess.run(["bash", "-c", told[0].commands[0]], check=True)
-        assert code not in [each.finding.code for each in diagnoses(data)]
+        assert code not in [diagnosis.finding.code for diagnosis in diagnoses(data)]
         cluster.start(node)
         assert cluster.wait_leader() is node

@@ -48,13 +48,13 @@ def told(version: str) -> dict[str, Any]:
 def production(version: str) -> list[dict[str, Any]]:
     """The production levels of a release. 3.3.2 has no more levels than these."""
     levels = told(version)["levels"]
-    return [each for each in levels if each["level"] <= told(version)["latest"]]
+    return [level for level in levels if level["level"] <= told(version)["latest"]]
 
 
 @pytest.mark.parametrize("version", kafka.VERSIONS)
 def test_levels_have_the_names_and_the_changes_that_kafka_gives_them(version: str) -> None:
     levels = production(version)
-    assert [table.level_name(each["level"]) for each in levels] == [e["name"] for e in levels]
+    assert [table.level_name(level["level"]) for level in levels] == [e["name"] for e in levels]
     for before, each in pairwise(levels):
         assert each["level"] == before["level"] + 1
         changed = table.changed_between(before["level"], each["level"]) != ()
@@ -141,7 +141,7 @@ def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
     features, latest = told(version)["features"], told(version)["latest"]
     assert set(features) == set(table.FEATURES)
     for name, told_feature in features.items():
-        rules = {each.level: each for each in table.FEATURES[name]}
+        rules = {feature.level: feature for feature in table.FEATURES[name]}
         for each in told_feature["versions"]:
             if each["level"] == 0:
                 continue
@@ -155,7 +155,9 @@ def test_features_have_the_defaults_and_needs_of_kafka(version: str) -> None:
                 assert table.release_levels(int(level))[name] == default, (name, level)
     if version == kafka.NEWEST:
         levels = {n: [v["level"] for v in f["versions"]][1:] for n, f in features.items()}
-        assert levels == {n: [each.level for each in r] for n, r in table.FEATURES.items()}
+        assert levels == {
+            n: [level_rule.level for level_rule in r] for n, r in table.FEATURES.items()
+        }
 
 
 def test_kafka_3_9_needs_its_own_level_for_kraft_version_and_has_no_other_feature() -> None:
@@ -296,7 +298,7 @@ def compare(
         return f"Kafka accepts {words}, we: {ours}" if ours else None
     if not ours:
         return f"Kafka refuses {words}: {answer['said']}"
-    if any(re.search(REASONS[each.rule], answer["said"]) for each in ours):
+    if any(re.search(REASONS[blocker.rule], answer["said"]) for blocker in ours):
         return None
     return f"Kafka refuses {words} for another reason: {answer['said']}, we: {ours}"
 
@@ -340,8 +342,8 @@ def test_kafka_4_3_accepts_and_refuses_what_we_say(
     cluster = read_features([str(node.directory / "server.properties"), str(node.metadata_log_dir)])
     assert len(answers) == len(commands)
     differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
-    assert [each for each in differences if each] == []
-    assert sum(each["code"] != 0 for each in answers) == refused
+    assert [difference for difference in differences if difference] == []
+    assert sum(answer["code"] != 0 for answer in answers) == refused
 
 
 def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
@@ -366,7 +368,7 @@ def test_kafka_4_3_refuses_everything_while_a_static_voter_has_not_registered(
         running.kill(nodes[1])
     cluster = read_features([str(node.directory / "server.properties")])
     differences = [compare(cluster, *each) for each in zip(commands, answers, strict=True)]
-    assert [each for each in differences if each] == []
-    assert [each["code"] for each in answers] == [1] * len(commands)
-    found = {each.nodes for each in blockers(cluster, asked(cluster, commands[3]))}
+    assert [difference for difference in differences if difference] == []
+    assert [answer["code"] for answer in answers] == [1] * len(commands)
+    found = {blocker.nodes for blocker in blockers(cluster, asked(cluster, commands[3]))}
     assert found == {("controller 3",)}

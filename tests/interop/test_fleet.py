@@ -64,10 +64,12 @@ def test_three_controllers_elect_a_leader_on_generated_directories(
         spec = laid_out(cluster, spec, nodes, tmp_path / "fleet")
         paths = [open_path(str(node.metadata_log_dir)) for node in nodes]
         before = verify_logs(paths)
-        assert not [each for each in before.all_findings if each.severity is not Severity.INFO]
+        assert not [
+            finding for finding in before.all_findings if finding.severity is not Severity.INFO
+        ]
         states = [load_state(str(node.metadata_log_dir)) for node in nodes]
-        epoch = max(each.image.provenance.last_epoch for each in states)
-        end = max(each.end_offset for each in states)
+        epoch = max(loaded_state.image.provenance.last_epoch for loaded_state in states)
+        end = max(loaded_state.end_offset for loaded_state in states)
         cluster.start(*nodes)
 
         # Seen in the logs: admin clients ask the brokers of the image, which are not there.
@@ -83,7 +85,7 @@ def test_three_controllers_elect_a_leader_on_generated_directories(
         kafka.wait_for("a leader that all follow", follow_a_leader)
         cluster.stop(*nodes)
     after = verify_logs([open_path(str(node.metadata_log_dir)) for node in nodes])
-    assert not [each for each in after.all_findings if each.severity is not Severity.INFO]
+    assert not [finding for finding in after.all_findings if finding.severity is not Severity.INFO]
     for each in after.verified:
         # Not one of them threw the generated log away.
         assert (each.checked.end_offset or 0) > end

@@ -80,17 +80,17 @@ def logged(node: Node) -> set[tuple[int, int]]:
         check=True,
     )
     lines = map(json.loads, done.stdout.splitlines())
-    return {(each["epoch"], each["offset"]) for each in lines if each["kind"] == "record"}
+    return {(line["epoch"], line["offset"]) for line in lines if line["kind"] == "record"}
 
 
 def session_of(leader: int) -> list[int]:
     """The processes that run in a session."""
     found = []
-    for each in Path("/proc").glob("[0-9]*"):
+    for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
-            fields = (each / "stat").read_text().rpartition(")")[2].split()
+            fields = (path / "stat").read_text().rpartition(")")[2].split()
             if int(fields[3]) == leader and fields[0] != "Z":
-                found.append(int(each.name))
+                found.append(int(path.name))
     return found
 
 

@@ -82,7 +82,7 @@ def _check_unseen(cluster: Cluster, node: Node, directory: Path) -> None:
     before = _replicas(cluster)
     told, view = asyncio.run(_watch(_target(node), cluster))
     assert _replicas(cluster) == before, "who reads is listed nowhere"
-    assert {each.replica.id for each in (*view.voters, *view.observers)} == before
+    assert {replica.replica.id for replica in (*view.voters, *view.observers)} == before
     kept = load_state(str(directory), at=told.end_offset).image
     assert state_hash(told.image) == state_hash(kept)
     assert {"one", "two", "three"} <= set(told.image.topics.by_name)
@@ -169,7 +169,7 @@ def _of_nodes(told: Any) -> list[Any]:
 def test_its_nodes_and_their_directories_tell_the_same_voters(quorum: Cluster) -> None:
     def in_one_epoch(told: Any) -> bool:
         """Nobody is elected meanwhile, and all know of it."""
-        epochs = {each["quorumState"]["leaderEpoch"] for each in _of_nodes(told)}
+        epochs = {node["quorumState"]["leaderEpoch"] for node in _of_nodes(told)}
         return epochs == {quorum.leader_epoch()}
 
     asked = ("diff-voters", *_directories(quorum), *_at(quorum.nodes[2]))
@@ -290,7 +290,7 @@ def test_a_broker_that_is_gone(quorum: Cluster) -> None:
 
 def test_without_a_leader_what_is_known_is_told(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
-    follower = next(each for each in quorum.running() if each.controller and each is not leader)
+    follower = next(node for node in quorum.running() if node.controller and node is not leader)
     quorum.kill(follower)
 
     told = _until(

@@ -177,7 +177,7 @@ def _leader(nodes: list[Node], client: Mapping[str, str]) -> int:
     def probe() -> int | None:
         view = asyncio.run(survey(bootstrap, access))
         # Until it has read its metadata a controller does not describe the cluster.
-        is_whole = len(view.reached) == 2 and not any(each.problem for each in view.nodes)
+        is_whole = len(view.reached) == 2 and not any(answer.problem for answer in view.nodes)
         return view.leader.node_id if is_whole and view.agrees and view.leader else None
 
     return kafka.wait_for("two secured nodes that agree", probe, every=0.3)

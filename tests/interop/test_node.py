@@ -82,7 +82,7 @@ def test_two_kafkas_and_one_of_ours_commit_when_a_kafka_dies(quorum: Cluster) ->
 def test_ours_votes_a_kafka_into_office_after_the_leader_died(quorum: Cluster) -> None:
     quorum.start(*quorum.controllers)
     old = quorum.wait_leader()
-    ours, other = (each for each in quorum.controllers if each is not old)
+    ours, other = (controller for controller in quorum.controllers if controller is not old)
     quorum.stop(ours)
     start_ours(quorum, ours, options=WITNESS)
     quorum.wait_caught_up(ours, other)
@@ -96,7 +96,7 @@ def test_ours_votes_a_kafka_into_office_after_the_leader_died(quorum: Cluster) -
 def test_ours_leads_kafkas_that_replicate_from_it(quorum: Cluster) -> None:
     quorum.start(*quorum.controllers)
     old = quorum.wait_leader()
-    ours, other = (each for each in quorum.controllers if each is not old)
+    ours, other = (controller for controller in quorum.controllers if controller is not old)
     load(quorum)
     quorum.stop(ours)
     start_ours(quorum, ours, keeps_leading=True)
@@ -157,7 +157,7 @@ def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster)
     quorum.wait_leader()
     load(quorum)
     kept = high_watermark(quorum)
-    before = [(each, batches(each)) for each in quorum.controllers]
+    before = [(controller, batches(controller)) for controller in quorum.controllers]
 
     def turn(node: Node, *, to_ours: bool) -> None:
         assert node.process is not None
@@ -168,18 +168,18 @@ def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster)
         else:
             quorum.start(node)
 
-    for each in quorum.controllers:
-        turn(each, to_ours=True)
+    for controller in quorum.controllers:
+        turn(controller, to_ours=True)
 
-        def knows_a_leader_that_commits(node: Node = each) -> bool:
+        def knows_a_leader_that_commits(node: Node = controller) -> bool:
             return metric(node, "high_watermark") >= kept and metric(node, "current_leader") > 0
 
         kafka.wait_for("a leader that commits", knows_a_leader_that_commits, every=0.2)
     ends = wait_same_end(*quorum.controllers)
-    for each in quorum.controllers[1:]:
-        assert_same_log(quorum.controllers[0], each, below=ends.offset)
-    for each in quorum.controllers:
-        turn(each, to_ours=False)
+    for controller in quorum.controllers[1:]:
+        assert_same_log(quorum.controllers[0], controller, below=ends.offset)
+    for controller in quorum.controllers:
+        turn(controller, to_ours=False)
     wait_committed(quorum, ends.offset + 3)
     load(quorum, 3)
     for node, had in before:
@@ -191,10 +191,10 @@ def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster)
 def test_an_observer_comes_by_a_snapshot_and_follows_leaders(
     quorum: Cluster, tmp_path: Path
 ) -> None:
-    for each in quorum.controllers:
-        each.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
-        each.settings["metadata.max.retention.bytes"] = "1"
-        each.write_properties()
+    for controller in quorum.controllers:
+        controller.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
+        controller.settings["metadata.max.retention.bytes"] = "1"
+        controller.write_properties()
     quorum.start(*quorum.controllers)
     leader = quorum.wait_leader()
     load(quorum, 40)
@@ -242,9 +242,9 @@ def test_a_voter_that_lost_its_log_does_not_observe_once_it_learns_what_it_is(
 
 
 def test_ours_writes_snapshots_that_kafka_starts_on_after_cleaning_the_log(quorum: Cluster) -> None:
-    for each in quorum.controllers:
-        each.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
-        each.write_properties()
+    for controller in quorum.controllers:
+        controller.settings["metadata.log.max.record.bytes.between.snapshots"] = "2000"
+        controller.write_properties()
     one, two, ours = quorum.controllers
     quorum.start(one, two)
     start_ours(quorum, ours, options=WITNESS)

@@ -337,5 +337,5 @@ def controllers(cluster: Cluster, leader: Node) -> dict[int, str]:
         check=True,
         heap="-Xmx200m",
     )
-    rows = [each.split() for each in done.stdout.decode().splitlines()[1:] if each.strip()]
+    rows = [line.split() for line in done.stdout.decode().splitlines()[1:] if line.strip()]
     return {int(row[0]): f"{row[1]}:{row[2]}" for row in rows}

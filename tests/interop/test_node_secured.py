@@ -47,7 +47,7 @@ def secured(cluster: Cluster, stores: Stores, protocol: str) -> list[Node]:
             **stores.settings("PKCS12"),
         }
         if protocol == "SSL":
-            for key in [each for each in node.settings if "sasl" in each]:
+            for key in [setting for setting in node.settings if "sasl" in setting]:
                 del node.settings[key]
         nodes.append(node)
     servers = ",".join(each.at("SECURE") for each in nodes)
@@ -71,7 +71,7 @@ def test_ours_is_a_voter_over_secured_listeners(
         start_ours(cluster, nodes[2], options=("--role", "voter"))
         leader = cluster.wait_leader()
         cluster.wait_caught_up(nodes[2])
-        dying = next(each for each in nodes[:2] if each is not leader)
+        dying = next(node for node in nodes[:2] if node is not leader)
         cluster.kill(dying)
         # Ours is the other half of the majority: over the secured listener it fetches and is asked.
         at = wait_committed(cluster, high_watermark(cluster) + 3)

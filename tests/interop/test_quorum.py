@@ -48,8 +48,8 @@ RELEASES = ("3.9.1", "4.1.1", kafka.TOOLS_VERSION, kafka.NEWEST)
 on_one_release = pytest.mark.parametrize(
     "quorum",
     [
-        pytest.param(each, marks=() if each == kafka.TOOLS_VERSION else pytest.mark.soak)
-        for each in RELEASES  # all of them in the fixture's order, so that each is set up once
+        pytest.param(release, marks=() if release == kafka.TOOLS_VERSION else pytest.mark.soak)
+        for release in RELEASES  # all of them in the fixture's order, so that each is set up once
     ],
     indirect=True,
 )
@@ -166,11 +166,11 @@ def test_every_controller_is_found_from_one_and_nobody_notices(quorum: Cluster) 
     assert [each["id"] for each in told["nodes"]] == [1, 2, 3, 4]
     assert {each["leaderId"] for each in told["nodes"]} == {told["leaderId"]}
     voters = [each for each in told["replicas"] if each["isVoter"]]
-    assert sorted(each["id"] for each in voters) == [1, 2, 3]
+    assert sorted(voter["id"] for voter in voters) == [1, 2, 3]
     assert _observers(told) == [4], "clients do not observe"
     assert told["hasActiveController"], "and so could those that do not lead"
     assert {each["isWitness"] for each in told["nodes"]} == {False}
-    endpoints = {each["id"]: each["endpoints"][0]["port"] for each in voters}
+    endpoints = {voter["id"]: voter["endpoints"][0]["port"] for voter in voters}
     assert endpoints == {each: quorum.nodes[each].ports["CONTROLLER"] for each in (1, 2, 3)}
 
 
@@ -274,7 +274,7 @@ def test_the_log_of_a_running_quorum_is_followed(quorum: Cluster) -> None:
     more = 4 + max(each["offset"] for each in _log(*at) if each["kind"] == "record")
     words = ("dump-log", *at, "-o", "jsonl", "--follow", "--head", str(more + 1))
     records = [json.loads(line) for line in _answered(*words).splitlines()]
-    offsets = [each["offset"] for each in records if each["kind"] == "record"]
+    offsets = [record["offset"] for record in records if record["kind"] == "record"]
     assert offsets == list(range(more + 1))
 
 
@@ -324,7 +324,7 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
 def _voters_with(cluster: Cluster, node_id: int) -> list[Any]:
     """What each set of voters that has a node says of it, in order."""
     records = _log(*_at(cluster.nodes[2]), "--control")
-    sets = [each["data"]["voters"] for each in records if each.get("type") == "KRaftVoters"]
+    sets = [record["data"]["voters"] for record in records if record.get("type") == "KRaftVoters"]
     return [voter for voters in sets for voter in voters if voter["voterId"] == node_id]
 
 
@@ -419,14 +419,14 @@ def test_old_controllers_on_standby_are_no_witnesses(version: str, tmp_path: Pat
         cluster.format(nodes)
         cluster.start(*nodes)
         # Those of 3.3 name no other controller's address.
-        where = [f"{each.id}={each.at('CONTROLLER')}" for each in nodes]
+        where = [f"{node.id}={node.at('CONTROLLER')}" for node in nodes]
 
         def led() -> QuorumView | None:
             view = asyncio.run(target_of(nodes[0].at("CONTROLLER"), where, "", 60.0).survey())
             return view if view.leader is not None and len(view.reached) == 2 else None
 
         view = kafka.wait_for("a leader", led, every=0.5)
-        assert [each.runs_controller for each in view.nodes] == [True, True]
+        assert [node.runs_controller for node in view.nodes] == [True, True]
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])

@@ -40,18 +40,18 @@ class Night:
     def strike(self) -> tuple[Node, list[Node]]:
         """Kill the leader, let the others go on, kill them all; the survivor and the lost."""
         survivor, self.topics = recovering.strike(self.cluster, self.broker)
-        lost = [each for each in self.controllers if each is not survivor]
-        for each in lost:
-            shutil.move(each.metadata_log_dir, each.directory / "lost")
+        lost = [controller for controller in self.controllers if controller is not survivor]
+        for node in lost:
+            shutil.move(node.metadata_log_dir, node.directory / "lost")
         return survivor, lost
 
     def collect_and_plan(self, survivor: Node, lost: list[Node], *more: str) -> Plan:
         collected = []
-        for each in (survivor, self.broker):
-            file = self.plan_file.with_name(f"node-{each.id}.collect")
-            kraftool("recover", "collect", each.directory / "server.properties", "--out", file)
+        for node in (survivor, self.broker):
+            file = self.plan_file.with_name(f"node-{node.id}.collect")
+            kraftool("recover", "collect", node.directory / "server.properties", "--out", file)
             collected.append(file)
-        ids = ",".join(str(each.id) for each in lost)
+        ids = ",".join(str(node.id) for node in lost)
         options = ("--set", f"lost={ids}", "--kafka-version", self.cluster.version, *more)
         kraftool("recover", "plan", *collected, *options, "--out", self.plan_file)
         return plan_from_yaml(self.plan_file.read_bytes())
@@ -63,10 +63,10 @@ class Night:
                 words = shlex.split(command)
                 if words[0] != "kraftool":
                     continue
-                words = [each.replace("plan.yaml", str(self.plan_file)) for each in words[1:]]
+                words = [word.replace("plan.yaml", str(self.plan_file)) for word in words[1:]]
                 words = [
-                    re.sub(r"=node-\d+-data$", f"={self.broker.metadata_log_dir}", each)
-                    for each in words
+                    re.sub(r"=node-\d+-data$", f"={self.broker.metadata_log_dir}", word)
+                    for word in words
                 ]
                 kraftool(*words, *(("--yes", plan.id) if action is Action.APPLY else ()))
 
@@ -83,19 +83,19 @@ class Night:
     def add_controllers(self, survivor: Node) -> list[Node]:
         """Two new ones, with Kafka's own tools, as the plan says."""
         cluster = self.cluster
-        for each in self.controllers:
-            if each is not survivor:
-                del cluster.nodes[each.id]
+        for controller in self.controllers:
+            if controller is not survivor:
+                del cluster.nodes[controller.id]
         new = [cluster.add_node(number, ("controller",)) for number in (4, 5)]
         cluster.use_bootstrap_servers()
         cluster.format(new, "--no-initial-controllers")
-        for each in new:
-            cluster.start(each)
-            cluster.wait_caught_up(each)
+        for node in new:
+            cluster.start(node)
+            cluster.wait_caught_up(node)
             at = ("--bootstrap-controller", survivor.at("CONTROLLER"))
             options = (*at, "--command-config", "server.properties", "add-controller")
             tool = "org.apache.kafka.tools.MetadataQuorumCommand"
-            kafka.run(cluster.version, tool, *options, cwd=each.directory, check=True)
+            kafka.run(cluster.version, tool, *options, cwd=node.directory, check=True)
         # A broker finds a new leader by its bootstrap servers alone, which are others now.
         cluster.stop(self.broker)
         cluster.start(self.broker)
@@ -123,7 +123,7 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Ni
     assert plan.method is Method.SNAPSHOT_JUMP
     assert plan.loss.verdict is LossBound.UNBOUNDED
     assert plan.ranking[0].host == "node-11", "the broker has the later epoch"
-    assert sorted(each.node_id for each in plan.quarantine) == [each.id for each in lost]
+    assert sorted(node.node_id for node in plan.quarantine) == [node.id for node in lost]
     night.do(plan, Action.APPLY)
     cluster.start(survivor)
     assert cluster.wait_leader() is survivor
@@ -133,8 +133,8 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Ni
     cluster.admin("create-topic", topic="after", partitions=1, replication=1)
 
     # The old majority comes back from the dead: it takes the checkpoint, and votes no more.
-    for each in lost:
-        shutil.move(each.directory / "lost", each.metadata_log_dir)
+    for node in lost:
+        shutil.move(node.directory / "lost", node.metadata_log_dir)
     cluster.start(*lost)
     cluster.wait_caught_up(*lost)
     assert voters(cluster) == [survivor.id]
@@ -142,7 +142,7 @@ def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(night: Ni
     cluster.stop(*lost)
 
     new = night.add_controllers(survivor)
-    assert voters(cluster) == sorted([survivor.id, *(each.id for each in new)])
+    assert voters(cluster) == sorted([survivor.id, *(node.id for node in new)])
     epoch = cluster.leader_epoch()
     cluster.kill(survivor)
     assert cluster.wait_leader(above_epoch=epoch) in new
@@ -185,8 +185,8 @@ def test_a_new_cluster_id_keeps_the_old_majority_apart(night: Night) -> None:
     cluster.start(survivor)
     cluster.start(night.broker)
     night.has_everything()
-    for each in lost:
-        shutil.move(each.directory / "lost", each.metadata_log_dir)
+    for node in lost:
+        shutil.move(node.directory / "lost", node.metadata_log_dir)
     cluster.start(*lost)
     kafka.wait_for(
         "the old majority to have a leader",
@@ -208,7 +208,7 @@ def test_static_voters_are_set_everywhere(static_night: Night) -> None:
     assert plan.method is Method.STATIC_PROPERTIES
     for host in plan.hosts:
         node = cluster.nodes[host.identity.node_id or 0]
-        node.settings |= {each.key: each.value for each in host.settings}
+        node.settings |= {setting.key: setting.value for setting in host.settings}
         node.write_properties()
     night.do(plan, Action.APPLY)
     cluster.start(survivor)

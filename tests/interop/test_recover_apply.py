@@ -145,9 +145,9 @@ def test_a_flipped_bit_is_put_back_and_kafka_starts_with_all_records(server: Ser
     for number in range(20):
         cluster.admin("create-topic", topic=f"topic-{number}", partitions=1, replication=1)
     cluster.stop(server.node)
-    for each in snapshots(server.node):
-        if int(each.name[:20]):
-            each.unlink()
+    for snapshot in snapshots(server.node):
+        if int(snapshot.name[:20]):
+            snapshot.unlink()
     intact = gathered(directory, directory.parent / "intact.gathered")
     before = segments(server.node)[0].read_bytes()
     damages.flip_one_bit(server.node)

@@ -51,7 +51,7 @@ def test_each_directory_is_damaged_otherwise_and_all_are_mended_at_once(kept: Ke
         "emptied",
     }
     assert plan.loss.verdict is LossBound.NONE
-    assert kept.apply(plan) == {each.id for each in kept.nodes}
+    assert kept.apply(plan) == {node.id for node in kept.nodes}
     kept.cluster.start(*kept.nodes)
     kept.has_everything()
     kept.cluster.wait_caught_up(*kept.nodes)
@@ -82,8 +82,8 @@ def test_the_old_majority_went_on_apart_and_meets_the_leader_of_a_jump(kept: Kep
     kept.has_everything()
     kept.follow(survivor, *kept.others, kept.broker)
     kept.assert_tree(wanted, *kept.nodes)
-    for each in kept.others:
-        [survey] = survey_path(str(each.metadata_log_dir), now_ms=0)
+    for other in kept.others:
+        [survey] = survey_path(str(other.metadata_log_dir), now_ms=0)
         assert [one.id for one in survey.voters] == [survivor.id], "it would not vote by itself"
 
 
@@ -139,9 +139,9 @@ def test_all_controllers_are_lost_and_a_broker_has_the_state(kept: Kept) -> None
     cluster = kept.cluster
     new = cluster.add_node(4, ("controller",))
     servers = new.at("CONTROLLER")
-    for each in (new, kept.broker):
-        each.settings["controller.quorum.bootstrap.servers"] = servers
-        each.write_properties()
+    for node in (new, kept.broker):
+        node.settings["controller.quorum.bootstrap.servers"] = servers
+        node.write_properties()
     kraftool("format", "-N", "-t", cluster.id, "-c", "server.properties", cwd=new.directory)
     plan = kept.plan_lost(kept.controllers, "--set", "seed=4")
     assert plan.loss.verdict is LossBound.UNBOUNDED
@@ -211,7 +211,7 @@ def test_a_survivor_with_a_damaged_log_and_nothing_else_keeps_what_was_before(ke
     kept.put_back()
     survivor = kept.survivor
     offset = damages.damage_middle_without_snapshots(survivor)
-    ids = ",".join(str(each.id) for each in kept.others)
+    ids = ",".join(str(other.id) for other in kept.others)
     plan = kept.plan([survivor], "--set", f"lost={ids}", "--accept", "ahead")
     kept.apply(plan)
     [wanted] = trees([kept.gathered(kept.kept(survivor), below=offset)])

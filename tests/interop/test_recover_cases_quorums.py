@@ -96,12 +96,12 @@ def test_nodes_that_are_controller_and_broker(version: str, tmp_path: Path) -> N
         cluster.admin("create-topic", topic="kept", partitions=1, replication=3)
         cluster.admin("produce", topic="kept", count=recovering.MESSAGES)
         leader = cluster.wait_leader()
-        survivor, _ = recovering.strike(cluster, next(each for each in nodes if each != leader))
-        lost = [each for each in nodes if each is not survivor]
-        for each in lost:
-            shutil.rmtree(each.metadata_log_dir)
+        survivor, _ = recovering.strike(cluster, next(node for node in nodes if node != leader))
+        lost = [node for node in nodes if node is not survivor]
+        for node in lost:
+            shutil.rmtree(node.metadata_log_dir)
         plan_file = tmp_path / "plan.yaml"
-        ids = ",".join(str(each.id) for each in lost)
+        ids = ",".join(str(node.id) for node in lost)
         here = survivor.directory / "server.properties"
         said = ("--set", f"lost={ids}", "--kafka-version", version)
         kraftool("recover", "plan", here, *said, "--out", plan_file)
@@ -147,11 +147,11 @@ def test_listeners_over_tls_with_sasl(version: str, tmp_path: Path, stores: Stor
         survivor = cluster.wait_leader()
         cluster.wait_caught_up(*nodes)
         cluster.kill(survivor)
-        lost = [each for each in nodes if each is not survivor]
+        lost = [node for node in nodes if node is not survivor]
         cluster.wait_leader()
         cluster.kill(*lost)
         plan_file = tmp_path / "plan.yaml"
-        ids = ",".join(str(each.id) for each in lost)
+        ids = ",".join(str(node.id) for node in lost)
         here = survivor.directory / "server.properties"
         said = ("--set", f"lost={ids}", "--kafka-version", version)
         kraftool("recover", "plan", here, *said, "--method", "snapshot-jump", "--out", plan_file)

@@ -62,8 +62,8 @@ def test_after_an_append_old_voters_by_themselves_elect_and_commit(kept: Kept) -
 def return_while_the_leader_dies(kept: Kept) -> None:
     """Old voters come back one by one, and each time the leader is killed and starts again."""
     cluster, survivor = kept.cluster, kept.survivor
-    for number, each in enumerate(kept.others, 1):
-        cluster.start(each)
+    for number, other in enumerate(kept.others, 1):
+        cluster.start(other)
         cluster.kill(survivor)
         cluster.start(survivor)
         kept.leads(survivor)
@@ -127,10 +127,10 @@ def test_static_voters_come_back_emptied_and_one_at_a_time(static: Kept) -> None
     static.cluster.start(static.broker)
     static.has_everything()
     quorum = [static.survivor]
-    for each in static.others:
+    for other in static.others:
         static.end()
-        quorum.append(each)
-        shutil.rmtree(partition(each))
+        quorum.append(other)
+        shutil.rmtree(partition(other))
         voters = ",".join(f"{one.id}@{one.at('CONTROLLER')}" for one in quorum)
         for node in (*quorum, static.broker):
             node.settings["controller.quorum.voters"] = voters
@@ -216,7 +216,7 @@ def test_static_voters_with_old_settings_follow_until_they_elect_one_another(
 
     def somebody_died() -> list[int]:
         return [
-            each.id for each in running if each.process is not None and not each.process.alive()
+            node.id for node in running if node.process is not None and not node.process.alive()
         ]
 
     assert kafka.wait_for("a node to die", somebody_died, timeout=90) == [static.survivor.id]

@@ -30,8 +30,8 @@ class Forgotten:
         with cluster_of(version, folder) as cluster:
             (one, two, three), broker = begin(cluster)
             cluster.wait_caught_up(one, two, three)
-            for each in (two, three):
-                self._keep(each.id, each.metadata_log_dir)
+            for node in (two, three):
+                self._keep(node.id, node.metadata_log_dir)
             cluster.admin("create-topic", topic="early", partitions=1, replication=1)
             cluster.wait_caught_up(one, two, three)
             cluster.stop(one)
@@ -44,7 +44,7 @@ class Forgotten:
             for topic in LOST[2:]:
                 cluster.admin("create-topic", topic=topic, partitions=1, replication=1)
             cluster.kill(*cluster.running())
-            self.whole = [str(each.metadata_log_dir) for each in (one, two, three, broker)]
+            self.whole = [str(node.metadata_log_dir) for node in (one, two, three, broker)]
 
     def _keep(self, node_id: int, directory: Path) -> None:
         self.directories[node_id] = self.folder / f"left-{node_id}"

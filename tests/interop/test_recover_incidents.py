@@ -83,7 +83,7 @@ def answered(past: Past, question: Question) -> Plan:
     options = question.options(past)
     nodes = question.given(past)
     if question.is_refused:
-        paths = [each.directory / "server.properties" for each in nodes]
+        paths = [node.directory / "server.properties" for node in nodes]
         version = ("--kafka-version", past.cluster.version)
         done = our_commands.kraftool("recover", "plan", *paths, *version, *options)
         assert done.returncode == 5, done.stdout
@@ -102,10 +102,12 @@ def started(past: Past, plan: Plan) -> list[Node]:
         past.cluster.start(seed)
         past.leads(seed)
         return [seed]
-    names = [each.hosts for each in plan.steps if each.action is Action.START and each.hosts]
-    groups = [[node for node in past.controllers if f"node-{node.id}" in each] for each in names]
+    names = [step.hosts for step in plan.steps if step.action is Action.START and step.hosts]
+    groups = [[node for node in past.controllers if f"node-{node.id}" in name] for name in names]
     for group in (*groups, past.controllers):
         past.cluster.start(*(each for each in group if each.process is None))
         past.cluster.wait_leader()
-        past.cluster.wait_caught_up(*(each for each in past.controllers if each.process))
+        past.cluster.wait_caught_up(
+            *(controller for controller in past.controllers if controller.process)
+        )
     return past.controllers

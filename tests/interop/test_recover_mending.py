@@ -113,8 +113,8 @@ def test_two_whole_voters_are_enough_to_make_the_third_anew(kept: Kept) -> None:
         "node-3"
     }
     kept.apply(plan)
-    assert [each.read_bytes() for each in segments(node)] == [
-        each.read_bytes() for each in segments(source)
+    assert [segment.read_bytes() for segment in segments(node)] == [
+        segment.read_bytes() for segment in segments(source)
     ]
     start_all(kept)
     kept.assert_tree(kept.tree(source, "level"), node)
@@ -124,13 +124,13 @@ def test_two_whole_voters_are_enough_to_make_the_third_anew(kept: Kept) -> None:
 def test_three_damaged_logs_restore_each_other(kept: Kept) -> None:
     """Each lacks another batch; together they have the whole log."""
     kept.level()
-    before = [[each.read_bytes() for each in segments(node)] for node in kept.controllers]
+    before = [[segment.read_bytes() for segment in segments(node)] for node in kept.controllers]
     for number, node in enumerate(kept.controllers, 2):
         damages.damage_batch(node, -6 * number)
     plan = kept.plan(kept.controllers)
     assert plan.cases == ("restored-runs",)
-    assert kept.apply(plan) == {each.id for each in kept.controllers}
-    after = [[each.read_bytes() for each in segments(node)] for node in kept.controllers]
+    assert kept.apply(plan) == {controller.id for controller in kept.controllers}
+    after = [[segment.read_bytes() for segment in segments(node)] for node in kept.controllers]
     assert after == before
     start_all(kept)
     assert recovering.voters(kept.cluster) == [1, 2, 3]
@@ -154,8 +154,8 @@ def test_a_broker_with_a_damaged_log_fetches_all_of_it_again(kept: Kept) -> None
 @on_each
 def test_all_directories_were_renamed_and_none_is_a_voter(kept: Kept) -> None:
     kept.level()
-    for each in kept.controllers:
-        damages.rename_directory(each)
+    for controller in kept.controllers:
+        damages.rename_directory(controller)
     plan = kept.plan(kept.controllers, "--accept", "own-log")
     assert plan.cases == ("directory-id",)
     assert kept.apply(plan) == {1, 2, 3}
@@ -168,14 +168,14 @@ def test_all_directories_were_renamed_and_none_is_a_voter(kept: Kept) -> None:
 def test_endpoints_of_all_voters_changed(kept: Kept) -> None:
     """Nobody can reach anybody by the old record; the new one is in force at once."""
     kept.level()
-    ports = {each.id: each.ports["CONTROLLER"] for each in kept.controllers}
+    ports = {controller.id: controller.ports["CONTROLLER"] for controller in kept.controllers}
     swapped = {1: ports[2], 2: ports[3], 3: ports[1]}
     options: list[str] = []
-    for each in kept.controllers:
-        each.ports["CONTROLLER"] = swapped[each.id]
-        each.settings["listeners"] = f"CONTROLLER://{each.at('CONTROLLER')}"
-        each.write_properties()
-        options += ("--set", f"endpoint.{each.id}=CONTROLLER://{each.at('CONTROLLER')}")
+    for controller in kept.controllers:
+        controller.ports["CONTROLLER"] = swapped[controller.id]
+        controller.settings["listeners"] = f"CONTROLLER://{controller.at('CONTROLLER')}"
+        controller.write_properties()
+        options += ("--set", f"endpoint.{controller.id}=CONTROLLER://{controller.at('CONTROLLER')}")
     plan = kept.plan(kept.controllers, *options)
     assert plan.cases == ("endpoints",)
     assert kept.apply(plan) == {1, 2, 3}
@@ -192,7 +192,7 @@ def test_a_poison_record_gives_way(kept: Kept, fetched: bool) -> None:
     offset = damages.poison(having)
     plan = kept.plan(kept.nodes, "--set", f"poison={offset}")
     assert plan.cases == ("poison",)
-    assert kept.apply(plan) == {each.id for each in having}
+    assert kept.apply(plan) == {node.id for node in having}
     kept.cluster.start(*kept.nodes)
     kept.has_everything()
     kept.cluster.wait_caught_up(*kept.nodes)
@@ -203,20 +203,22 @@ def test_a_poison_record_gives_way(kept: Kept, fetched: bool) -> None:
 def test_what_is_left_of_static_voters_goes(kept: Kept) -> None:
     """The two settings, as the plan says them; no file is touched."""
     kept.level()
-    wanted = ",".join(f"{each.id}@{each.at('CONTROLLER')}" for each in kept.controllers)
-    for each in kept.controllers:
-        each.settings["controller.quorum.voters"] = wanted
-        del each.settings["controller.quorum.bootstrap.servers"]
-        each.write_properties()
-    before = [contents(each.metadata_log_dir) for each in kept.controllers]
+    wanted = ",".join(
+        f"{controller.id}@{controller.at('CONTROLLER')}" for controller in kept.controllers
+    )
+    for controller in kept.controllers:
+        controller.settings["controller.quorum.voters"] = wanted
+        del controller.settings["controller.quorum.bootstrap.servers"]
+        controller.write_properties()
+    before = [contents(controller.metadata_log_dir) for controller in kept.controllers]
     plan = kept.plan(kept.controllers)
     assert plan.cases == ("static-leftovers",)
     assert kept.apply(plan) == set()
-    assert [contents(each.metadata_log_dir) for each in kept.controllers] == before
+    assert [contents(controller.metadata_log_dir) for controller in kept.controllers] == before
     kept.configure(plan)
-    for each in kept.controllers:
-        assert "controller.quorum.voters" not in each.settings
-        assert "controller.quorum.bootstrap.servers" in each.settings
+    for controller in kept.controllers:
+        assert "controller.quorum.voters" not in controller.settings
+        assert "controller.quorum.bootstrap.servers" in controller.settings
     start_all(kept)
 
 

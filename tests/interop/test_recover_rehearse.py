@@ -30,12 +30,14 @@ class Night:
         self.cluster = cluster
         controllers, self.broker = begin(cluster)
         self.survivor, self.topics = strike(cluster, self.broker)
-        self.lost: list[Node] = [each for each in controllers if each is not self.survivor]
+        self.lost: list[Node] = [
+            controller for controller in controllers if controller is not self.survivor
+        ]
         self.plan_file = cluster.root.parent / "plan.yaml"
 
     def plan(self, *more: str) -> Plan:
-        ids = ",".join(str(each.id) for each in self.lost)
-        paths = [each.metadata_log_dir for each in (self.survivor, self.broker)]
+        ids = ",".join(str(node.id) for node in self.lost)
+        paths = [node.metadata_log_dir for node in (self.survivor, self.broker)]
         options = ("--set", f"lost={ids}", "--kafka-version", self.cluster.version, *more)
         kraftool("recover", "plan", *paths, *options, "--out", self.plan_file)
         return plan_from_yaml(self.plan_file.read_bytes())
@@ -52,10 +54,10 @@ class Night:
         Their leader was killed, too, and may have records that nobody else took.
         """
         known = max((each.last_epoch, each.end_offset) for each in plan.ranking)
-        ends = [end_of(each) for each in self.lost]
-        is_ahead = any((each.epoch, each.offset) > known for each in ends)
+        ends = [end_of(node) for node in self.lost]
+        is_ahead = any((end.epoch, end.offset) > known for end in ends)
         nodes = (self.survivor, self.broker, *self.lost)
-        given = [word for each in nodes for word in ("--dir", each.metadata_log_dir)]
+        given = [word for node in nodes for word in ("--dir", node.metadata_log_dir)]
         told = self.rehearse(*given, code=1 if is_ahead else 0)
         # What takes the leader's death at the wrong moment is info.
         codes = {each["code"] for each in told["findings"] if each["severity"] != "info"}
@@ -76,22 +78,22 @@ def test_what_a_rehearsal_shows_is_what_comes(night: Night) -> None:
     plan = night.plan()
     assert plan.method is Method.SNAPSHOT_JUMP
     everyone = [survivor, night.broker, *night.lost]
-    before = {each.id: ondisk.contents(each.directory) for each in everyone}
+    before = {node.id: ondisk.contents(node.directory) for node in everyone}
     told = night.rehearse_all(plan)
-    assert {each.id: ondisk.contents(each.directory) for each in everyone} == before
+    assert {node.id: ondisk.contents(node.directory) for node in everyone} == before
     nodes = told["startedNodes"]
     assert nodes["software"] == f"Kafka {cluster.version}"
     assert (nodes["leaderId"], nodes["voterIds"]) == (survivor.id, [survivor.id])
     assert nodes["isCompared"]
     assert nodes["topicCount"] >= len(night.topics)
     assert nodes["returned"] == [
-        {"nodeId": each.id, "isFollowing": True, "leaderId": survivor.id, "lastWords": None}
-        for each in sorted(night.lost, key=lambda each: each.id)
+        {"nodeId": node.id, "isFollowing": True, "leaderId": survivor.id, "lastWords": None}
+        for node in sorted(night.lost, key=lambda each: each.id)
     ], "a real Kafka takes the checkpoint, and votes no more"
 
     options = ("--dir", survivor.metadata_log_dir, "--source",
                f"node-11={night.broker.metadata_log_dir}", "--yes", plan.id)  # fmt: skip
-    words = [f"--accept={each.word}" for each in plan.risks]
+    words = [f"--accept={risk.word}" for risk in plan.risks]
     kraftool("recover", "apply", night.plan_file, *options, *words)
     cluster.start(survivor)
     assert cluster.wait_leader() is survivor
@@ -108,9 +110,9 @@ def test_a_fence_is_rehearsed_with_both_quorums(night: Night) -> None:
     told = night.rehearse_all(night.plan("--fence"))
     nodes = told["startedNodes"]
     assert nodes["leaderId"] == night.survivor.id
-    old = {each.id for each in night.lost}
-    assert {each["leaderId"] for each in nodes["returned"]} <= old
-    assert not any(each["isFollowing"] or each["lastWords"] for each in nodes["returned"])
+    old = {node.id for node in night.lost}
+    assert {node["leaderId"] for node in nodes["returned"]} <= old
+    assert not any(node["isFollowing"] or node["lastWords"] for node in nodes["returned"])
 
 
 @on("night", ("4.3.0",))

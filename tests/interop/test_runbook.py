@@ -21,8 +21,8 @@ PARTITION = "__cluster_metadata-0"
 
 
 def codes(*paths: Path) -> set[str]:
-    locations, findings = locations_of([str(each) for each in paths])
-    return {each.code for each in diagnose(examine(locations, findings)).findings}
+    locations, findings = locations_of([str(path) for path in paths])
+    return {finding.code for finding in diagnose(examine(locations, findings)).findings}
 
 
 def election(partition: Path) -> QuorumState:
@@ -41,14 +41,14 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
         cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
         cluster.start(*nodes)
         leader = cluster.wait_leader()
-        wiped, other = (each for each in nodes if each is not leader)
+        wiped, other = (node for node in nodes if node is not leader)
         cluster.wait_caught_up(wiped, other)
         cluster.stop(wiped)
         partition = wiped.metadata_log_dir / PARTITION
         before = election(partition)
         partition.rename(tmp_path / "aside")
         partition.mkdir()
-        assert "KT-SIG-WIPED-VOTER" in codes(*(each.metadata_log_dir for each in nodes))
+        assert "KT-SIG-WIPED-VOTER" in codes(*(node.metadata_log_dir for node in nodes))
 
         # Real Kafka wants to go on as the candidate that it was, and knows no voters any more.
         mine = replace(
@@ -59,14 +59,14 @@ def test_a_voter_without_a_log_fetches_it_while_the_others_have_a_leader(tmp_pat
             cluster.start(wiped)
         wiped.process = None
 
-        epoch = max(election(each.metadata_log_dir / PARTITION).leader_epoch for each in nodes)
+        epoch = max(election(node.metadata_log_dir / PARTITION).leader_epoch for node in nodes)
         newer = replace(mine, leader_epoch=epoch + 1, voted_id=-1, voted_directory_id=ZERO_UUID)
         (partition / "quorum-state").write_bytes(quorum_state.encode(newer))
         cluster.start(wiped)
         cluster.wait_caught_up(wiped)
-        assert "KT-SIG-WIPED-VOTER" not in codes(*(each.metadata_log_dir for each in nodes))
+        assert "KT-SIG-WIPED-VOTER" not in codes(*(node.metadata_log_dir for node in nodes))
         assert election(partition).leader_epoch > epoch
-        pair = [str(each.metadata_log_dir) for each in (wiped, other)]
+        pair = [str(node.metadata_log_dir) for node in (wiped, other)]
         common = min(load_state(each).end_offset for each in pair)
         first, second = (state_hash(load_state(each, at=common).image) for each in pair)
         assert first == second

@@ -115,10 +115,12 @@ def test_one_request_on_a_live_broker_loses_the_user_that_it_adds(tmp_path: Path
         cluster.stop(node)
     assert set(load_state(str(log_of(node.metadata_log_dir))).image.scram.mechanisms[1]) == {second}
     report = verify_snapshots([open_path(str(node.metadata_log_dir))])
-    found = [each for each in report.all_findings if each.severity is not Severity.INFO]
-    assert {each.code for each in found} == {"KT-SNAP-SCRAM-LOST"}
-    assert {each.expected for each in found} == {f"SCRAM-SHA-256 of {second}"}
-    assert max(each.offset for each in report.snapshots) in {each.offset for each in found}
+    found = [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
+    assert {finding.code for finding in found} == {"KT-SNAP-SCRAM-LOST"}
+    assert {finding.expected for finding in found} == {f"SCRAM-SHA-256 of {second}"}
+    assert max(snapshot.offset for snapshot in report.snapshots) in {
+        finding.offset for finding in found
+    }
 
 
 def log_of(directory: Path) -> Path:

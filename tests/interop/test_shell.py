@@ -85,7 +85,7 @@ def assert_same_provenance(state: LoadedState, ours: dict[str, str], theirs: str
     last = state.image.provenance.last_offset
     if ours[shelltrees.PROVENANCE] == theirs:
         return
-    assert max(each.offset for each in state.controls.values()) == last, (state.path, theirs)
+    assert max(control.offset for control in state.controls.values()) == last, (state.path, theirs)
     assert theirs.startswith(f"offset {last - 1}, "), (state.path, theirs)
 
 
@@ -106,7 +106,7 @@ def test_each_tree_has_the_hash_of_kafkas(golden: Path) -> None:
 
 def test_every_fixture_with_snapshots_has_the_hashes_of_kafkas_trees() -> None:
     scenarios = {path.parent for path in FIXTURES.glob("*/*/SOURCE")}
-    loadable = {each for each in scenarios if shelltrees.loadable(each)}
+    loadable = {scenario for scenario in scenarios if shelltrees.loadable(scenario)}
     assert {path.parent for path in GOLDENS} == {
         each for each in loadable if each.parent.name != "damaged"
     }
@@ -119,7 +119,9 @@ def test_only_what_a_newer_kafka_wrote_is_unknown_to_kafka() -> None:
         for name, facts in json.loads(golden.read_text()).items()
         if "faults" in facts
     }
-    assert {each[0] for each in faulty} == {f"kafka-{each}" for each in kafka.WITHOUT_TOOLS}
+    assert {each[0] for each in faulty} == {
+        f"kafka-{without_tool}" for without_tool in kafka.WITHOUT_TOOLS
+    }
     # A version that it does not know; and, in logs alone, the batch that it stops at.
     assert all(any("Error loading metadata" in fault for fault in each[2]) for each in faulty)
     stopped = [each for each in faulty if each[3] is not None]

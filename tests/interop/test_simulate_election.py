@@ -43,7 +43,7 @@ def quorum(tmp_path: Path) -> Iterator[Cluster]:
 
 def simulated(*nodes: Node) -> Report:
     """What is said of the directories as they are."""
-    case = read_case([str(each.directory / "server.properties") for each in nodes])
+    case = read_case([str(node.directory / "server.properties") for node in nodes])
     return simulate(case, Conditions(), seed=1, runs=60)
 
 
@@ -55,10 +55,10 @@ def elected(*nodes: Node, above_epoch: int) -> int:
 
     def probe() -> int | None:
         told = []
-        for each in nodes:
-            assert each.process is not None
-            each.process.require_alive()
-            data = (each.metadata_log_dir / PARTITION / "quorum-state").read_bytes()
+        for node in nodes:
+            assert node.process is not None
+            node.process.require_alive()
+            data = (node.metadata_log_dir / PARTITION / "quorum-state").read_bytes()
             state = quorum_state.decode(data)[0].state if data else None
             if state is not None and state.leader_epoch > above_epoch and state.leader_id >= 0:
                 told.append((state.leader_epoch, state.leader_id))
@@ -76,7 +76,7 @@ def has_ended(node: Node) -> bool:
 def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
     """A follower that misses the last records, the other follower, the leader; all are killed."""
     leader = cluster.wait_leader()
-    behind, other = (each for each in cluster.controllers if each is not leader)
+    behind, other = (controller for controller in cluster.controllers if controller is not leader)
     cluster.wait_caught_up(behind, other)
     cluster.kill(behind)
     before = simulated(leader).case.nodes[0].end.offset
@@ -86,7 +86,7 @@ def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
     )
     kafka.wait_for(
         "the others to have more",
-        lambda: min(each.end.offset for each in simulated(leader, other).case.nodes) > before + 2,
+        lambda: min(node.end.offset for node in simulated(leader, other).case.nodes) > before + 2,
         every=0.5,
     )
     cluster.kill(other, leader)
@@ -97,8 +97,8 @@ def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
 def without_own_votes(*nodes: Node) -> None:
     """As if none of them had been a candidate when the leader was elected, for which Kafka may end
     a node; whether one was is up to chance."""
-    for each in nodes:
-        promise(each, voted_id=-1, voted_directory_id=ZERO_UUID)
+    for node in nodes:
+        promise(node, voted_id=-1, voted_directory_id=ZERO_UUID)
 
 
 def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum: Cluster) -> None:
@@ -108,22 +108,22 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     (chance,) = (each for each in report.chances if each.node == behind.id)
     assert chance.refusals[0].kind in ("log", "silent")
     assert any(
-        each.reason.startswith(f"{other.id} refuses {behind.id}: its log ends at ")
-        for each in chance.refusals
+        refusal.reason.startswith(f"{other.id} refuses {behind.id}: its log ends at ")
+        for refusal in chance.refusals
     )
-    epoch = max(each.end.epoch for each in report.case.nodes)
+    epoch = max(node.end.epoch for node in report.case.nodes)
     quorum.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == other.id
     kafka.wait_for(
         "both to have the new leader's first record, which is committed by that",
-        lambda: min(each.end.epoch for each in simulated(behind, other).case.nodes) > epoch,
+        lambda: min(node.end.epoch for node in simulated(behind, other).case.nodes) > epoch,
         every=0.2,
     )
 
     quorum.kill(behind, other)
     report = simulated(behind, other, leader)
     assert leader.id not in report.leaders, "it has not what was committed since"
-    epoch = max(each.end.epoch for each in report.case.nodes)
+    epoch = max(node.end.epoch for node in report.case.nodes)
     quorum.start(behind, other, leader)
     assert elected(behind, other, leader, above_epoch=epoch) in report.leaders
 
@@ -147,9 +147,9 @@ def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
     report = simulated(behind, other)
     assert report.leaders == (behind.id,)
     with_all = simulated(behind, other, leader)
-    lost = [each for each in with_all.losses_by(behind.id) if each.standing.weighs]
+    lost = [loss for loss in with_all.losses_by(behind.id) if loss.standing.weighs]
     assert lost, "the old leader's records were on a majority that no longer is"
-    epoch = max(each.end.epoch for each in report.case.nodes)
+    epoch = max(node.end.epoch for node in report.case.nodes)
     end = report.case.by_id[behind.id].end.offset
     quorum.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == behind.id
@@ -181,7 +181,7 @@ def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum:
 
 def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quorum: Cluster) -> None:
     leader = quorum.wait_leader()
-    wiped, other = (each for each in quorum.controllers if each is not leader)
+    wiped, other = (controller for controller in quorum.controllers if controller is not leader)
     quorum.wait_caught_up(wiped, other)
     quorum.kill(wiped, other, leader)
     without_own_votes(other)
@@ -200,7 +200,7 @@ def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quoru
     assert wiped.process is not None
     wiped.process.close()
     wiped.process = None
-    epoch = max(each.end.epoch for each in report.case.nodes)
+    epoch = max(node_case.end.epoch for node_case in report.case.nodes)
     quorum.start(other)
     assert elected(other, leader, above_epoch=epoch) in report.leaders
 
@@ -220,7 +220,7 @@ def started_quorum(version: str, name: str, folder: Path, starts: int) -> None:
             election = real_elections.start(cluster, plan(random, sorted(cluster.nodes)))
             assert election.leader in report.leaders, (version, name, election)
             assert stated[election.leader] is not Likelihood.NO
-            assert election.epoch > max(each.end.epoch for each in case.nodes)
+            assert election.epoch > max(node.end.epoch for node in case.nodes)
 
 
 def test_a_kafka_without_pre_vote_is_led_by_a_node_that_can_lead(tmp_path: Path) -> None:

@@ -53,7 +53,7 @@ def written(state: LoadedState, **changed: Any) -> Iterator[bytes]:
         "kraft_version": version.value["kRaftVersion"] if version is not None else 0,
         "voters": voters.value if voters is not None else None,
     }
-    records = (encode_record(*each) for each in snapshot_records(state.image))
+    records = (encode_record(*snapshot_record) for snapshot_record in snapshot_records(state.image))
     return encode_snapshot(records, SnapshotFrame(**{**frame, **changed}))
 
 
@@ -131,9 +131,9 @@ def formatted(cluster: Cluster, *, is_dynamic: bool) -> Node:
         cluster.use_static_voters()
         cluster.format([node])
     folder = node.metadata_log_dir / PARTITION
-    for each in folder.iterdir() if folder.is_dir() else ():
-        each.chmod(0o600)
-        each.unlink()
+    for path in folder.iterdir() if folder.is_dir() else ():
+        path.chmod(0o600)
+        path.unlink()
     return node
 
 
@@ -155,7 +155,9 @@ def voters_record(node: Node) -> dict[str, Any]:
 
 
 def without_new_controller(image: MetadataImage) -> dict[int, Any]:
-    return {id: each for id, each in image.cluster.controllers.items() if id != CONTROLLER}
+    return {
+        id: controller for id, controller in image.cluster.controllers.items() if id != CONTROLLER
+    }
 
 
 @pytest.mark.interop
@@ -193,13 +195,13 @@ def test_a_controller_starts_on_nothing_but_a_snapshot_of_kraftools(
     led = load_state(str(log)).controls[ControlRecordType.LEADER_CHANGE]
     assert led.value["leaderId"] == CONTROLLER
     told = difference(state.image, after.image)
-    assert {each.aspect for each in told.aspects} <= {"controllers"}
+    assert {aspect.aspect for aspect in told.aspects} <= {"controllers"}
     assert not told.lost_credentials
     assert without_new_controller(after.image) == without_new_controller(state.image)
     assert CONTROLLER in after.image.cluster.controllers
     # The log that it wrote goes on from the snapshot, and the next one is what both make.
     report = verify_snapshots([open_path(str(node.metadata_log_dir))])
-    assert not [each for each in report.all_findings if each.severity is not Severity.INFO]
-    compared = {each.offset for each in report.snapshots if each.compared_with}
+    assert not [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
+    compared = {snapshot.offset for snapshot in report.snapshots if snapshot.compared_with}
     assert int(found.name[:20]) in compared
     assert offset not in compared, "there is no log before it"

@@ -47,9 +47,9 @@ def prove(starts: Starts, claim: Claim) -> None:
     for check_all in claim.together:
         check_all(nodes)
     words = claim.says.format(**facts(started))
-    reported = [each for each in started.findings if each.code == claim.code]
+    reported = [finding for finding in started.findings if finding.code == claim.code]
     texts = [f"{each.text}. {each.advice}" for each in reported]
-    assert reported, {each.code for each in started.findings}
+    assert reported, {finding.code for finding in started.findings}
     kind = KINDS[claim.code]
     assert any(words in text for text in (*texts, f"{kind.meaning} {kind.advice}")), (words, texts)
 

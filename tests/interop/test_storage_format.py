@@ -118,7 +118,7 @@ def _settings(folder: Path, given: dict[str, str]) -> str:
     below = dict(given)
     for key in ("log.dirs", "metadata.log.dir"):
         if key in given:
-            below[key] = ",".join(str(folder / each) for each in given[key].split(","))
+            below[key] = ",".join(str(folder / part) for part in given[key].split(","))
     path = folder / "server.properties"
     path.write_bytes(properties.encode(below.items()))
     return str(path)
@@ -131,7 +131,8 @@ def _format_words(file: str, options: Sequence[str], cluster: str = CLUSTER) -> 
 def _dated(options: Sequence[str], version: str) -> tuple[str, ...]:
     """The same options with the release that kafka-storage takes by default: its own."""
     is_dated = "-r" in options or any(
-        each == "--release-version" or each.startswith("metadata.version=") for each in options
+        option == "--release-version" or option.startswith("metadata.version=")
+        for option in options
     )
     return (*options, *(() if is_dated else ("-r", version)))
 
@@ -210,9 +211,9 @@ def _batch(batch: Any) -> Any:
     assert isinstance(batch, RecordBatch)
     assert batch.is_valid
     if batch.is_control:
-        records = [_control(each.key, each.value) for each in batch.records()]
+        records = [_control(record.key, record.value) for record in batch.records()]
     else:
-        records = [(each.key, each.value) for each in batch.records()]
+        records = [(record.key, record.value) for record in batch.records()]
     return batch.base_offset, batch.last_offset, batch.epoch, batch.is_control, records
 
 

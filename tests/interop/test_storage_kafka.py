@@ -90,7 +90,7 @@ def served(log: MetadataLog) -> list[bytes]:
     found, at = [], log.start_offset
     while at < log.end_offset:
         some = decode_batches(log.read(at, 2_000))
-        found += [each.data for each in some]
+        found += [batch.data for batch in some]
         at = some[-1].next_offset
     return found
 
@@ -129,8 +129,8 @@ def write_snapshot(node: Node, *, is_dynamic: bool) -> None:
     end = log.view.end
     last = batches(node)[-1].header.max_timestamp
     writer = log.new_snapshot(end, last, level, log.control.voters if level else None)
-    for each in snapshot_records(state.image):
-        writer.append(encode_record(*each))
+    for snapshot_record in snapshot_records(state.image):
+        writer.append(encode_record(*snapshot_record))
     writer.freeze()
     log.close()
 
@@ -138,7 +138,7 @@ def write_snapshot(node: Node, *, is_dynamic: bool) -> None:
 def check_by_kafka(version: str, node: Node) -> None:
     """Kafka's own tool reads the indexes against the log."""
     folder = node.metadata_log_dir / PARTITION
-    files = [each.name for each in sorted(folder.glob("*.*index")) if each.stat().st_size]
+    files = [path.name for path in sorted(folder.glob("*.*index")) if path.stat().st_size]
     assert files
     for name, told in kafka_dump_log(version, files, folder, ("--verify-index-only",)).items():
         assert b"ismatch" not in told, name
@@ -148,7 +148,7 @@ def check_by_kafka(version: str, node: Node) -> None:
 
 def worth_telling(node: Node) -> list[str]:
     found = verify_logs([open_path(str(node.metadata_log_dir))]).all_findings
-    return [each.sentence() for each in found if each.severity is not Severity.INFO]
+    return [finding.sentence() for finding in found if finding.severity is not Severity.INFO]
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,14 +171,14 @@ CASES = (
 
 def kafka_leads(cluster: Cluster, node: Node, *, above: int, more: int, kill: bool) -> str:
     """Have Kafka start, lead in a new epoch and write; what its log says."""
-    size = sum(each.size for each in batches(node))
+    size = sum(batch.size for batch in batches(node))
     cluster.start(node)
     cluster.wait_leader(above_epoch=above)
     assert node.process is not None
 
     def has_grown() -> bool:
         folder = node.metadata_log_dir / PARTITION
-        return sum(each.stat().st_size for each in folder.glob("*.log")) > size + more
+        return sum(path.stat().st_size for path in folder.glob("*.log")) > size + more
 
     kafka.wait_for("Kafka to write", has_grown)
     told = node.process.output()
@@ -206,7 +206,7 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
         for turn in range(3):
             told = kafka_leads(cluster, node, above=epoch, more=6_000, kill=turn == 1)
             assert not COMPLAINTS.search(told)
-            theirs = [each.data for each in batches(node)]
+            theirs = [batch.data for batch in batches(node)]
             assert _goes_on(theirs, so_far), "Kafka kept what was written here"
             log = opened(node, is_dynamic=case.is_dynamic)
             assert log.recovery.cut is None
@@ -222,7 +222,7 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
             so_far = served(log)
             log.close()
             assert so_far[: len(theirs)] == theirs
-            assert [each.data for each in batches(node)] == so_far
+            assert [batch.data for batch in batches(node)] == so_far
             assert worth_telling(node) == []
             check_by_kafka(case.version, node)
             write_snapshot(node, is_dynamic=case.is_dynamic)
@@ -230,13 +230,13 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
                 log = opened(node, is_dynamic=case.is_dynamic, retention_bytes=0)
                 start = log.clean(int(time.time() * 1000))
                 assert start == max(log.snapshots).offset
-                so_far = [each.data for each in _from_segments(log)]
+                so_far = [from_segment.data for from_segment in _from_segments(log)]
                 log.close()
                 assert worth_telling(node) == []
         ours = indexes(node)
         told = kafka_leads(cluster, node, above=epoch, more=100, kill=False)
         assert not COMPLAINTS.search(told)
-        assert _goes_on([each.data for each in batches(node)], so_far)
+        assert _goes_on([batch.data for batch in batches(node)], so_far)
         state = load_state(str(node.metadata_log_dir))
         assert state.is_whole
         # Kafka makes the indexes of whole segments anew when it starts: they are the same.
@@ -247,7 +247,7 @@ def test_a_log_goes_back_and_forth_and_nothing_is_lost(case: Case, tmp_path: Pat
 
 def indexes(node: Node) -> dict[str, bytes]:
     folder = node.metadata_log_dir / PARTITION
-    return {each.name: each.read_bytes() for each in sorted(folder.glob("*.*index"))}
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.*index"))}
 
 
 def _from_segments(log: MetadataLog) -> Iterator[RecordBatch]:
@@ -279,7 +279,7 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         cluster.start(*nodes)
         leader = cluster.wait_leader()
         kafka.wait_for("a snapshot", lambda: len(cluster.snapshots(leader)) > 1)
-        follower = next(each for each in reversed(nodes) if each is not leader)
+        follower = next(node for node in reversed(nodes) if node is not leader)
         cluster.stop(follower)
         shutil.rmtree(follower.metadata_log_dir / PARTITION)
         folder = leader.metadata_log_dir / PARTITION
@@ -289,10 +289,10 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
 
         def behind_it() -> list[Batch] | None:
             behind = [
-                each
+                batch
                 for path in sorted(folder.glob("*.log"))
-                for each in decode_batches(path.read_bytes())
-                if each.base_offset >= key.offset
+                for batch in decode_batches(path.read_bytes())
+                if batch.base_offset >= key.offset
             ]
             return behind[:5] if len(behind) >= 5 else None
 
@@ -320,8 +320,8 @@ def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
         cluster.stop(*cluster.running())
         own = batches(follower)
         assert own[0].base_offset == key.offset
-        others = {each.base_offset: each.data for each in batches(leader)}
-        assert {each.base_offset: each.data for each in own}.items() <= others.items()
+        others = {batch.base_offset: batch.data for batch in batches(leader)}
+        assert {batch.base_offset: batch.data for batch in own}.items() <= others.items()
         assert own[-1].base_offset > fetched[-1].base_offset
         again = MetadataLog.open(
             str(follower.metadata_log_dir), LogConfig(), static_voters=VoterSet()

@@ -87,14 +87,14 @@ def quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 def _at(*nodes: Node) -> tuple[str, ...]:
     """The options of whoever asks nodes on a busy machine."""
-    servers = ",".join(each.at("CONTROLLER") for each in nodes)
+    servers = ",".join(node.at("CONTROLLER") for node in nodes)
     return "--bootstrap-controller", servers, "--timeout", "60"
 
 
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on PATH: apt-get install tmux")
 def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -> None:
     nodes = [quorum.nodes[number] for number in (1, 2, 3)]
-    directories = [str(each.metadata_log_dir) for each in nodes]
+    directories = [str(node.metadata_log_dir) for node in nodes]
     leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
     # The one node that is named is the one that is killed.
     terminal = Terminal(tmp_path, *_at(leader), *directories, columns=164)
@@ -103,8 +103,8 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
         terminal.wait("1, 2, 3  committed  majority 2")
         terminal.wait("3 of 3 voters keep up, 2 are needed")
         terminal.wait("none seen since")
-        for each in nodes:  # each says itself who leads
-            row = (each.directory_id, each.at("CONTROLLER"), f"node {leader.id}, epoch {epoch}")
+        for node in nodes:  # each says itself who leads
+            row = (node.directory_id, node.at("CONTROLLER"), f"node {leader.id}, epoch {epoch}")
             terminal.wait("(?m)^" + "".join(f"(?=.*{re.escape(part)})" for part in row))
 
         quorum.kill(leader)
@@ -127,13 +127,13 @@ def test_a_leader_is_killed_while_one_watches(quorum: Cluster, tmp_path: Path) -
         terminal.wait("ended with 0")
     finally:
         terminal.close()
-    assert [each.name for each in (tmp_path / "kraftool").iterdir()] == ["watch.json"]
+    assert [path.name for path in (tmp_path / "kraftool").iterdir()] == ["watch.json"]
 
 
 def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
     """One of three is down, then two."""
     nodes = [quorum.nodes[number] for number in (1, 2, 3)]
-    if all(each.process is not None for each in nodes):
+    if all(node.process is not None for node in nodes):
         epoch = quorum.leader_epoch()
         quorum.kill(quorum.wait_leader())
         quorum.wait_leader(above_epoch=epoch)
@@ -141,7 +141,7 @@ def test_scripts_are_told_of_a_quorum_without_a_leader(quorum: Cluster) -> None:
     assert told["leaderId"] is not None
     assert told["voterState"]["voterIds"] == [1, 2, 3]
     quorum.kill(quorum.wait_leader())
-    survivor = next(each for each in nodes if each.process is not None)
+    survivor = next(node for node in nodes if node.process is not None)
     told = _once(*_at(survivor, quorum.nodes[4]), str(survivor.metadata_log_dir), code=1)
     assert told["leaderId"] is None
     assert told["statements"][0]["reason"].startswith("No node leads.")

@@ -30,11 +30,11 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> wirerecord.Recording:
 def test_each_frame_and_message_is_read_and_written_the_same(
     recording: wirerecord.Recording,
 ) -> None:
-    answered = [each for each in recording.exchanges if each.response is not None]
+    answered = [exchange for exchange in recording.exchanges if exchange.response is not None]
     assert len(answered) > 500
-    for each in answered:
-        asked = rpc_frames.decode_request(each.request)
-        answer = rpc_frames.decode_response(each.response or b"", asked.name, asked.version)
+    for exchange in answered:
+        asked = rpc_frames.decode_request(exchange.request)
+        answer = rpc_frames.decode_response(exchange.response or b"", asked.name, asked.version)
         if asked.name in requests.NAMES.values():
             request = requests.from_kafka(asked.name, asked.body)
             asked = replace(asked, body=requests.to_kafka(request, asked.version))
@@ -46,15 +46,17 @@ def test_each_frame_and_message_is_read_and_written_the_same(
             ours = rpc_frames.encode_response(replace(answer, body=body))
             assert rpc_frames.encode_response(replace(answer, body=theirs)) == ours
 
-        assert rpc_frames.encode_request(asked) == each.request
-        assert rpc_frames.encode_response(answer) == each.response
+        assert rpc_frames.encode_request(asked) == exchange.request
+        assert rpc_frames.encode_response(answer) == exchange.response
 
 
 def test_the_same_kinds_of_requests_are_seen_as_in_the_golden_file(
     recording: wirerecord.Recording,
 ) -> None:
-    golden = {(each.api, each.version) for each in golden_replay.pairs(SCENARIO)}
-    seen = {(rpc_frames.apis()[each.api_key], each.version) for each in recording.exchanges}
+    golden = {(pair.api, pair.version) for pair in golden_replay.pairs(SCENARIO)}
+    seen = {
+        (rpc_frames.apis()[exchange.api_key], exchange.version) for exchange in recording.exchanges
+    }
 
     assert seen == golden
 

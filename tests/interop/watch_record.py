@@ -35,7 +35,7 @@ Looks = list[tuple[int, QuorumView]]
 
 
 def target(*nodes: Node) -> Target:
-    return target_of(",".join(each.at("CONTROLLER") for each in nodes), (), "", 2.0)
+    return target_of(",".join(node.at("CONTROLLER") for node in nodes), (), "", 2.0)
 
 
 class Recorder:
@@ -118,13 +118,13 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
     with Cluster(VERSION, root / "uncommitted", common=patient) as cluster:
         nodes = three_and_a_standby(cluster, broker=False)
         leader, fourth = cluster.wait_leader(), nodes[3]
-        frozen = [each for each in nodes[:3] if each is not leader]
+        frozen = [node for node in nodes[:3] if node is not leader]
         recorder = Recorder(target(leader, *frozen))
         recorder.look(4)
-        for each in frozen:
-            assert each.process is not None
-            os.kill(each.process.pid, signal.SIGSTOP)
-            cluster.note(f"node {each.id}: SIGSTOP")
+        for node in frozen:
+            assert node.process is not None
+            os.kill(node.process.pid, signal.SIGSTOP)
+            cluster.note(f"node {node.id}: SIGSTOP")
         endpoint = {"name": "CONTROLLER", "host": "127.0.0.1", "port": fourth.ports["CONTROLLER"]}
         with ThreadPoolExecutor(1) as pool:
             asked = pool.submit(
@@ -133,9 +133,9 @@ def uncommitted(root: Path) -> dict[str, tuple[Looks, list[str]]]:
             )  # fmt: skip
             recorder.look(16)
             told = recorder.take(), [*cluster.steps]
-            for each in frozen:
-                assert each.process is not None
-                os.kill(each.process.pid, signal.SIGCONT)
+            for node in frozen:
+                assert node.process is not None
+                os.kill(node.process.pid, signal.SIGCONT)
             asked.result()
         recorder.close()
     return {"uncommitted-voter": told}

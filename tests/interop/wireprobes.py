@@ -105,7 +105,7 @@ def steady(quorum: Quorum, leader: Node, follower: Node) -> None:
 
 def alone(quorum: Quorum, node: Node, epoch: int, voters: list[Node]) -> None:
     """What a node says that was cut off and knows of no leader (in some epoch, resigned or not)."""
-    first, second = (ReplicaKey(each.id, each.directory_id) for each in voters)
+    first, second = (ReplicaKey(voter.id, voter.directory_id) for voter in voters)
     asked = ReplicaKey(node.id, node.directory_id)
     stranger = ReplicaKey(first.id, STRANGER)
     vote = VoteRequest(

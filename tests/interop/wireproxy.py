@@ -111,9 +111,9 @@ class Proxy:
             server.close()
         for link in list(self._links):
             _break(link)
-        tasks = [each for each in asyncio.all_tasks() if each is not asyncio.current_task()]
-        for each in tasks:
-            each.cancel()
+        tasks = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _serve(
@@ -191,6 +191,6 @@ async def _write(writer: asyncio.StreamWriter, frame: bytes) -> None:
 
 
 def _break(link: _Link) -> None:
-    for each in link.writers:
+    for writer in link.writers:
         with contextlib.suppress(OSError):
-            each.close()
+            writer.close()

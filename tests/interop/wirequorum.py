@@ -136,19 +136,19 @@ def dynamic(quorum: Quorum, mark: Mark) -> None:
     kafka.wait_for("an answer to an admin client", lambda: quorum.peek("describe-quorum", leader))
 
     mark("probes of a leader and its followers")
-    wireprobes.steady(quorum, leader, next(each for each in nodes if each is not leader))
+    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
 
     mark("an isolated leader whose log parts from the others'")
     epoch, since = quorum.leader_epoch(), quorum.log_size(leader)
     quorum.proxy.cut_off(leader.id)
-    others = [each for each in nodes if each is not leader]
+    others = [node for node in nodes if node is not leader]
     quorum.wait_line(leader, r"Completed transition to Resigned", since=since)
     wireprobes.alone(quorum, leader, epoch, others)
     quorum.wait_line(leader, r"Completed transition to Prospective", since=since)
     wireprobes.alone(quorum, leader, epoch + 1, others)
-    quorum.nodes = {each.id: each for each in others}
+    quorum.nodes = {other.id: other for other in others}
     second = quorum.wait_leader(above_epoch=epoch)
-    quorum.nodes = {each.id: each for each in [*nodes, fourth]}
+    quorum.nodes = {node.id: node for node in [*nodes, fourth]}
     since = quorum.log_size(leader)
     quorum.proxy.cut_off()
     quorum.wait_line(leader, r"Truncated to offset", since=since)
@@ -194,7 +194,7 @@ def static(quorum: Quorum, mark: Mark) -> None:
     quorum.wait_caught_up(*nodes)
 
     mark("probes of static voters")
-    wireprobes.steady(quorum, leader, next(each for each in nodes if each is not leader))
+    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
 
     mark("a static leader killed, and back")
     epoch = quorum.leader_epoch()
@@ -208,14 +208,14 @@ def static(quorum: Quorum, mark: Mark) -> None:
     must(quorum, "update-features", unless=unheard, features={"kraft.version": 1})
     quorum.wait_caught_up(*nodes)
     leader, epoch = quorum.wait_leader(), quorum.leader_epoch()
-    wireprobes.steady(quorum, leader, next(each for each in nodes if each is not leader))
+    wireprobes.steady(quorum, leader, next(node for node in nodes if node is not leader))
 
     mark("a leader after the upgrade that shuts down in order")
     quorum.stop(leader)
     other = quorum.wait_leader(above_epoch=epoch)
 
     mark("probes of higher epochs")
-    [last] = [each for each in nodes if each not in (leader, other)]
+    [last] = [node for node in nodes if node not in (leader, other)]
     wireprobes.ahead(quorum, last, leader)
 
 

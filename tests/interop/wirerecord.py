@@ -57,14 +57,14 @@ class Recording:
         """How the node stood that took it, if its log has it."""
         name = rpc_frames.apis()[exchange.api_key]
         node = re.match(r"raft-client-(\d+)$", exchange.asker)
-        for each in self.taken.get(exchange.node_id, []):
+        for taken in self.taken.get(exchange.node_id, []):
             if (
-                (each.api, each.version) == (name, exchange.version)
-                and each.correlation_id == exchange.correlation_id
-                and (node is None or each.asker_id in (None, int(node[1])))
-                and exchange.asked_ms - 20 <= each.at_ms <= exchange.answered_ms + 20
+                (taken.api, taken.version) == (name, exchange.version)
+                and taken.correlation_id == exchange.correlation_id
+                and (node is None or taken.asker_id in (None, int(node[1])))
+                and exchange.asked_ms - 20 <= taken.at_ms <= exchange.answered_ms + 20
             ):
-                return each
+                return taken
         return None
 
 
@@ -84,7 +84,7 @@ def record(scenario: str, root: Path) -> Recording:
             raise
         recording = Recording(
             cluster_id=quorum.id,
-            keys={each.id: each.directory_id for each in quorum.nodes.values()},
+            keys={node.id: node.directory_id for node in quorum.nodes.values()},
             exchanges=list(proxy.exchanges),
             marks=marks,
             steps=quorum.steps,
@@ -143,23 +143,23 @@ def chosen(recording: Recording) -> list[tuple[Exchange, wirecontext.Taken | Non
     kept: list[tuple[Exchange, wirecontext.Taken | None]] = []
     seen: Counter[tuple[Any, ...]] = Counter()
     answered = [
-        each
-        for each in recording.exchanges
-        if each.response is not None and each.api_key in rpc_frames.apis()
+        exchange
+        for exchange in recording.exchanges
+        if exchange.response is not None and exchange.api_key in rpc_frames.apis()
     ]
-    for each in sorted(answered, key=lambda one: len(one.response or b"") > LONGEST):
-        name = rpc_frames.apis()[each.api_key]
-        context = recording.context(each) if name in FAMILIES else None
-        if name in FAMILIES and each.asker != "probe":
+    for exchange in sorted(answered, key=lambda one: len(one.response or b"") > LONGEST):
+        name = rpc_frames.apis()[exchange.api_key]
+        context = recording.context(exchange) if name in FAMILIES else None
+        if name in FAMILIES and exchange.asker != "probe":
             state = context.state if context else None
-            what = (*kind(each, state), bool(context and context.waited))
+            what = (*kind(exchange, state), bool(context and context.waited))
         elif name in FAMILIES:
-            what = (name, each.version, each.request[8:], each.node_id)
+            what = (name, exchange.version, exchange.request[8:], exchange.node_id)
         else:
-            what = (name, each.version)
+            what = (name, exchange.version)
         if seen[what] < (OF_A_KIND if name in FAMILIES else 1):
             seen[what] += 1
-            kept.append((each, context))
+            kept.append((exchange, context))
     return sorted(kept, key=lambda pair: pair[0].asked_ms)
 
 
@@ -228,7 +228,7 @@ def main(arguments: list[str] | None = None) -> int:
         text = written(recording)
         target = out / f"kafka-{VERSION}-{scenario}.json"
         target.write_text(text)
-        steps = "\n".join(f"  {each}" for each in recording.steps)
+        steps = "\n".join(f"  {step}" for step in recording.steps)
         told.append(f"Steps of {target.name}, in order:\n{steps}\n")
         print(f"{target}: {len(json.loads(text)['pairs'])} pairs, {len(text)} bytes")
     source = _SOURCE.format(date=f"{datetime.now(UTC):%Y-%m-%d}")

@@ -120,9 +120,12 @@ def test_who_waits_for_too_long_makes_room_for_a_login(caplog: pytest.LogCapture
                 logins = [await connect(where, ADMIN, timeout_s=30) for _ in range(5)]
                 assert server.guests.authenticating == 0, "a login that is over does not count"
                 assert server.connections == 5
-                shown = {each.name + each.labels: each.value for each in samples_of(server.guests)}
-                for each in logins:
-                    await each.close()
+                shown = {
+                    metric_sample.name + metric_sample.labels: metric_sample.value
+                    for metric_sample in samples_of(server.guests)
+                }
+                for login in logins:
+                    await login.close()
                 return shown
 
     shown = asyncio.run(run())
@@ -130,8 +133,8 @@ def test_who_waits_for_too_long_makes_room_for_a_login(caplog: pytest.LogCapture
     assert shown["kraftool_node_connections_authenticating"] == 0
     name = 'kraftool_node_connections_refused_total{limit="max_authenticating_per_ip"}'
     assert shown[name] == 7
-    fields: list[dict[str, Any]] = [vars(each)["fields"] for each in caplog.records]
-    reasons = {each["reason"] for each in fields}
+    fields: list[dict[str, Any]] = [vars(record)["fields"] for record in caplog.records]
+    reasons = {field["reason"] for field in fields}
     assert "more than max_authenticating_per_ip (3)" in reasons
     assert "not authenticated within 0.5 s" in reasons
 

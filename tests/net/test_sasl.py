@@ -81,7 +81,7 @@ def test_who_does_not_is_told_no_more_than_that(mechanism: str, user: str, passw
 
 
 def _failed_logins(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
-    return [vars(each)["fields"] for each in caplog.records if each.message == "login failed"]
+    return [vars(record)["fields"] for record in caplog.records if record.message == "login failed"]
 
 
 @pytest.mark.parametrize("mechanism", [PLAIN, *scram.DIGESTS])

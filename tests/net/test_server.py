@@ -82,7 +82,7 @@ def test_requests_that_are_sent_at_once_are_answered_in_their_order() -> None:
             answers = await asyncio.gather(
                 *(connection.request("DescribeQuorum", None, DESCRIBE) for _ in range(20))
             )
-            assert [each["errorMessage"] for each in answers] == [str(n) for n in range(2, 22)]
+            assert [answer["errorMessage"] for answer in answers] == [str(n) for n in range(2, 22)]
             await connection.close()
 
     asyncio.run(run())

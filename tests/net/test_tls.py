@@ -158,11 +158,11 @@ def test_cipher_suites_have_the_names_of_java(trusted: Certified) -> None:
     ).tls
     assert context is not None
     assert context.maximum_version is ssl.TLSVersion.TLSv1_2
-    older = {each["name"] for each in context.get_ciphers() if each["protocol"] != "TLSv1.3"}
+    older = {cipher["name"] for cipher in context.get_ciphers() if cipher["protocol"] != "TLSv1.3"}
     assert older == {"ECDHE-ECDSA-AES256-GCM-SHA384"}
     everything = ssl.create_default_context()
     everything.set_ciphers("ALL:@SECLEVEL=0")
-    known = {each["name"] for each in everything.get_ciphers()}
+    known = {cipher["name"] for cipher in everything.get_ciphers()}
     for java in (
         "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
         "TLS_DHE_RSA_WITH_AES_256_GCM_SHA384",

@@ -37,8 +37,8 @@ def mutated(value: Any, random_: random.Random) -> Any:
 
 def recorded_requests() -> Iterator[tuple[str, int, Any]]:
     """Requests that real nodes sent, as values, of the cluster of the tests."""
-    for each in (*pairs("dynamic"), *pairs("static")):
-        frame = decode_request(each.request)
+    for pair in (*pairs("dynamic"), *pairs("static")):
+        frame = decode_request(pair.request)
         ours = {"clusterId": CLUSTER_ID} if frame.body.get("clusterId") else {}
         yield frame.name, frame.version, {**frame.body, **ours}
 

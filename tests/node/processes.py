@@ -105,14 +105,14 @@ class Pair:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while True:
-                    for each in self.nodes:
-                        each.require_alive()
+                    for node in self.nodes:
+                        node.require_alive()
                     with contextlib.suppress(NetError, OSError):
                         if found := await holds():
                             return found
                     await asyncio.sleep(0.05)
         except TimeoutError:
-            said = "\n".join(each.said[-2_000:] for each in self.nodes)
+            said = "\n".join(node.said[-2_000:] for node in self.nodes)
             raise AssertionError(f"waited in vain for {what}:\n{said}") from None
 
     async def followed(self) -> dict[str, Any]:
@@ -143,18 +143,26 @@ async def pair(root: Path) -> AsyncIterator[Pair]:
     ]
     initial = ",".join(f"{each.id}@{HOST}:{each.port}:{directory_id(each.id)}" for each in made)
     servers = ",".join(f"{HOST}:{each.port}" for each in made)
-    for each in made:
-        each.folder.mkdir(parents=True)
-        each.config.write_text(
-            f"process.roles=controller\nnode.id={each.id}\n"
+    for node_process in made:
+        node_process.folder.mkdir(parents=True)
+        node_process.config.write_text(
+            f"process.roles=controller\nnode.id={node_process.id}\n"
             f"controller.quorum.bootstrap.servers={servers}\n"
             "controller.listener.names=CONTROLLER\n"
-            f"listeners=CONTROLLER://{HOST}:{each.port}\n"
-            f"log.dirs={each.folder / 'data'}\n"
+            f"listeners=CONTROLLER://{HOST}:{node_process.port}\n"
+            f"log.dirs={node_process.folder / 'data'}\n"
             # A machine under load is to lose no leader.
             "controller.quorum.fetch.timeout.ms=10000\n"
         )
-        command = [sys.executable, "-m", "kraftool", "storage", "format", "-c", str(each.config)]
+        command = [
+            sys.executable,
+            "-m",
+            "kraftool",
+            "storage",
+            "format",
+            "-c",
+            str(node_process.config),
+        ]
         options = ["-t", CLUSTER_ID, "--initial-controllers", initial, "-r", "4.4", "--quiet"]
         subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True)
     found = Pair(*made)
@@ -164,10 +172,10 @@ async def pair(root: Path) -> AsyncIterator[Pair]:
         await found.followed()
         yield found
     finally:
-        for each in made:
-            if each.process is not None and each.process.poll() is None:
-                each.process.kill()
-                each.process.wait(30)
+        for node_process in made:
+            if node_process.process is not None and node_process.process.poll() is None:
+                node_process.process.kill()
+                node_process.process.wait(30)
 
 
 async def end(node: NodeProcess) -> int:

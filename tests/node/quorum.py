@@ -184,9 +184,9 @@ class Quorum:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not (found := holds()):
-                    for each in self._tasks.values():
-                        if each.done():
-                            await each
+                    for task in self._tasks.values():
+                        if task.done():
+                            await task
                     await asyncio.sleep(0.01)
         except TimeoutError:
             states = {each: runner.state() for each, runner in self.running.items()}
@@ -194,18 +194,18 @@ class Quorum:
         return found
 
     def leaders(self) -> Iterator[Runner]:
-        return (each for each in self.running.values() if each.leads)
+        return (runner for runner in self.running.values() if runner.leads)
 
     async def leader(self) -> Runner:
         """The one that leads and has committed something of its epoch."""
 
         def found() -> Runner | None:
-            for each in self.leaders():
-                role = each.raft.role
+            for leader in self.leaders():
+                role = leader.raft.role
                 assert isinstance(role, Leader), "it leads"
                 committed = role.high_watermark
                 if committed is not None and committed > role.epoch_start_offset:
-                    return each
+                    return leader
             return None
 
         runner: Runner = await self.until("a leader", found)
@@ -215,9 +215,9 @@ class Quorum:
         await self.until(
             f"{others} to have what {leader.settings.node_id} has",
             lambda: all(
-                self.running[each].raft.log.flushed_offset == leader.raft.log.end_offset
-                and self.running[each].raft.role.high_watermark == leader.raft.log.end_offset
-                for each in others
+                self.running[other].raft.log.flushed_offset == leader.raft.log.end_offset
+                and self.running[other].raft.role.high_watermark == leader.raft.log.end_offset
+                for other in others
             ),
         )
 

@@ -109,7 +109,7 @@ def test_a_misspelt_key_is_noted_and_one_of_kafka_is_not() -> None:
             "listener.name.controller.ssl.keystroe.location": "/k",
         }
     )
-    noted = [each.partition(" ")[0] for each in config.notes]
+    noted = [note.partition(" ")[0] for note in config.notes]
     assert noted == [
         "controller.quorum.fetch.timeuot.ms",
         "listener.name.controller.ssl.keystroe.location",

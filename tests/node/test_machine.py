@@ -57,7 +57,7 @@ class Alone:
         log = self.quorum.running[1].raft.log
         await self.quorum.until(
             "a snapshot of everything",
-            lambda: any(each.offset == log.end_offset for each in log.snapshots),
+            lambda: any(snapshot.offset == log.end_offset for snapshot in log.snapshots),
         )
 
     async def failure(self) -> NodeFailedError:
@@ -70,7 +70,7 @@ class Alone:
         await self.quorum.running[1].close()
 
     def files(self) -> dict[str, bytes]:
-        return {each.name: each.read_bytes() for each in self.partition.iterdir()}
+        return {path.name: path.read_bytes() for path in self.partition.iterdir()}
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_what_it_does_not_know_ends_it_and_no_snapshot_is_written_of_it(
         }
         log = f"{0:020}.log"
         assert after[log].startswith(before[log])
-        batches = [each.data for each in batches_in(after[log])]
+        batches = [batch.data for batch in batches_in(after[log])]
         assert b"".join(batches) == after[log], "the log is kept whole, for whoever knows more"
 
     asyncio.run(run())
@@ -120,7 +120,7 @@ def test_it_ends_again_at_every_start_until_somebody_knows_more(tmp_path: Path) 
         for _ in range(2):
             assert "record type 999" in (await alone.failure()).message
             await alone.close()
-            assert not any(each.endswith(".checkpoint") for each in alone.files())
+            assert not any(file.endswith(".checkpoint") for file in alone.files())
             await alone.quorum.start(1)
         await alone.failure()
         await alone.close()

@@ -37,13 +37,13 @@ async def opened(quorum: Pair, count: int) -> list[Stream]:
 
 async def trickle(writers: list[asyncio.StreamWriter]) -> None:
     """A frame of a kilobyte from each, byte for byte, which the node does not wait for."""
-    for each in writers:
-        each.write(struct.pack(">i", 1024))
+    for writer in writers:
+        writer.write(struct.pack(">i", 1024))
     while True:
         await asyncio.sleep(0.5)
-        for each in writers:
-            if not each.transport.is_closing():
-                each.write(b"\0")
+        for writer in writers:
+            if not writer.transport.is_closing():
+                writer.write(b"\0")
 
 
 async def greeted(stream: Stream) -> None:
@@ -66,7 +66,7 @@ def test_a_node_answers_and_follows_its_leader_among_idle_and_slow_connections(
             follower, idle_files = quorum.follower, quorum.follower.files()
             streams = await opened(quorum, COUNT)
             third = COUNT // 3
-            await asyncio.gather(*(greeted(each) for each in streams[:third]))
+            await asyncio.gather(*(greeted(stream) for stream in streams[:third]))
             writers = [writer for _, writer in streams[third : 2 * third]]
             slow = asyncio.get_running_loop().create_task(trickle(writers))
 

@@ -52,12 +52,14 @@ class _Watching:
 
 def said(caplog: pytest.LogCaptureFixture, level: int) -> list[tuple[str, dict[str, Any]]]:
     return [
-        (each.message, vars(each)["fields"]) for each in caplog.records if each.levelno == level
+        (record.message, vars(record)["fields"])
+        for record in caplog.records
+        if record.levelno == level
     ]
 
 
 def samples(runner: Runner) -> dict[str, float]:
-    return {each.name: each.value for each in RaftMetrics(0).samples(runner.raft)}
+    return {sample.name: sample.value for sample in RaftMetrics(0).samples(runner.raft)}
 
 
 def test_who_loses_its_leader_warns_and_names_it(
@@ -186,7 +188,7 @@ def test_a_leader_without_a_controller_warns_when_it_wins_and_once_a_minute(
     text, fields = said(caplog, logging.WARNING)[0]
     assert text == "leads without a controller"
     assert fields["epoch"] == raft.epoch
-    shown = {each.name: each.value for each in RaftMetrics(0).samples(raft)}
+    shown = {sample.name: sample.value for sample in RaftMetrics(0).samples(raft)}
     assert shown["kraftool_node_leads_without_controller"] == 1
 
 
@@ -195,7 +197,7 @@ def test_a_leader_with_a_controller_warns_of_nothing(caplog: pytest.LogCaptureFi
     raft = _sole_leader(hands_over=False)
     Narration().stepped(raft, None, [])
     assert not said(caplog, logging.WARNING)
-    shown = {each.name: each.value for each in RaftMetrics(0).samples(raft)}
+    shown = {sample.name: sample.value for sample in RaftMetrics(0).samples(raft)}
     assert shown["kraftool_node_leads_without_controller"] == 0
 
 

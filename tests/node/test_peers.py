@@ -44,7 +44,7 @@ def _peers(runner: _Runner, connecting: Callable[[Endpoint], Any]) -> Peers:
 
 
 def _others() -> set[asyncio.Task[Any]]:
-    return {each for each in asyncio.all_tasks() if each is not asyncio.current_task()}
+    return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
 
 
 def test_requests_that_are_sent_at_once_share_one_connection() -> None:
@@ -67,7 +67,7 @@ def test_requests_that_are_sent_at_once_share_one_connection() -> None:
             assert {each.response.top_error for each in runner.posted} == {Error.NONE}
             assert sorted(each.correlation_id for each in runner.posted) == list(range(5))
             await peers.close()
-            assert not any(each.is_open for each in made)
+            assert not any(connection.is_open for connection in made)
             await until(lambda: server.connections == 0)
             await until(lambda: _others() <= before)  # a pending task would be destroyed
 

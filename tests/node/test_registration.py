@@ -148,9 +148,9 @@ def said(caplog: pytest.LogCaptureFixture) -> Callable[[], list[tuple[str, str, 
 
     def lines() -> list[tuple[str, str, Any]]:
         return [
-            (each.levelname, each.getMessage(), each.__dict__["fields"].get("reason"))
-            for each in caplog.records
-            if "regist" in each.getMessage()
+            (record.levelname, record.getMessage(), record.__dict__["fields"].get("reason"))
+            for record in caplog.records
+            if "regist" in record.getMessage()
         ]
 
     return lines
@@ -181,7 +181,9 @@ def test_it_sends_what_kafkas_controllers_do_and_once(tmp_path: Path) -> None:
 
 
 def test_protocols_have_kafkas_numbers() -> None:
-    numbers = {each.name: each.id for each in SecurityProtocol}
+    numbers = {
+        security_protocol.name: security_protocol.id for security_protocol in SecurityProtocol
+    }
     assert numbers == {"PLAINTEXT": 0, "SSL": 1, "SASL_PLAINTEXT": 2, "SASL_SSL": 3}
 
 

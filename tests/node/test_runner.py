@@ -79,7 +79,7 @@ def test_what_an_isolated_leader_appended_is_cut_off_again(tmp_path: Path) -> No
             others = [each for each in quorum.ids if each != old.settings.node_id]
             new = await quorum.until(
                 "another leader",
-                lambda: next((each for each in quorum.leaders() if each is not old), None),
+                lambda: next((leader for leader in quorum.leaders() if leader is not old), None),
             )
             await append(new, b"this instead")
             quorum.isolated.clear()

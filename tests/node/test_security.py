@@ -41,9 +41,9 @@ def _security(
 
 def _warnings(caplog: pytest.LogCaptureFixture) -> list[tuple[str, dict[str, Any]]]:
     return [
-        (each.message, vars(each)["fields"])
-        for each in caplog.records
-        if each.levelno == logging.WARNING
+        (record.message, vars(record)["fields"])
+        for record in caplog.records
+        if record.levelno == logging.WARNING
     ]
 
 

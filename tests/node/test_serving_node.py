@@ -90,7 +90,7 @@ def test_a_refused_request_is_logged_with_who_asked_for_what(
 
     asyncio.run(both())
     [refused] = [
-        vars(each)["fields"] for each in caplog.records if each.message == "not authorized"
+        vars(record)["fields"] for record in caplog.records if record.message == "not authorized"
     ]
     assert refused == {
         "principal": "User:mallory",

@@ -336,9 +336,9 @@ def _until_answered(raft: Raft, asked: FetchRequest, recorded: FetchResponse) ->
 
 
 def _reply(effects: list[Effect]) -> Response | None:
-    for each in effects:
-        if isinstance(each, Reply) and each.request_id == 1:
-            return each.response
+    for effect in effects:
+        if isinstance(effect, Reply) and effect.request_id == 1:
+            return effect.response
     return None
 
 
@@ -346,7 +346,7 @@ def _with_files(pair: Pair, response: Response | None, recorded: Response) -> Re
     """What whoever runs the core does for it: read the recorded bytes, if it asked for those."""
     if isinstance(response, FetchResponse) and response.read is not None:
         assert isinstance(recorded, FetchResponse), "the same family answers"
-        starts = [each.base_offset <= response.read.offset for each in recorded.batches[:1]]
+        starts = [batch.base_offset <= response.read.offset for batch in recorded.batches[:1]]
         found = recorded.batches if all(starts) else ()
         return replace(response, batches=found, read=None)
     if isinstance(response, FetchSnapshotResponse) and response.read is not None:

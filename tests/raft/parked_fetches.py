@@ -59,4 +59,4 @@ def append(raft: Raft) -> list[int]:
 
 def replies(effects: list[Effect]) -> list[int]:
     """The requests that were answered, in order."""
-    return [each.request_id for each in effects if isinstance(each, Reply)]
+    return [effect.request_id for effect in effects if isinstance(effect, Reply)]

@@ -50,7 +50,7 @@ OF_THE_PROTOCOL = [each for each in ALL if each.api in requests.NAMES.values()]
 
 
 def ids(pairs: list[Pair]) -> list[str]:
-    return [str(each).replace(" ", "-") for each in pairs]
+    return [str(pair).replace(" ", "-") for pair in pairs]
 
 
 @pytest.mark.parametrize("pair", ALL, ids=ids(ALL))
@@ -126,7 +126,7 @@ def test_a_voter_is_added_as_kafka_adds_it(pair: Pair) -> None:
 
     assert done.response is None
     effects = _versions_told(done, asked, VersionRange(0, 1))
-    [appended] = [each for each in effects if isinstance(each, AppendBatches)]
+    [appended] = [effect for effect in effects if isinstance(effect, AppendBatches)]
     [record] = appended.batches[0].control
     assert isinstance(record, Voters)
     assert record.voters.has(asked.voter)
@@ -152,7 +152,7 @@ def test_a_voter_is_removed_as_kafka_removes_it(pair: Pair) -> None:
     assert asked.voter is not None
 
     assert done.response is None
-    [appended] = [each for each in done.effects if isinstance(each, AppendBatches)]
+    [appended] = [effect for effect in done.effects if isinstance(effect, AppendBatches)]
     [record] = appended.batches[0].control
     assert isinstance(record, Voters)
     assert not record.voters.has(asked.voter)
@@ -162,9 +162,9 @@ def test_a_voter_is_removed_as_kafka_removes_it(pair: Pair) -> None:
 def _versions_told(done: Replayed, asked: AddVoterRequest, known: VersionRange) -> list[Effect]:
     """The newcomer answers the question that its adding begins with."""
     [sent] = [
-        each
-        for each in done.effects
-        if isinstance(each, Send) and isinstance(each.request, ApiVersionsRequest)
+        effect
+        for effect in done.effects
+        if isinstance(effect, Send) and isinstance(effect.request, ApiVersionsRequest)
     ]
     assert sent.endpoint == asked.listeners[LISTENER]
     return core.step(
@@ -184,7 +184,7 @@ def _commit(raft: Raft) -> object:
     for number, voter in enumerate(raft.control.voters, start=2):
         if voter.key != raft.key:
             effects += core.step(raft, NOW_MS + number, _fetch_at_end(raft, number, voter.key))
-    [reply] = [each for each in effects if isinstance(each, Reply) and each.request_id == 1]
+    [reply] = [effect for effect in effects if isinstance(effect, Reply) and effect.request_id == 1]
     return reply.response
 
 
@@ -201,35 +201,35 @@ def _fetch_at_end(raft: Raft, number: int, key: ReplicaKey) -> RequestReceived:
 
 
 def test_the_recording_has_every_kind_of_request_and_role() -> None:
-    from_nodes = {each.api for each in OF_THE_PROTOCOL if each.asker != "probe"}
-    roles = Counter(each.state["role"] for each in OF_THE_PROTOCOL if each.state)
+    from_nodes = {pair.api for pair in OF_THE_PROTOCOL if pair.asker != "probe"}
+    roles = Counter(pair.state["role"] for pair in OF_THE_PROTOCOL if pair.state)
 
     assert from_nodes == set(requests.NAMES.values())
     assert set(roles) >= {"Unattached", "Prospective", "Follower", "Leader", "Resigned"}
-    assert all(each.state for each in OF_THE_PROTOCOL)
+    assert all(pair.state for pair in OF_THE_PROTOCOL)
 
 
 def test_the_recording_has_what_is_seldom_seen() -> None:
     fetches = [
         part
-        for each in OF_THE_PROTOCOL
-        if each.api == "Fetch" and each.asker != "probe"
-        for topic in each.answer.body["responses"]
+        for pair in OF_THE_PROTOCOL
+        if pair.api == "Fetch" and pair.asker != "probe"
+        for topic in pair.answer.body["responses"]
         for part in topic["partitions"]
     ]
     votes = [
         (asked["preVote"], answer["voteGranted"])
-        for each in OF_THE_PROTOCOL
-        if each.api == "Vote" and each.asker != "probe" and each.answer.body["topics"]
+        for pair in OF_THE_PROTOCOL
+        if pair.api == "Vote" and pair.asker != "probe" and pair.answer.body["topics"]
         for asked, answer in [
             (
-                each.asked.body["topics"][0]["partitions"][0],
-                each.answer.body["topics"][0]["partitions"][0],
+                pair.asked.body["topics"][0]["partitions"][0],
+                pair.answer.body["topics"][0]["partitions"][0],
             )
         ]
     ]
 
-    assert any(each["divergingEpoch"]["epoch"] >= 0 for each in fetches)
-    assert any(each["snapshotId"]["epoch"] >= 0 for each in fetches)
+    assert any(fetch["divergingEpoch"]["epoch"] >= 0 for fetch in fetches)
+    assert any(fetch["snapshotId"]["epoch"] >= 0 for fetch in fetches)
     assert {(True, True), (True, False), (False, True)} <= set(votes)
-    assert any(each.waited for each in OF_THE_PROTOCOL)
+    assert any(pair.waited for pair in OF_THE_PROTOCOL)

@@ -57,7 +57,7 @@ def test_a_replica_keeps_its_entry_when_it_becomes_voter_or_observer() -> None:
     replicas = table(20, 10)
     replicas.of(key("3")).end_offset = 15
     replicas.split(voters(["1", "3"]))
-    assert {id_: each.end_offset for id_, each in replicas.voters.items()} == {1: 20, 3: 15}
+    assert {id_: voter.end_offset for id_, voter in replicas.voters.items()} == {1: 20, 3: 15}
     assert replicas.observers[key("2")].end_offset == 10
     assert replicas.counts_local
     replicas.split(voters(["2", "3"]))

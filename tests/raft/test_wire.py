@@ -207,8 +207,8 @@ def test_a_request_for_anything_but_the_metadata_partition_says_so(
     message = data.draw(REQUESTS[name])
     name, version, value = _written(message)
 
-    for each in _other_partitions(value):
-        encoded = codec.encode(f"{name}Request", version, each)
+    for partition in _other_partitions(value):
+        encoded = codec.encode(f"{name}Request", version, partition)
         decoded, _ = codec.decode(f"{name}Request", version, encoded)
         read = requests.from_kafka(name, decoded)
         assert type(read) is type(message)

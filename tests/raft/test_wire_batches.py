@@ -34,7 +34,7 @@ def test_what_kafka_wrote_is_written_again_from_what_was_read(path: Path) -> Non
     for whole, batch in zip(_whole(data), read, strict=True):
         assert batch.is_valid
         assert (batch.base_offset, batch.last_offset) == (whole.base_offset, whole.last_offset)
-        values = tuple(each.value for each in whole.records())
+        values = tuple(record.value for record in whole.records())
         # Without the bytes that it came with: from the control records, or the data in it.
         again = replace(batch, data=() if batch.control else values)
         assert batches.encode(again) == whole.data
@@ -112,8 +112,8 @@ def test_what_is_cut_off_at_the_end_is_left_out(end: int) -> None:
 
     read = batches.decode_batches(whole[:end])
 
-    assert [each.base_offset for each in read] == [10, 11, 12][: end * 3 // len(whole)]
-    assert all(each.is_valid for each in read)
+    assert [batch.base_offset for batch in read] == [10, 11, 12][: end * 3 // len(whole)]
+    assert all(batch.is_valid for batch in read)
 
 
 @given(st.integers(12, len(_three()) // 3 - 1), st.integers(1, 255))
@@ -125,7 +125,7 @@ def test_a_damaged_batch_is_not_valid_and_the_others_are(position: int, flip: in
     read = batches.decode_batches(bytes(data))
 
     # The epoch, in bytes 12 to 15, is not covered by the CRC: leaders write it after the fact.
-    assert [each.is_valid for each in read] == [True, position < 16, True]
+    assert [batch.is_valid for batch in read] == [True, position < 16, True]
 
 
 @pytest.mark.parametrize("length", [0, 48, -1, -(1 << 31)])
@@ -143,7 +143,7 @@ def test_nothing_is_read_after_an_impossible_size(length: int) -> None:
 
 @given(st.binary(max_size=300))
 def test_any_bytes_are_read_to_some_end(data: bytes) -> None:
-    assert all(isinstance(each, Batch) for each in batches.decode_batches(data))
+    assert all(isinstance(batch, Batch) for batch in batches.decode_batches(data))
 
 
 @pytest.mark.parametrize("kind", [0, 1, 3, 4, 9])

@@ -111,9 +111,9 @@ class Node:
     def show(self, effects: Sequence[Effect]) -> list[str]:
         """All effects but the deadline, which stands in the state line."""
         lines = []
-        for each in effects[:-1]:
-            asker = self.askers[each.request_id] if hasattr(each, "request_id") else ""
-            lines.append(effect_line(each, asker))
+        for effect in effects[:-1]:
+            asker = self.askers[effect.request_id] if hasattr(effect, "request_id") else ""
+            lines.append(effect_line(effect, asker))
         return lines
 
     def step(self, event: Event) -> list[Effect]:
@@ -121,11 +121,11 @@ class Node:
 
     def _took(self, effects: list[Effect]) -> list[Effect]:
         """Remember what was sent, and until when nothing has to happen."""
-        for each in effects[:-1]:
-            assert not isinstance(each, SetDeadline), "the deadline comes last"
-            if isinstance(each, Send):
-                assert each.request.cluster_id in (None, CLUSTER_ID), "its own cluster"
-                self.sent[each.correlation_id] = (each.destination_id, each.request)
+        for effect in effects[:-1]:
+            assert not isinstance(effect, SetDeadline), "the deadline comes last"
+            if isinstance(effect, Send):
+                assert effect.request.cluster_id in (None, CLUSTER_ID), "its own cluster"
+                self.sent[effect.correlation_id] = (effect.destination_id, effect.request)
         last = effects[-1]
         assert isinstance(last, SetDeadline), "the deadline comes last"
         assert last.at_ms > self.now_ms, "a node that wants to act again at once never rests"

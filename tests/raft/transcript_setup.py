@@ -144,7 +144,7 @@ class Setup:
             offset = newest.offset - 1 if offset == -1 else offset
             control.voter_sets.add(offset, members)
             control.kraft_versions.add(offset, 1)
-        for each in self.batches:
-            control.append(each)
+        for batch in self.batches:
+            control.append(batch)
         log = LogView.of(self.batches, snapshots=self.snapshots, start=self.log_start)
         return Raft(settings, random, log, control, self.state)

@@ -102,8 +102,10 @@ def show_endpoints(node_id: int, known: Endpoints, between: str = " ") -> str:
     if not known:
         return "none"
     return between.join(
-        name if each == usual_endpoint(node_id, name) else f"{name}={each.host}:{each.port}"
-        for name, each in known.items()
+        name
+        if endpoint == usual_endpoint(node_id, name)
+        else f"{name}={endpoint.host}:{endpoint.port}"
+        for name, endpoint in known.items()
     )
 
 

@@ -46,14 +46,14 @@ endpoints = st.builds(Endpoint, st.text(max_size=12), st.integers(0, (1 << 16) -
 listeners = st.dictionaries(st.sampled_from((LISTENER, "OTHER", "SSL_1")), endpoints, max_size=3)
 ranges = st.builds(VersionRange, int16s, int16s)
 places = st.builds(OffsetAndEpoch, offsets, epochs)
-errors = st.sampled_from([each for each in Error if each is not Error.NONE])
+errors = st.sampled_from([error for error in Error if error is not Error.NONE])
 cluster_ids = st.none() | texts
 flags = st.booleans()
 
 
 def _batch(base: int, values: list[bytes], epoch: int, timestamp: int) -> Batch:
     data = encode_batch(
-        [(None, each) for each in values], base_offset=base, epoch=epoch, timestamp=timestamp
+        [(None, value) for value in values], base_offset=base, epoch=epoch, timestamp=timestamp
     )
     return batches.decode(RecordBatch.read(data))
 

@@ -37,12 +37,12 @@ class Quorum:
 
     def __init__(self, root: Path, fixture: str, nodes: Sequence[int]) -> None:
         self.directories: dict[int, Path] = {}
-        for each in nodes:
-            partitions = (FIXTURES / fixture / f"node-{each}").glob(f"data*/{PARTITION}")
+        for node in nodes:
+            partitions = (FIXTURES / fixture / f"node-{node}").glob(f"data*/{PARTITION}")
             source = min(partitions).parent
-            target = root / f"node-{each}"
+            target = root / f"node-{node}"
             shutil.copytree(source, target)
-            self.directories[each] = target
+            self.directories[node] = target
 
     def __getitem__(self, node_id: int) -> Path:
         return self.directories[node_id]
@@ -57,7 +57,7 @@ class Quorum:
     def snapshots(self, node_id: int) -> list[Path]:
         """Without the 0-0 one."""
         found = sorted(self.partition(node_id).glob("*.checkpoint"))
-        return [each for each in found if not each.name.startswith("0" * 20)]
+        return [path for path in found if not path.name.startswith("0" * 20)]
 
     def survey(self, node_id: int) -> Survey:
         (found,) = survey_path(str(self.directories[node_id]), now_ms=NOW)
@@ -74,12 +74,12 @@ class Quorum:
 
         From collect files it has no bytes of the logs.
         """
-        paths = [str(self.directories[each]) for each in nodes or self.directories]
+        paths = [str(self.directories[node]) for node in nodes or self.directories]
         request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept))
         request = with_settings(request, settings)
         surveys = read_surveys(paths, now_ms=NOW, at=request.rollback)
         if is_collected:
-            surveys = tuple(replace(each, restored=None) for each in surveys)
+            surveys = tuple(replace(survey, restored=None) for survey in surveys)
         plan = plan_for(replace(request, surveys=surveys))
         assert plan_from_yaml(plan_to_yaml(plan)) == plan
         return plan
@@ -186,9 +186,9 @@ def cut_log(quorum: Quorum, node_id: int, last_batches: int) -> None:
     path = quorum.segment(node_id)
     first = batches(path)[-last_batches]
     path.write_bytes(path.read_bytes()[: first.position])
-    for each in quorum.snapshots(node_id):
-        if int(each.name[:20]) > first.base_offset:
-            each.unlink()
+    for snapshot in quorum.snapshots(node_id):
+        if int(snapshot.name[:20]) > first.base_offset:
+            snapshot.unlink()
 
 
 def poison(offset: int, epoch: int, timestamp: int) -> bytes:
@@ -196,8 +196,8 @@ def poison(offset: int, epoch: int, timestamp: int) -> bytes:
     change = {"partitionId": 0, "topicId": "9PTPM4xATAiPu0uKMvmPmg", "leader": 11}
     records = encode_record("PartitionChangeRecord", 0, change), encode_record("NoOpRecord", 0, {})
     return b"".join(
-        encode_batch([(None, each)], base_offset=at, epoch=epoch, timestamp=timestamp)
-        for at, each in enumerate(records, offset)
+        encode_batch([(None, record)], base_offset=at, epoch=epoch, timestamp=timestamp)
+        for at, record in enumerate(records, offset)
     )
 
 

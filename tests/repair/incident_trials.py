@@ -38,7 +38,7 @@ from tests.repair.simulated_directories import uuid_of, voters_of
 _MOST_PLANS = 4
 _MOST_WAYS = 12
 _SETTING = re.compile(r"--set ([a-z.]+=[0-9][0-9,]*)")
-_WORDS = tuple(each.value for each in Acceptance)
+_WORDS = tuple(acceptance.value for acceptance in Acceptance)
 
 
 class Verdict(StrEnum):
@@ -84,7 +84,7 @@ def tried(incident: Incident) -> Trial:
     if not outcomes:
         trial.verdict, trial.text = Verdict.NO_LEADER, why
         return trial
-    missing = {each.node: set(incident.past.committed) - each.numbers for each in outcomes}
+    missing = {outcome.node: set(incident.past.committed) - outcome.numbers for outcome in outcomes}
     worst = max(missing, key=lambda each: len(missing[each]))
     lost = missing[worst]
     told = f"node {worst} leads without {len(lost)} of {len(incident.past.committed)} records"
@@ -102,9 +102,9 @@ def tried(incident: Incident) -> Trial:
 
 def _best(incident: Incident) -> set[int]:
     folders = [
-        each / PARTITION
-        for node, each in incident.data.items()
-        if (each / PARTITION).is_dir() and node not in incident.foreign
+        path / PARTITION
+        for node, path in incident.data.items()
+        if (path / PARTITION).is_dir() and node not in incident.foreign
     ]
     return best_state(folders, incident.past.world.committed, incident.records)
 
@@ -123,7 +123,9 @@ class _Operator:
         for _ in range(_MOST_PLANS):
             plan = self._planned()
             self.trial.losses.append(plan.loss.verdict)
-            self.announced += sum(each.end_offset - each.first_offset for each in plan.loss.records)
+            self.announced += sum(
+                record.end_offset - record.first_offset for record in plan.loss.records
+            )
             self.trial.said.append(f"{plan.method} ({plan.loss.verdict}): {plan.summary[0]}")
             if first is None or plan.method is not Method.NONE or not first.seed:
                 first = plan
@@ -150,14 +152,14 @@ class _Operator:
                 asked = " ".join(f"--set {each}" for each in way[0])
                 asked += "".join(f" --accept {each}" for each in way[1])
                 self.trial.said.append(f"refused [{asked}]: {error.message} | {error.hint}")
-                for each in _answers(way, error):
-                    if each not in ways and len(ways) < _MOST_WAYS:
-                        ways.append(each)
+                for answer in _answers(way, error):
+                    if answer not in ways and len(ways) < _MOST_WAYS:
+                        ways.append(answer)
         assert refusal is not None
         raise refusal
 
     def _plan(self, settings: Sequence[str], accept: Sequence[str]) -> Plan:
-        paths = [str(each) for each in self.incident.paths.values()]
+        paths = [str(path) for path in self.incident.paths.values()]
         request = PlanRequest(
             surveys=(), now_ms=NOW, kafka_version="4.3.0", accepted=frozenset(accept)
         )
@@ -189,10 +191,10 @@ class _Operator:
         """Name each directory in the server.properties with the node.id that the plan says."""
         incident = self.incident
         for host in plan.hosts:
-            for each in host.settings:
-                if each.key != NODE_ID:
+            for setting in host.settings:
+                if setting.key != NODE_ID:
                     continue
-                node, data = int(each.value), Path(host.path)
+                node, data = int(setting.value), Path(host.path)
                 other = next(one for one, there in incident.data.items() if there == data)
                 if other != node:
                     incident.data[other] = incident.data[node]
@@ -216,9 +218,9 @@ def _answers(
     for command in re.split(r";|, or|\n", error.hint or ""):
         named = dict(each.split("=", 1) for each in _SETTING.findall(command))
         if named:
-            both = dict(each.split("=", 1) for each in settings) | named
+            both = dict(setting.split("=", 1) for setting in settings) | named
             found.append((tuple(f"{key}={value}" for key, value in both.items()), accept))
-    words = [each for each in _WORDS if f"--accept {each}" in (error.hint or "")]
+    words = [word for word in _WORDS if f"--accept {word}" in (error.hint or "")]
     if words:
         found.append((settings, tuple(sorted({*accept, *words}))))
     return found
@@ -234,7 +236,7 @@ def _outcomes(incident: Incident, plan: Plan) -> tuple[list[Started], str]:
     static = next(iter(incident.past.nodes.values())).settings.static_voters
     if plan.seed and not incident.is_dynamic:
         after = voters_of(plan.voters_after)
-        static = VoterSet.of(*(each for each in static if each.key.id in after.ids))
+        static = VoterSet.of(*(voter for voter in static if voter.key.id in after.ids))
     for node, data in incident.data.items():
         if node not in incident.voters:
             continue
@@ -248,10 +250,10 @@ def _outcomes(incident: Incident, plan: Plan) -> tuple[list[Started], str]:
     for node in incident.lost:
         directory_id = uuid_of(f"d{node}") if incident.is_dynamic else None
         nodes[node] = empty(node, directory_id, static)
-    starts = [each for each in plan.steps if each.action is Action.START]
+    starts = [step for step in plan.steps if step.action is Action.START]
     up = set(nodes)
     if len(starts) > 1:
-        up = {_node_of(plan, each) for each in starts[0].hosts}
+        up = {_node_of(plan, host) for host in starts[0].hosts}
     return leaders(nodes, up), "; ".join(dead)
 
 

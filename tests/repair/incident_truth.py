@@ -52,8 +52,8 @@ class Started:
     def is_in(self, voters: VoterSet) -> bool:
         """Whether these voters have this replica; static ones have no directory ids."""
         return any(
-            each.key.id == self.node and each.key.directory_id in (None, self.directory_id)
-            for each in voters
+            voter.key.id == self.node and voter.key.directory_id in (None, self.directory_id)
+            for voter in voters
         )
 
 
@@ -192,8 +192,8 @@ def _voters(folder: Path, snapshot: OffsetAndEpoch) -> VoterSet | None:
 def _numbers(batch: RecordBatch, records: Records) -> Iterator[int]:
     if batch.is_control:
         return
-    for each in batch.records():
-        yield records.number(each.value or b"")
+    for record in batch.records():
+        yield records.number(record.value or b"")
 
 
 # --- elections -----------------------------------------------------------------------------------
@@ -202,16 +202,16 @@ def _numbers(batch: RecordBatch, records: Records) -> Iterator[int]:
 def leaders(nodes: Mapping[int, Started], up: Collection[int]) -> list[Started]:
     """Every node that can win while these nodes are up: all of them, or only some."""
     found = []
-    for each in nodes.values():
-        if each.node not in up or not each.is_in(each.voters):
+    for node in nodes.values():
+        if node.node not in up or not node.is_in(node.voters):
             continue
         votes = [
             one
             for one in nodes.values()
-            if one.node in up and one.is_in(each.voters) and one.rank <= each.rank
+            if one.node in up and one.is_in(node.voters) and one.rank <= node.rank
         ]
-        if len(votes) > len(each.voters) // 2:
-            found.append(each)
+        if len(votes) > len(node.voters) // 2:
+            found.append(node)
     return found
 
 

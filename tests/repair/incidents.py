@@ -66,7 +66,7 @@ class Past:
             dynamic=dynamic,
             faults=() if is_calm else tuple(faults),
         )
-        world = checked_world(options, random, [each() for each in CHECKERS])
+        world = checked_world(options, random, [checker() for checker in CHECKERS])
         for node in world.nodes.values():
             world.after(random.randrange(30), node.start)
         made = cls(world, {each: [] for each in world.nodes})
@@ -120,7 +120,7 @@ class Incident:
         if 0 not in past.committed:
             raise NoIncident  # not even metadata.version is committed: nobody has used it
         voters = range(1, size + 1)
-        records = Records([each for each in past.nodes if each not in voters])
+        records = Records([node for node in past.nodes if node not in voters])
         made = cls(seed, root, random, past, records, voters, is_dynamic)
         made._harm()
         return made
@@ -132,7 +132,7 @@ class Incident:
     @property
     def lost(self) -> list[int]:
         """Voters of whom no directory is given."""
-        return [each for each in self.voters if each not in self.data]
+        return [voter for voter in self.voters if voter not in self.data]
 
     # --- what happens ------------------------------------------------------------------------
 
@@ -293,7 +293,7 @@ class Incident:
         return self.data[node_id]
 
     def _some_file(self, found: list[Path]) -> Path:
-        usable = [each for each in found if each.is_file() and each.stat().st_size]
+        usable = [path for path in found if path.is_file() and path.stat().st_size]
         if not usable:
             raise NoIncident
         return self.random.choice(usable)

@@ -18,7 +18,7 @@ SEEDS = 1
 def rehearsed(
     plan: Plan, quorum: Quorum, nodes: Sequence[int], keep: Path, seeds: int = SEEDS
 ) -> Rehearsal:
-    directories = tuple(str(quorum[each]) for each in nodes)
+    directories = tuple(str(quorum[node]) for node in nodes)
     asked = RehearsalRequest(directories=directories, sources={}, seeds=seeds, with_nodes=False)
     with workplace(str(keep), directories) as folder:
         return rehearse(plan, asked, folder)

@@ -54,15 +54,15 @@ def copied(source: Path, target: Path) -> Path:
 
 
 def _topics(folder: Path, names: list[str]) -> list[str]:
-    return [each for each in names if each != PARTITION and (folder / each).is_dir()]
+    return [name for name in names if name != PARTITION and (folder / name).is_dir()]
 
 
 def contents(directory: Path) -> dict[str, tuple[bytes, int]]:
     """Every file with its permissions, but for what a repair keeps beside the log."""
     return {
-        str(each.relative_to(directory)): (each.read_bytes(), each.stat().st_mode)
-        for each in sorted(directory.rglob("*"))
-        if each.is_file() and FOLDER not in each.parts and each.name != ".lock"
+        str(path.relative_to(directory)): (path.read_bytes(), path.stat().st_mode)
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and FOLDER not in path.parts and path.name != ".lock"
     }
 
 
@@ -89,13 +89,13 @@ def written(directory: Path, target: PlanFile, data: bytes) -> Edit:
 
 def log_left(directory: Path, *edits: Edit) -> tuple[Expected, ...]:
     """All of the log that the edits leave, as a plan names it."""
-    changed = {each.target for each in edits}
+    changed = {edit.target for edit in edits}
     targets = [target_of(path.name) for path in sorted((directory / PARTITION).iterdir())
                if path.is_file()]  # fmt: skip
     return tuple(
-        Expected(target=each, fingerprint=print_of(directory, each))
-        for each in targets
-        if each.kind in (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT) and each not in changed
+        Expected(target=target, fingerprint=print_of(directory, target))
+        for target in targets
+        if target.kind in (PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT) and target not in changed
     )
 
 
@@ -226,7 +226,7 @@ def _first_border(data: bytes, least: int) -> int:
 def without(plan: Plan, name: str) -> Plan:
     """The plan without its edit of a file."""
     host = plan.hosts[0]
-    edits = tuple(each for each in host.edits if each.target.name != name)
+    edits = tuple(edit for edit in host.edits if edit.target.name != name)
     return replace(plan, hosts=(replace(host, edits=edits), *plan.hosts[1:]))
 
 

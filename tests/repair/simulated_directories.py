@@ -76,11 +76,11 @@ def _renamed(voters: VoterSet, name: Rename) -> VoterSet:
     return VoterSet.of(
         *(
             Voter(
-                key=_key(each.key, name),
-                endpoints=dict(each.endpoints),
-                kraft_version=each.kraft_version,
+                key=_key(voter.key, name),
+                endpoints=dict(voter.endpoints),
+                kraft_version=voter.kraft_version,
             )
-            for each in voters
+            for voter in voters
         )
     )
 
@@ -122,14 +122,14 @@ class Records:
         if name == "FeatureLevelRecord":
             return 0
         if name == "RegisterBrokerRecord":
-            return next(key for key, each in self._brokers.items() if each == value["brokerId"])
+            return next(key for key, broker in self._brokers.items() if broker == value["brokerId"])
         return int(value["name"][1:])
 
     def of_image(self, image: MetadataImage) -> list[int]:
         """The numbers that make a state."""
         configs = image.configs.resources.get(_DEFAULT_BROKER, {})
-        found = [int(each[1:]) for each in configs]
-        found += [key for key, each in self._brokers.items() if each in image.cluster.brokers]
+        found = [int(config[1:]) for config in configs]
+        found += [key for key, broker in self._brokers.items() if broker in image.cluster.brokers]
         return sorted([0, *found] if image.features.metadata_version is not None else found)
 
 
@@ -177,8 +177,8 @@ def write(
     partition = checkpoint_files.encode_partition_metadata("AAAAAAAAAAAAAAAAAAAAAQ")
     (folder / checkpoint_files.PARTITION_METADATA).write_bytes(partition)
     _write_election(disk, folder, node.static_voters)
-    for each in disk.snapshots.values():
-        _write_snapshot(each, folder, records, committed)
+    for snapshot in disk.snapshots.values():
+        _write_snapshot(snapshot, folder, records, committed)
     _write_log(disk, folder, records, random)
     return _write_properties(root, node)
 
@@ -198,7 +198,7 @@ def _write_snapshot(snapshot: Snapshot, folder: Path, records: Records, committe
     assert total_of(numbers) == snapshot.total or snapshot.id == BOOTSTRAP_SNAPSHOT
     voters = _renamed(snapshot.voters, uuid_of) if snapshot.voters is not None else None
     frame = frame_of(snapshot.id, NOW - 1000, snapshot.kraft_version, voters, NOW)
-    data = b"".join(encode_snapshot([records.encoded(each) for each in numbers], frame))
+    data = b"".join(encode_snapshot([records.encoded(number) for number in numbers], frame))
     (folder / write_checkpoint_name(offset, epoch)).write_bytes(data)
 
 
@@ -240,9 +240,9 @@ def _encoded(batch: Batch, records: Records) -> bytes:
 def _write_properties(root: Path, node: NodeSettings) -> Path:
     listeners = [f"{name}://{at.host}:{at.port}" for name, at in node.listeners.items()]
     voters = [
-        f"{each.key.id}@{at.host}:{at.port}"
-        for each in node.static_voters
-        for at in each.endpoints.values()
+        f"{static_voter.key.id}@{at.host}:{at.port}"
+        for static_voter in node.static_voters
+        for at in static_voter.endpoints.values()
     ]
     lines = [
         f"node.id={node.node_id}",
@@ -282,7 +282,7 @@ class Reader:
             disk.election = ElectionState(epoch=found.epoch, leader_id=found.leader_id, voted=voted)
         segments = sorted(folder.glob("*.log"))
         if segments:
-            items = [each for path in segments for each in self._batches(path)]
+            items = [batch for path in segments for batch in self._batches(path)]
             disk.log = Batches(items, int(segments[0].stem))
             disk.durable = disk.log.end
         for path in sorted(folder.glob("*.checkpoint")):
@@ -301,7 +301,7 @@ class Reader:
         control = wire.decode(whole).control
         numbers = None
         if not whole.is_control:
-            numbers = tuple(self._records.number(each.value or b"") for each in whole.records())
+            numbers = tuple(self._records.number(record.value or b"") for record in whole.records())
         batch = Batch(
             base_offset=whole.base_offset,
             last_offset=whole.last_offset,
@@ -329,7 +329,7 @@ class Reader:
 
 def _identity(batch: Batch) -> tuple[object, ...]:
     control = tuple(
-        repr(sorted((*each.key, *each.endpoints.items()) for each in record.voters))
+        repr(sorted((*voter.key, *voter.endpoints.items()) for voter in record.voters))
         if isinstance(record, Voters)
         else record
         for record in batch.control

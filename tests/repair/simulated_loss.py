@@ -110,7 +110,7 @@ class Past:
             dynamic=self.dynamic,
             faults=tuple(random.sample(faults, random.randrange(1, len(faults)))),
         )
-        self.checkers = [each() for each in CHECKERS]
+        self.checkers = [checker() for checker in CHECKERS]
         world = self.world = checked_world(options, random, self.checkers)
         for node in world.nodes.values():
             world.after(random.randrange(30), node.start)
@@ -130,10 +130,10 @@ class Past:
             lost = random.sample(members, random.randrange(fewest, max(len(members), fewest + 1)))
         else:
             lost = random.sample(members, random.randrange(fewest))
-        left = [each for each in members if each not in lost]
-        others = [each for each in self.nodes if each not in members]
+        left = [member for member in members if member not in lost]
+        others = [node for node in self.nodes if node not in members]
         chance = 1.0 if case.everyone_given else 0.7
-        self.given = left + [each for each in others if random.random() < chance]
+        self.given = left + [other for other in others if random.random() < chance]
         usable = [each for each in left if self.nodes[each].disk.log.end > 0]
         if not usable:
             raise NothingLeft
@@ -172,7 +172,7 @@ class Repaired:
     def __init__(self, past: Past, root: Path, case: Case) -> None:
         self.past = past
         self.records = Records(past.observers)
-        disks = {each.id: each.disk for each in past.nodes.values()}
+        disks = {node.id: node.disk for node in past.nodes.values()}
         paths = {
             each: write(
                 disks[each],
@@ -189,7 +189,7 @@ class Repaired:
         self.data = data
         for host in self.plan.hosts:
             if host.edits:
-                names = {each.snapshot.source for each in host.edits if each.snapshot is not None}
+                names = {edit.snapshot.source for edit in host.edits if edit.snapshot is not None}
                 sources = {name: where for name, where in data.items() if name in names}
                 with Apply(self.plan, data[host.name], sources=sources, files=NoSync()) as apply:
                     apply.carry_out(NOW, "1.0")
@@ -227,10 +227,10 @@ class Repaired:
     def _is_somebody_ahead(self) -> bool:
         """Of those that are given, by what is on their disks."""
         given = [self.past.nodes[each] for each in self.past.given]
-        seed = max((each for each in given if each.id in self.past.known), key=_rank)
+        seed = max((node for node in given if node.id in self.past.known), key=_rank)
         reach = max(
-            max(each.disk.log.end, *(key.offset for key in each.disk.snapshots), 0)
-            for each in given
+            max(node.disk.log.end, *(key.offset for key in node.disk.snapshots), 0)
+            for node in given
         )
         return reach > seed.disk.log.end or max(map(_rank, given)) > _rank(seed)
 
@@ -257,7 +257,7 @@ class Repaired:
     def is_behind(self, node: Node) -> bool:
         """Whether a node was not ahead of the seed, neither by its log nor by a snapshot."""
         end = self.before.log.end
-        newest = max((each.offset for each in node.disk.snapshots), default=0)
+        newest = max((snapshot.offset for snapshot in node.disk.snapshots), default=0)
         return (
             _rank(node) <= (self.before.last_epoch, end) and max(node.disk.log.end, newest) <= end
         )
@@ -283,7 +283,7 @@ def _judge_state(past: Past, repaired: Repaired) -> None:
         case LossBound.POSSIBLE:
             assert past.lost, "a voter that is there may have forgotten, and every other is there"
         case LossBound.BOUNDED:
-            told = sum(one.count for each in repaired.plan.loss.records for one in each.types)
+            told = sum(one.count for record in repaired.plan.loss.records for one in record.types)
             assert len(missing) <= told
         case _:
             assert 2 * len(past.lost) >= len(past.known)

@@ -105,8 +105,8 @@ class Future(World):
         """Where the recovered quorum's own log begins: nobody else's has this there."""
         self._joined: set[int] = set()
         for disk in repaired.disks.values():
-            for each in disk.snapshots.values():
-                self.contents[each.encoded()] = each
+            for snapshot in disk.snapshots.values():
+                self.contents[snapshot.encoded()] = snapshot
         own = repaired.disk
         if repaired.jumps:
             self.base = own.newest
@@ -127,7 +127,7 @@ class Future(World):
     @property
     def old(self) -> list[int]:
         """Voters that the recovered quorum does not have."""
-        return [each for each in self.past.members if each != self.repaired.seed]
+        return [member for member in self.past.members if member != self.repaired.seed]
 
     @property
     def kept(self) -> list[int]:
@@ -208,8 +208,8 @@ class Future(World):
             disk = Disk(disk.directory_id)  # emptied, as the plan says
         static = past.nodes[repaired.seed].settings.static_voters
         if not (is_old and self.case.old_settings):
-            after = {each.id for each in repaired.plan.voters_after}
-            static = VoterSet.of(*(each for each in static if each.key.id in after))
+            after = {voter.id for voter in repaired.plan.voters_after}
+            static = VoterSet.of(*(voter for voter in static if voter.key.id in after))
         is_controller = before is None or before.settings.is_controller
         new_cluster = repaired.clusters[repaired.seed]
         settings = NodeSettings(
@@ -244,7 +244,7 @@ class Future(World):
 
     def operate(self) -> None:
         """Add a voter, or remove one; upgrade kraft.version."""
-        leaders = [each for each in self.nodes.values() if each.leads and self.is_recovered(each)]
+        leaders = [node for node in self.nodes.values() if node.leads and self.is_recovered(node)]
         if leaders and self.is_operated:
             self._change(self.random.choice(leaders))
         self.after(300 + self.random.randrange(1500), self.operate)
@@ -252,30 +252,30 @@ class Future(World):
     def _change(self, leader: Node) -> None:
         random = self.random
         self.outcome.grown_to = max(self.outcome.grown_to, len(leader.voters))
-        if any(each.key.directory_id is None for each in leader.voters):
+        if any(voter.key.directory_id is None for voter in leader.voters):
             if random.random() < 0.1:
                 leader.step(UpgradeKRaftVersion(epoch=leader.raft.epoch, level=1))
             return
         newcomers = [
-            each
-            for each in self.nodes.values()
-            if each.id not in leader.voters.ids
-            and each.settings.is_controller
-            and each.is_up
-            and self.is_recovered(each)
+            node
+            for node in self.nodes.values()
+            if node.id not in leader.voters.ids
+            and node.settings.is_controller
+            and node.is_up
+            and self.is_recovered(node)
         ]
         if newcomers and len(leader.voters) < 4 and random.random() < 0.7:
             new = random.choice(newcomers)
             leader.operate(AddVoterRequest(voter=new.key, listeners=new.settings.listeners))
         elif len(leader.voters) > 2 and random.random() < 0.3:
-            old = random.choice([each.key for each in leader.voters])
+            old = random.choice([voter.key for voter in leader.voters])
             leader.operate(RemoveVoterRequest(voter=old))
 
 
 def _some_faults(random: Random, faults: Sequence[str], returns: Return) -> tuple[str, ...]:
     """Some of them; no partition that would end what keeps the old voters apart."""
     if returns in (Return.APART, Return.APART_FOR_EVER):
-        faults = [each for each in faults if each != "partition"]
+        faults = [fault for fault in faults if fault != "partition"]
     return tuple(random.sample(faults, random.randrange(len(faults) + 1)))
 
 
@@ -310,7 +310,7 @@ def _only_for(
 
         return call
 
-    every = (each for each in vars(Checker) if callable(getattr(Checker, each)))
+    every = (var for var in vars(Checker) if callable(getattr(Checker, var)))
     names = [
         each
         for each in hooks or every
@@ -338,14 +338,16 @@ def history(seed: int, root: Path, case: Case) -> Outcome:
     outcome.old_ids = frozenset(future.old)
     past = repaired.past
     outcome.ahead = frozenset(
-        each.id for each in past.nodes.values() if not repaired.is_behind(each)
+        node.id for node in past.nodes.values() if not repaired.is_behind(node)
     )
     outcome.joined = frozenset(
-        each.id for each in future.nodes.values() if future.is_recovered(each)
+        node.id for node in future.nodes.values() if future.is_recovered(node)
     )
     outcome.acknowledged = len(numbers_in(future.committed.items))
-    leaders = [each for each in future.nodes.values() if each.leads and each.id in outcome.joined]
-    outcome.old_votes = max((len(each.voters.ids & outcome.old_ids) for each in leaders), default=0)
+    leaders = [node for node in future.nodes.values() if node.leads and node.id in outcome.joined]
+    outcome.old_votes = max(
+        (len(leader.voters.ids & outcome.old_ids) for leader in leaders), default=0
+    )
     outcome.counts, outcome.trace = future.counts, tuple(future.trace)
     return outcome
 
@@ -437,8 +439,8 @@ class _Course:
 
     def _is_led(self) -> bool:
         return any(
-            each.leads and each.watermark is not None and self.future.is_recovered(each)
-            for each in self.future.nodes.values()
+            node.leads and node.watermark is not None and self.future.is_recovered(node)
+            for node in self.future.nodes.values()
         )
 
     def _follows(self, node_id: int) -> bool:
@@ -480,6 +482,6 @@ def first(
     the time for seeds before it."""
     wanted = is_wanted if is_wanted is not None else lambda each: each.violation
     seeds = range(start, start + 150)
-    found = next((each for each in played(case, seeds, root) if wanted(each)), None)
+    found = next((outcome for outcome in played(case, seeds, root) if wanted(outcome)), None)
     assert found is not None, f"no seed of {seeds}"
     return found

@@ -86,8 +86,8 @@ def test_the_backup_is_its_owners_alone_and_has_the_plan(directory: Path, plan: 
     apply(plan, directory)
     kept = directory / PARTITION / FOLDER / plan.id[:12]
     assert all(
-        each.stat().st_mode & 0o777 == (0o700 if each.is_dir() else 0o600)
-        for each in (kept, *kept.rglob("*"))
+        path.stat().st_mode & 0o777 == (0o700 if path.is_dir() else 0o600)
+        for path in (kept, *kept.rglob("*"))
     )
     assert plan_from_yaml((kept / "plan.yaml").read_bytes()) == plan
     for edit in plan.hosts[0].edits:
@@ -107,12 +107,12 @@ def test_it_is_never_applied_twice(directory: Path, plan: Plan) -> None:
 
 
 def test_new_files_come_first_and_a_log_goes_from_its_end(directory: Path, plan: Plan) -> None:
-    names = [each.target.name for each in in_turn(plan.hosts[0].edits)]
+    names = [edit.target.name for edit in in_turn(plan.hosts[0].edits)]
     assert names[:2] == [JUMP.name, "quorum-state"]
     assert names[-1] == "meta.properties"
     cut = cut_plan(cut_directory(ROOT / "fixtures", directory.parent / "cut"))
     segments = [
-        each.target.name for each in in_turn(cut.hosts[0].edits) if "log" in each.target.name
+        edit.target.name for edit in in_turn(cut.hosts[0].edits) if "log" in edit.target.name
     ]
     assert segments == [f"{122:020}.log", f"{63:020}.log"]
 

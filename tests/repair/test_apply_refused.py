@@ -135,7 +135,7 @@ def test_a_directory_of_another_node_or_cluster_is_refused(
 def without_meta(plan: Plan) -> Plan:
     """A plan that leaves meta.properties as it is, which then has to be the host's."""
     host = plan.hosts[0]
-    edits = tuple(each for each in host.edits if each.target != META)
+    edits = tuple(edit for edit in host.edits if edit.target != META)
     return replace(plan, hosts=(replace(host, edits=edits),))
 
 
@@ -282,10 +282,10 @@ def test_a_snapshot_under_another_offset_than_its_epoch_is_not_whole(directory: 
 def test_a_state_that_is_not_the_planned_one_is_refused(directory: Path, plan: Plan) -> None:
     host = plan.hosts[0]
     edits = tuple(
-        replace(each, snapshot=replace(each.snapshot, records_sha256="0" * 64))
-        if each.snapshot is not None
-        else each
-        for each in host.edits
+        replace(edit, snapshot=replace(edit.snapshot, records_sha256="0" * 64))
+        if edit.snapshot is not None
+        else edit
+        for edit in host.edits
     )
     wrong = replace(plan, hosts=(replace(host, edits=edits),))
     with unchanged(directory), pytest.raises(KraftoolError, match="nothing was changed"):

@@ -82,8 +82,8 @@ def test_an_index_that_a_start_wrote_says_that_a_node_has_run(
     apply(plan, directory)
     index.write_bytes(bytes(24))
     found = check_directory(plan, str(directory)).findings
-    assert [each.code for each in found if each.file.endswith("timeindex")] == []
-    assert "KT-REC-MOVED-ON" in {each.code for each in found}
-    assert "KT-REC-NOT-AS-PLANNED" not in {each.code for each in found}
+    assert [finding.code for finding in found if finding.file.endswith("timeindex")] == []
+    assert "KT-REC-MOVED-ON" in {finding.code for finding in found}
+    assert "KT-REC-NOT-AS-PLANNED" not in {finding.code for finding in found}
     undo(plan, directory)
     assert index.read_bytes() == before

@@ -94,11 +94,11 @@ def test_what_kafka_or_a_person_leaves_without_harm_is_no_reason(
         "quorum-state.tmp",
         "notes.txt",
     ]
-    for each in names:
-        (folder / each).write_bytes(b"junk")
+    for name in names:
+        (folder / name).write_bytes(b"junk")
     (folder / "saved.log").mkdir()
     apply(plan, directory)
-    assert {(folder / each).read_bytes() for each in names} == {b"junk"}
+    assert {(folder / name).read_bytes() for name in names} == {b"junk"}
     assert list((folder / "saved.log").iterdir()) == []
 
 
@@ -122,7 +122,7 @@ def test_what_was_there_when_the_plan_was_made_is_known(
     plan = quorum.plan(*settings)
     host = plan.host("node-1")
     assert host is not None
-    assert name not in {each.target.name for each in host.edits}
+    assert name not in {edit.target.name for edit in host.edits}
     Apply(plan, str(quorum[1])).check()
     path.write_bytes(b"other junk")
     with pytest.raises(RepairRefused, match=name):
@@ -131,7 +131,7 @@ def test_what_was_there_when_the_plan_was_made_is_known(
 
 def test_a_plan_that_leaves_the_log_alone_does_not_ask_for_it(directory: Path, plan: Plan) -> None:
     host = plan.hosts[0]
-    edits = tuple(each for each in host.edits if each.target.name == "meta.properties")
+    edits = tuple(edit for edit in host.edits if edit.target.name == "meta.properties")
     (directory / PARTITION / SNAPSHOT).write_bytes(b"junk")
     apply(replace(plan, hosts=(replace(host, edits=edits),)), directory)
 

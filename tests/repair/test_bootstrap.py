@@ -25,7 +25,7 @@ def quorum(tmp_path: Path) -> Quorum:
 def test_it_goes_where_there_is_metadata(quorum: Quorum, size: int) -> None:
     file = quorum[1] / FILE
     file.write_bytes(file.read_bytes()[:size])
-    assert [each for each in complaints(quorum.survey(1)) if FILE in each]
+    assert [complaint for complaint in complaints(quorum.survey(1)) if FILE in complaint]
     mended(quorum, 1, quorum.plan(), "bootstrap")
     assert not file.exists()
 

@@ -35,9 +35,9 @@ def emptied(request: pytest.FixtureRequest, quorum: Quorum) -> Quorum:
 
 
 def without_snapshots(quorum: Quorum) -> None:
-    for each in quorum.snapshots(2):
-        each.chmod(0o644)
-        each.write_bytes(bytes(each.stat().st_size))
+    for snapshot in quorum.snapshots(2):
+        snapshot.chmod(0o644)
+        snapshot.write_bytes(bytes(snapshot.stat().st_size))
 
 
 @pytest.mark.parametrize("snapshots", [True, False])
@@ -73,8 +73,8 @@ def test_nothing_to_go_on_from_is_no_plan(emptied: Quorum, lost: tuple[str, ...]
 
 def test_a_directory_that_names_no_voters_is_not_taken_for_an_observers(quorum: Quorum) -> None:
     """A log whose first batch is damaged, and no snapshot: nobody says who votes."""
-    for each in quorum.partition(2).glob("*.checkpoint"):
-        each.unlink()
+    for path in quorum.partition(2).glob("*.checkpoint"):
+        path.unlink()
     segment = quorum.segment(2)
     data = bytearray(segment.read_bytes())
     data[70] ^= 3

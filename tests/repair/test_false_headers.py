@@ -152,7 +152,7 @@ def test_a_false_epoch_at_the_end_of_a_segment_is_told_by_the_next_one(quorum: Q
 
 def test_a_false_epoch_of_a_leader_change_is_told_by_what_follows(quorum: Quorum) -> None:
     path = quorum.segment(3)
-    (number,) = [at for at, each in enumerate(batches(path)) if each.epoch == 3][:1]
+    (number,) = [at for at, record_batch in enumerate(batches(path)) if record_batch.epoch == 3][:1]
     assert batches(path)[number].is_control
     batch = with_epoch(path, number, 64)
     log = log_of(quorum, 3)

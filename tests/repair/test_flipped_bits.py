@@ -40,8 +40,8 @@ def quorum(tmp_path: Path) -> Quorum:
 @pytest.fixture
 def lone(tmp_path: Path) -> Quorum:
     quorum = Quorum(tmp_path, LONE, [1])
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     return quorum
 
 
@@ -66,8 +66,8 @@ def test_a_bit_of_each_field_is_put_back_where_it_is(lone: Quorum, within: int, 
     assert plan.method is Method.MEND
     assert plan.loss.verdict is LossBound.NONE
     (edit,) = [each for each in plan.hosts[0].edits if not each.is_removal]
-    assert [each.field.startswith(field) for each in edit.flipped] == [True]
-    assert sum(len(each.data) for each in edit.pieces) == 1, "nothing else of the file changes"
+    assert [flipped_bit.field.startswith(field) for flipped_bit in edit.flipped] == [True]
+    assert sum(len(piece.data) for piece in edit.pieces) == 1, "nothing else of the file changes"
     mended(lone, 1, plan, "flipped-bit")
     assert path.read_bytes() == before
     assert state_of(lone[1]) == state
@@ -87,7 +87,9 @@ def test_the_evidence_is_in_the_text_and_in_the_plan(lone: Quorum) -> None:
     assert "flipped:" in told
     assert f"bits: {bits}" in told
     assert plan_from_yaml(plan_to_yaml(plan)).hosts[0].edits[0].flipped[0].bits == bits
-    assert any(f"bit 3 of the byte at {batch.position}" for each in survey_lines(lone.survey(1)))
+    assert any(
+        f"bit 3 of the byte at {batch.position}" for survey_line in survey_lines(lone.survey(1))
+    )
 
 
 def test_plan_apply_verify_undo(lone: Quorum) -> None:
@@ -127,7 +129,7 @@ def test_two_bits_of_one_batch_are_not_put_back(lone: Quorum) -> None:
     assert plan.cases == ("cut",)
     assert "no single bit explains it" in plan.summary[0]
     (lost,) = plan.loss.records
-    counts = {each.type: each.count for each in lost.types}
+    counts = {record_count.type: record_count.count for record_count in lost.types}
     assert counts.pop("unreadable") == found[30].last_offset - found[30].base_offset + 1
     assert sum(counts.values()) == found[-1].last_offset - found[30].last_offset
     assert {"TOPIC_RECORD", "PARTITION_RECORD"} & counts.keys()

@@ -47,10 +47,10 @@ def told(directory: Path) -> list[Finding]:
     partition = verify_logs([open_path(str(directory / PARTITION))]).all_findings
     diagnosed = diagnose(examine([open_path(str(directory))])).findings
     found = [
-        [each for each in findings if each.code.startswith("KT-REC")]
+        [finding for finding in findings if finding.code.startswith("KT-REC")]
         for findings in (dumped, verified, partition, diagnosed)
     ]
-    codes = [[each.code for each in findings] for findings in found]
+    codes = [[finding.code for finding in findings] for findings in found]
     assert codes == codes[:1] * 4
     return found[0]
 
@@ -113,12 +113,12 @@ def test_a_log_that_a_plan_took_away_is_not_missed(directory: Path, plan: Plan) 
 
     def missing() -> list[Severity]:
         found = read_location(open_path(str(directory))).all_findings
-        return [each.severity for each in found if each.code == "KT-LOG-MISSING"]
+        return [finding.severity for finding in found if finding.code == "KT-LOG-MISSING"]
 
     apply(plan, directory)
     assert not list((directory / PARTITION).glob("*.log"))
     assert missing() == [Severity.INFO]
-    (checkpoint,) = [each.target.name for each in plan.hosts[0].edits if each.snapshot is not None]
+    (checkpoint,) = [edit.target.name for edit in plan.hosts[0].edits if edit.snapshot is not None]
     path = directory / PARTITION / checkpoint
     path.rename(path.with_name(f"{9000:020}-{1003:010}.checkpoint"))
     assert missing() == [Severity.WARNING]
@@ -130,7 +130,7 @@ def test_a_journal_that_says_nothing_is_a_finding(directory: Path, plan: Plan) -
     data = bytearray(journal.read_bytes())
     data[20] ^= 1
     journal.write_bytes(bytes(data))
-    found = [each.text for each in read_location(open_path(str(directory))).all_findings]
+    found = [finding.text for finding in read_location(open_path(str(directory))).all_findings]
     assert any("its checksum does not match" in each for each in found)
     assert half_done(str(directory)) == ""
 

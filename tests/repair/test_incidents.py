@@ -48,11 +48,11 @@ def table(found: Iterable[Trial]) -> str:
     counts: Counter[Verdict] = Counter()
     by_harm: dict[Harm, Counter[Verdict]] = {}
     alarms = 0
-    for each in found:
-        counts[each.verdict] += 1
-        alarms += each.is_alarm
-        for harm in each.incident.kinds:
-            by_harm.setdefault(harm, Counter())[each.verdict] += 1
+    for trial in found:
+        counts[trial.verdict] += 1
+        alarms += trial.is_alarm
+        for harm in trial.incident.kinds:
+            by_harm.setdefault(harm, Counter())[trial.verdict] += 1
     lines = [f"{counts.total()} incidents; {alarms} losses announced that did not happen"]
     lines += [f"  {each.value:48} {counts[each]:5}" for each in Verdict]
     for harm in sorted(by_harm):
@@ -63,9 +63,9 @@ def table(found: Iterable[Trial]) -> str:
 
 def _hold(found: list[Trial], most_worse: float) -> None:
     print(table(found))
-    better = [each for each in found if each.verdict in (Verdict.BETTER, Verdict.HIDDEN)]
+    better = [trial for trial in found if trial.verdict in (Verdict.BETTER, Verdict.HIDDEN)]
     assert not better, "\n".join(map(str, better))
-    worse = [each for each in found if each.verdict in _NOT_BEST]
+    worse = [trial for trial in found if trial.verdict in _NOT_BEST]
     assert len(worse) <= most_worse * len(found), "\n".join(map(str, worse))
 
 

@@ -19,9 +19,9 @@ ENTRIES: list[dict[str, Any]] = [
 
 def write(path: Path) -> bytes:
     journal = Journal(Files(), str(path))
-    for each in ENTRIES:
-        facts = {key: value for key, value in each.items() if key != "kind"}
-        journal.note(str(each["kind"]), **facts)
+    for entry in ENTRIES:
+        facts = {key: value for key, value in entry.items() if key != "kind"}
+        journal.note(str(entry["kind"]), **facts)
     journal.close()
     return path.read_bytes()
 
@@ -42,8 +42,8 @@ def test_a_journal_cut_anywhere_has_its_whole_lines_and_goes_on_behind_them(
     path = tmp_path / "journal"
     whole = write(path)
     borders = [0]
-    for each in ENTRIES:
-        borders.append(borders[-1] + len(encode(each)))
+    for entry in ENTRIES:
+        borders.append(borders[-1] + len(encode(entry)))
     for cut in range(len(whole) + 1):
         path.write_bytes(whole[:cut])
         known = [number for number, border in enumerate(borders) if border <= cut][-1]

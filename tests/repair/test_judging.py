@@ -30,7 +30,7 @@ def test_a_new_node_and_a_laggard_must_not_elect_each_other(tmp_path: Path) -> N
         "possible: nothing is lost, if the controllers start in the order of the steps, unless a"
         " directory is an old copy"
     )
-    starts = [each.hosts for each in plan.steps if each.action is Action.START]
+    starts = [step.hosts for step in plan.steps if step.action is Action.START]
     assert starts[0] == ("node-1", "node-2")
 
 
@@ -52,7 +52,7 @@ def test_a_seed_drops_no_refusal_where_voters_forgot(tmp_path: Path) -> None:
     assert "--accept ahead" in caught.value.hint
     plan = quorum.plan("seed=1", accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED
-    assert [each.word for each in plan.risks] == ["ahead"]
+    assert [risk.word for risk in plan.risks] == ["ahead"]
     with pytest.raises(PlanRefused):
         quorum.plan()
 
@@ -71,7 +71,7 @@ def test_two_followers_that_were_rolled_back_by_a_moment_are_no_laggards(tmp_pat
     assert plan.method is Method.NONE
     assert not plan.summary[0].startswith("No action needed")
     assert "the order of starts matters: start" in plan.summary[0]
-    starts = [each.hosts for each in plan.steps if each.action is Action.START]
+    starts = [step.hosts for step in plan.steps if step.action is Action.START]
     assert f"node-{leader}" in starts[0]
     assert len(starts[0]) == 2
 

@@ -32,7 +32,7 @@ VOTERS = (1, 2, 3)
 
 
 def standing(quorum: Quorum) -> QuorumAssessment:
-    paths = [str(quorum[each]) for each in quorum.directories]
+    paths = [str(quorum[directory]) for directory in quorum.directories]
     return standing_of(PlanRequest(surveys=read_surveys(paths, now_ms=NOW), now_ms=NOW))
 
 
@@ -41,11 +41,11 @@ def stale(quorum: Quorum, *nodes: int) -> None:
     for node in nodes:
         path = quorum.segment(node)
         found = batches(path)
-        first = next(each for each in found if each.epoch == found[-1].epoch)
+        first = next(batch for batch in found if batch.epoch == found[-1].epoch)
         path.write_bytes(path.read_bytes()[: first.position])
-        for each in quorum.snapshots(node):
-            if int(each.name[:20]) > first.base_offset:
-                each.unlink()
+        for snapshot in quorum.snapshots(node):
+            if int(snapshot.name[:20]) > first.base_offset:
+                snapshot.unlink()
         (quorum.partition(node) / "leader-epoch-checkpoint").unlink()
         state = quorum.partition(node) / "quorum-state"
         told = json.loads(state.read_text()) | {"leaderEpoch": first.epoch - 1, "leaderId": -1}
@@ -54,7 +54,7 @@ def stale(quorum: Quorum, *nodes: int) -> None:
 
 def memories(quorum: Quorum, plan: Plan) -> dict[int, EpochMemory]:
     known = standing(quorum)
-    found = {each: known.host_of(each) for each in VOTERS}
+    found = {voter: known.host_of(voter) for voter in VOTERS}
     return {
         node: memory_after(plan, known, host) for node, host in found.items() if host is not None
     }
@@ -62,8 +62,8 @@ def memories(quorum: Quorum, plan: Plan) -> dict[int, EpochMemory]:
 
 def can_lead_again(known: dict[int, EpochMemory], epoch: int) -> bool:
     """Brute force: a node that is a candidate of the epoch, and a majority that votes for it."""
-    able = [each for each in known.values() if each.can_vote_in(epoch)]
-    return any(each.epoch < epoch for each in able) and len(able) > len(VOTERS) // 2
+    able = [epoch_memory for epoch_memory in known.values() if epoch_memory.can_vote_in(epoch)]
+    return any(epoch_memory.epoch < epoch for epoch_memory in able) and len(able) > len(VOTERS) // 2
 
 
 @pytest.fixture
@@ -136,18 +136,18 @@ def test_generated_incidents_leave_no_second_leader(
     def watched(plan: Plan, known: QuorumAssessment) -> None:
         nonlocal voters_looked_at
         refuse_second_leader(plan, known)
-        starts = [each.hosts for each in plan.steps if each.action is Action.START]
+        starts = [step.hosts for step in plan.steps if step.action is Action.START]
         first = starts[0] if len(starts) > 1 else ()
         epoch, able = led_epoch(known), []
-        for each in plan.voters_after:
-            host = known.host_of(each.id)
-            if host is None or each.id in known.lost.ids or (first and host.name not in first):
+        for voter in plan.voters_after:
+            host = known.host_of(voter.id)
+            if host is None or voter.id in known.lost.ids or (first and host.name not in first):
                 continue
             voters_looked_at += 1
             memory = memory_after(plan, known, host)
             able += [memory] if memory.can_vote_in(epoch) else []
         if len(able) >= plan.voters_after.majority > 0:
-            assert all(each.epoch >= epoch for each in able), plan.summary
+            assert all(epoch_memory.epoch >= epoch for epoch_memory in able), plan.summary
 
     monkeypatch.setattr(planner, "refuse_second_leader", watched)
     for seed in range(12):

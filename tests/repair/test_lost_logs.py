@@ -49,8 +49,8 @@ def cut(quorum: Quorum, node_id: int, share: float) -> int:
 
 def without_snapshots(quorum: Quorum, *nodes: int) -> None:
     for node_id in nodes or quorum.directories:
-        for each in quorum.snapshots(node_id):
-            each.unlink()
+        for snapshot in quorum.snapshots(node_id):
+            snapshot.unlink()
 
 
 @pytest.fixture(params=VOTERS)
@@ -78,11 +78,11 @@ def test_a_majority_without_its_logs_is_a_lost_one(
     if not snapshots:
         without_snapshots(quorum)
     first, *others = quorum.directories
-    for each in others:
+    for other in others:
         if damage == "gone":
-            quorum.segment(each).unlink()
+            quorum.segment(other).unlink()
         else:
-            altered(quorum.segment(each), DAMAGES[damage])
+            altered(quorum.segment(other), DAMAGES[damage])
     ids = ",".join(map(str, others))
     words = f"node-{first} may lack what was committed in it"
     assert f"--set lost={ids}" in refused(quorum, words)
@@ -113,8 +113,8 @@ def test_one_is_made_anew_of_the_others(quorum: Quorum, damage: str, snapshots: 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_all_logs_emptied_is_nothing_to_go_on_from(quorum: Quorum, damage: str) -> None:
-    for each in quorum.directories:
-        altered(quorum.segment(each), DAMAGES[damage])
+    for directory in quorum.directories:
+        altered(quorum.segment(directory), DAMAGES[damage])
     if damage != "random":
         assert "--set seed=" in refused(quorum, "is a voter, and its log")
     without_snapshots(quorum)
@@ -148,9 +148,9 @@ def test_a_broker_that_is_emptied_fetches_again(apart: Quorum) -> None:
 def begun(quorum: Quorum, epoch: int | None) -> None:
     """Directories that were formatted and started, and had no leader."""
     without_snapshots(quorum)
-    for each in quorum.directories:
-        folder = quorum.partition(each)
-        altered(quorum.segment(each), lambda data: b"")
+    for directory in quorum.directories:
+        folder = quorum.partition(directory)
+        altered(quorum.segment(directory), lambda data: b"")
         (folder / "leader-epoch-checkpoint").write_bytes(b"0\n0\n")
         file = folder / "quorum-state"
         state = json.loads(file.read_bytes()) | {"leaderId": -1, "votedId": -1}
@@ -231,7 +231,7 @@ def test_what_only_a_broker_has_was_on_a_leader_before(apart: Quorum) -> None:
     seeded = apart.plan("seed=2", accept=["ahead"])
     assert seeded.loss.verdict is LossBound.UNBOUNDED
     apart.carry_out(plan)
-    first = next(each.hosts for each in plan.steps if each.action is Action.START)
+    first = next(step.hosts for step in plan.steps if step.action is Action.START)
     ends = [apart.survey(int(each.removeprefix("node-"))).end.offset for each in first]
     assert max(ends) == 224
 

@@ -42,11 +42,11 @@ def test_nobody_ahead_and_every_broker_seen_is_an_append(tmp_path: Path) -> None
     before = state_of(quorum[1])
     plan = quorum.plan("lost=2,3")
     assert plan.method is Method.APPEND
-    assert (plan.seed, [each.id for each in plan.voters_after]) == ("node-1", [1])
+    assert (plan.seed, [voter.id for voter in plan.voters_after]) == ("node-1", [1])
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert survey.end == (161, 1006)
-    assert [each.id for each in survey.voters] == [1]
+    assert [voter.id for voter in survey.voters] == [1]
     assert survey.voters_offset == 160
     assert (survey.quorum_state.leader_epoch, survey.quorum_state.voted_id) == (1006, -1)
     assert state_of(quorum[1]) == before, "voters are no part of the state"
@@ -70,7 +70,7 @@ def test_an_append_takes_the_place_of_a_segment_that_is_torn_from_its_begin(
     assert plan.method is Method.APPEND
     quorum.carry_out(plan)
     survey = quorum.survey(1)
-    assert (survey.end, [each.id for each in survey.voters]) == ((161, 1006), [1])
+    assert (survey.end, [voter.id for voter in survey.voters]) == ((161, 1006), [1])
 
 
 def test_new_controllers_are_formatted_for_the_release_of_the_state(tmp_path: Path) -> None:
@@ -95,13 +95,13 @@ def test_a_broker_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None
     plan = quorum.plan("lost=2,3")
     assert plan.method is Method.SNAPSHOT_JUMP
     quorum.carry_out(plan)
-    names = sorted(each.name for each in quorum.partition(1).iterdir())
+    names = sorted(path.name for path in quorum.partition(1).iterdir())
     assert names == [
         "00000000000001000160-0000001006.checkpoint", "partition.metadata", "quorum-state",
     ]  # fmt: skip
     survey = quorum.survey(1)
     assert survey.end == (1_000_160, 1006)
-    assert [each.id for each in survey.voters] == [1]
+    assert [voter.id for voter in survey.voters] == [1]
     assert survey.snapshots[0].intact
     assert state_of(quorum[1]) == before
 
@@ -118,19 +118,21 @@ def test_a_survivor_that_is_behind_takes_the_state_of_the_broker_that_is_ahead(
     assert (plan.method, plan.seed) == (Method.SNAPSHOT_JUMP, "node-1")
     assert [each.host for each in plan.ranking] == ["node-11", "node-1"]
     assert not plan.loss.records
-    assert [each.hosts for each in plan.steps if each.action is Action.COPY] == [
+    assert [plan_step.hosts for plan_step in plan.steps if plan_step.action is Action.COPY] == [
         ("node-11", "node-1")
     ]
-    commands = [each for step in plan.steps for each in step.commands]
-    pack, unpack = next(each.commands for each in plan.steps if each.action is Action.COPY)
+    commands = [command for step in plan.steps for command in step.commands]
+    pack, unpack = next(
+        plan_step.commands for plan_step in plan.steps if plan_step.action is Action.COPY
+    )
     assert commands.index(pack) < commands.index(unpack)
     for each in (pack, unpack):
         subprocess.run(each, shell=True, cwd=tmp_path, check=True)
     copy = tmp_path / "node-11-data"
-    assert sorted(each.name for each in copy.iterdir()) == [PARTITION, "meta.properties"]
+    assert sorted(path.name for path in copy.iterdir()) == [PARTITION, "meta.properties"]
     for file in filter(Path.is_file, copy.rglob("*")):
         assert file.read_bytes() == (quorum[11] / file.relative_to(copy)).read_bytes()
-    (apply,) = (each for each in commands if "recover apply" in each)
+    (apply,) = (command for command in commands if "recover apply" in command)
     assert apply.endswith(" --source node-11=node-11-data")
     assert commands.index(unpack) < commands.index(apply)
     quorum.carry_out(plan)
@@ -146,10 +148,10 @@ def test_to_give_up_what_a_broker_has_more_wants_its_word(tmp_path: Path) -> Non
         quorum.plan("lost=2,3", "state=1")
     assert "--accept ahead" in refused.value.hint
     plan = quorum.plan("lost=2,3", "state=1", accept=["ahead"])
-    assert [each.word for each in plan.risks] == ["ahead"]
+    assert [risk.word for risk in plan.risks] == ["ahead"]
     (lost,) = plan.loss.records
     assert (lost.host, lost.end_offset) == ("node-11", 160)
-    assert sum(each.count for each in lost.types) == 160 - lost.first_offset
+    assert sum(record_count.count for record_count in lost.types) == 160 - lost.first_offset
     quorum.carry_out(plan)
     assert state_of(quorum[1]) == own
 
@@ -159,11 +161,11 @@ def test_the_epoch_decides_before_the_offset(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1, 2, 11])
     path = quorum.segment(1)
     last_epoch = batches(path)[-1].epoch
-    older = next(each for each in batches(path) if each.epoch == last_epoch)
+    older = next(batch for batch in batches(path) if batch.epoch == last_epoch)
     data = bytearray(path.read_bytes())
-    for each in batches(path):
-        if each.epoch == last_epoch:
-            data[each.position + 12 : each.position + 16] = (last_epoch - 1).to_bytes(4, "big")
+    for batch in batches(path):
+        if batch.epoch == last_epoch:
+            data[batch.position + 12 : batch.position + 16] = (last_epoch - 1).to_bytes(4, "big")
     path.write_bytes(bytes(data))
     cut_log(quorum, 2, 3)
     for snapshot in quorum.snapshots(1):
@@ -180,7 +182,7 @@ def test_a_tail_that_a_later_leader_did_not_have_is_not_lost(tmp_path: Path) -> 
     """Node 1 led before, and wrote what nobody took; the others have a later epoch."""
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     path = quorum.segment(1)
-    later = [each for each in batches(path) if each.epoch == 6]
+    later = [batch for batch in batches(path) if batch.epoch == 6]
     head = path.read_bytes()[: later[0].position]
     tail = later[-1]
     offset = later[0].base_offset
@@ -191,9 +193,9 @@ def test_a_tail_that_a_later_leader_did_not_have_is_not_lost(tmp_path: Path) -> 
     )  # fmt: skip
     assert tail.last_offset == tail.base_offset
     path.write_bytes(head + own)
-    for each in quorum.snapshots(1):
-        if int(each.name[:20]) > offset:
-            each.unlink()
+    for snapshot in quorum.snapshots(1):
+        if int(snapshot.name[:20]) > offset:
+            snapshot.unlink()
     assert quorum.survey(1).end == (offset + 3, 5)
     plan = quorum.plan("lost=2,3")
     assert not plan.loss.records
@@ -204,8 +206,8 @@ def test_a_tail_that_a_later_leader_did_not_have_is_not_lost(tmp_path: Path) -> 
 def test_damage_counts_against_a_survivor(tmp_path: Path) -> None:
     """It is ranked by what can be trusted, not by what can be read."""
     quorum = Quorum(tmp_path, EQUAL, [1, 2])
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     damaged = flip_in_batch(quorum.segment(1), 60)
     cut_log(quorum, 2, 4)
     plan = quorum.plan("lost=3", "seed=2", accept=["ahead"], is_collected=True)
@@ -251,20 +253,20 @@ def test_nothing_is_lost_where_no_voter_is(tmp_path: Path) -> None:
 def test_a_voter_that_was_wiped_has_nothing_of_what_was_committed(tmp_path: Path) -> None:
     """It is not said to be lost, and its log is: with the one that is, a majority's records."""
     quorum = Quorum(tmp_path, APART, [2, 3, 4, 11])
-    for each in quorum.partition(4).iterdir():
-        each.unlink()
+    for path in quorum.partition(4).iterdir():
+        path.unlink()
     with pytest.raises(PlanRefused, match="voter 4 has an empty log"):
         quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11])
     plan = quorum.plan("lost=2", "seed=3", nodes=[3, 4, 11], accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED
-    (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
+    (off,) = [step for step in plan.steps if step.action is Action.KEEP_STOPPED]
     assert set(off.hosts) == {"node-2", "node-4"}
 
 
 def test_voters_that_are_left_stay_off_too(tmp_path: Path) -> None:
     """Two of three that are not the seed elect each other, lost or not."""
     plan = Quorum(tmp_path, APART, [2, 3, 4, 11]).plan("seed=3")
-    (off,) = [each for each in plan.steps if each.action is Action.KEEP_STOPPED]
+    (off,) = [step for step in plan.steps if step.action is Action.KEEP_STOPPED]
     assert set(off.hosts) == {"node-2", "node-4"}
     assert plan.summary[0].startswith("No majority of the voters 2, 3 and 4 is lost")
 
@@ -281,8 +283,8 @@ def test_what_the_seed_has_more_than_the_state_that_is_asked_for_wants_its_word(
 
 def test_whole_batches_behind_the_damage_of_the_survivor_are_told(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1])
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     damaged = flip_in_batch(quorum.segment(1), 60)
     with pytest.raises(PlanRefused, match=f"from offset {damaged.base_offset} on"):
         quorum.plan("lost=2,3")
@@ -302,14 +304,14 @@ def test_only_a_voter_that_is_not_there_is_lost(tmp_path: Path, lost: str, words
 
 def test_every_old_voter_is_in_quarantine_with_its_way_back(tmp_path: Path) -> None:
     plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
-    assert [each.node_id for each in plan.quarantine] == [2, 3]
-    assert all("add-controller" in each.returns for each in plan.quarantine)
-    assert all(each.directory_id for each in plan.quarantine)
+    assert [node.node_id for node in plan.quarantine] == [2, 3]
+    assert all("add-controller" in node.returns for node in plan.quarantine)
+    assert all(node.directory_id for node in plan.quarantine)
 
 
 def test_everything_is_stopped_first_and_brokers_come_last(tmp_path: Path) -> None:
     plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
-    actions = [each.action for each in plan.steps]
+    actions = [step.action for step in plan.steps]
     assert actions[0] is Action.STOP
     assert actions[-2:] == [Action.RESTART, Action.CHECK]
     assert actions.index(Action.APPLY) < actions.index(Action.START)
@@ -347,8 +349,8 @@ def test_the_old_cluster_id_is_no_fence(tmp_path: Path) -> None:
 def test_all_controllers_lost_a_broker_has_the_state(tmp_path: Path) -> None:
     """A new, empty controller takes it."""
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
-    for each in quorum.partition(1).iterdir():
-        each.unlink()
+    for path in quorum.partition(1).iterdir():
+        path.unlink()
     newest = state_of(quorum[11])
     plan = quorum.plan("lost=1,2,3", "seed=1")
     assert plan.host("node-1") is not None
@@ -373,10 +375,10 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
     plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://one:9093", nodes=[1, 11])
     assert (plan.method, plan.kraft_version) == (Method.STATIC_PROPERTIES, 0)
     for host in plan.hosts:
-        assert [(each.key, each.value) for each in host.settings] == [
+        assert [(setting.key, setting.value) for setting in host.settings] == [
             ("controller.quorum.voters", "1@one:9093")
         ]
-    assert all("One at a time" in each.returns for each in plan.quarantine)
+    assert all("One at a time" in node.returns for node in plan.quarantine)
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert survey.quorum_state.data_version == 0
@@ -396,8 +398,8 @@ def test_an_epoch_behind_damage_counts(tmp_path: Path) -> None:
     """The new epoch is above those of whole batches, too, that cannot be trusted."""
     quorum = Quorum(tmp_path, EQUAL, [1])
     (quorum.partition(1) / "quorum-state").write_bytes(b"garbage")
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(1), 10)
     survey = quorum.survey(1)
     assert survey.log is not None
@@ -453,7 +455,7 @@ def test_another_cluster_is_left_out_and_wants_its_word(tmp_path: Path) -> None:
     with pytest.raises(PlanRefused, match="is of cluster"):
         quorum.plan("lost=2,3", nodes=[1, 11, 4])
     plan = quorum.plan("lost=2,3", nodes=[1, 11, 4], accept=["other-cluster"])
-    assert [each.name for each in plan.hosts] == ["node-1", "node-11"]
+    assert [host.name for host in plan.hosts] == ["node-1", "node-11"]
 
 
 def test_an_old_metadata_version_wants_the_release(tmp_path: Path) -> None:
@@ -464,4 +466,4 @@ def test_an_old_metadata_version_wants_the_release(tmp_path: Path) -> None:
 
 def test_roles_are_told(tmp_path: Path) -> None:
     plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
-    assert [each.role for each in plan.hosts] == [HostRole.SEED, HostRole.BROKER]
+    assert [host.role for host in plan.hosts] == [HostRole.SEED, HostRole.BROKER]

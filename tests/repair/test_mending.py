@@ -97,8 +97,8 @@ def test_a_torn_tail_is_kafkas_to_cut(quorum: Quorum) -> None:
 
 
 def test_a_damaged_log_is_made_anew_from_the_best_directory(quorum: Quorum) -> None:
-    for each in quorum.snapshots(2):
-        each.unlink()
+    for snapshot in quorum.snapshots(2):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(2), 30)
     plan = quorum.plan()
     assert plan.method is Method.REBUILD
@@ -125,8 +125,8 @@ def test_a_damaged_log_by_itself_keeps_what_follows_its_snapshot(tmp_path: Path)
     newest = int(quorum.snapshots(1)[-1].name[:20])
     number = next(
         number
-        for number, each in enumerate(batches(quorum.segment(1)))
-        if 10 < each.base_offset < newest - 10
+        for number, batch in enumerate(batches(quorum.segment(1)))
+        if 10 < batch.base_offset < newest - 10
     )
     flip_in_batch(quorum.segment(1), number)
     plan = quorum.plan()
@@ -143,8 +143,8 @@ def test_a_damaged_log_by_itself_keeps_what_follows_its_snapshot(tmp_path: Path)
 
 def test_a_damaged_log_by_itself_is_cut_only_by_its_word(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, "kafka-4.3.0/static-single", [1])
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     batch = flip_in_batch(quorum.segment(1), 30)
     with pytest.raises(PlanRefused, match=f"from offset {batch.base_offset} to"):
         quorum.plan()
@@ -163,8 +163,8 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     With the bytes of the directories at hand, the laggard fills the damage.
     """
     cut_log(quorum, 2, 4)
-    for each in quorum.snapshots(3):
-        each.unlink()
+    for snapshot in quorum.snapshots(3):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(3), 30)
     end = quorum.survey(2).end.offset
     assert end < 160
@@ -173,7 +173,9 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     assert "voter 1 may have them" in told.value.message
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"], is_collected=True)
     assert plan.loss.verdict is LossBound.BOUNDED
-    assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [(end, 160)]
+    assert [(record.first_offset, record.end_offset) for record in plan.loss.records] == [
+        (end, 160)
+    ]
     restoring = quorum.plan(nodes=[2, 3])
     assert restoring.cases[0] == "restored-runs"
     assert restoring.loss.verdict is LossBound.POSSIBLE, "the laggard may be an old copy"
@@ -186,7 +188,7 @@ def test_a_damaged_last_batch_may_have_been_committed_too(quorum: Quorum) -> Non
     with pytest.raises(PlanRefused, match=f"from offset {batch.base_offset} to 159"):
         quorum.plan(nodes=[2, 3])
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"])
-    assert [(each.first_offset, each.end_offset) for each in plan.loss.records] == [
+    assert [(record.first_offset, record.end_offset) for record in plan.loss.records] == [
         (batch.base_offset, 160)
     ]
 
@@ -226,13 +228,13 @@ def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:
 
 
 def test_a_broker_with_a_damaged_log_is_emptied(quorum: Quorum) -> None:
-    for each in quorum.snapshots(11):
-        each.unlink()
+    for snapshot in quorum.snapshots(11):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(11), 30)
     plan = quorum.plan()
     assert plan.cases == ("emptied",)
     quorum.carry_out(plan)
-    left = {each.name for each in quorum.partition(11).iterdir()}
+    left = {path.name for path in quorum.partition(11).iterdir()}
     assert left == {"partition.metadata", "quorum-state"}
     assert quorum.survey(11).node_id == 11
 
@@ -258,11 +260,11 @@ def cleaned(quorum: Quorum, node_id: int) -> Path:
     newest = quorum.snapshots(node_id)[-1]
     offset = int(newest.name[:20])
     log = quorum.segment(node_id)
-    first = next(each for each in batches(log) if each.base_offset == offset)
+    first = next(batch for batch in batches(log) if batch.base_offset == offset)
     data = log.read_bytes()[first.position :]
-    for each in quorum.partition(node_id).iterdir():
-        if each.name[:20].isdigit() and each != newest:
-            each.unlink()
+    for path in quorum.partition(node_id).iterdir():
+        if path.name[:20].isdigit() and path != newest:
+            path.unlink()
     (quorum.partition(node_id) / f"{offset:020d}.log").write_bytes(data)
     (quorum.partition(node_id) / "leader-epoch-checkpoint").unlink()
     return newest
@@ -282,7 +284,7 @@ def test_a_log_start_without_its_snapshot_gets_the_deleted_one_back(quorum: Quor
 def test_a_log_start_without_a_snapshot_borrows_one(quorum: Quorum) -> None:
     newest = cleaned(quorum, 1)
     newest.unlink()
-    [lent] = [each for each in quorum.snapshots(3) if each.name == newest.name]
+    [lent] = [snapshot for snapshot in quorum.snapshots(3) if snapshot.name == newest.name]
     survey = mended(quorum, 1, quorum.plan(), "snapshot-copied")
     assert survey.end == (160, 6)
     assert newest.read_bytes() == lent.read_bytes()
@@ -292,7 +294,7 @@ def test_epochs_that_were_cut_at_a_lost_snapshot_are_made_anew(quorum: Quorum) -
     """Kafka cuts them at its own snapshot; the one that is borrowed is at another offset."""
     newest = cleaned(quorum, 1)
     newest.unlink()
-    epoch, cut = 6, max(each.base_offset for each in batches(quorum.segment(1)))
+    epoch, cut = 6, max(batch.base_offset for batch in batches(quorum.segment(1)))
     epochs = quorum.partition(1) / "leader-epoch-checkpoint"
     epochs.write_text(f"0\n1\n{epoch} {cut}\n")
     mended(quorum, 1, quorum.plan(), "snapshot-copied")
@@ -303,8 +305,8 @@ def test_a_log_start_without_any_snapshot_is_made_anew(quorum: Quorum) -> None:
     cleaned(quorum, 1).unlink()
     del quorum.directories[11]
     for node in (2, 3):
-        for each in quorum.snapshots(node):
-            each.unlink()
+        for snapshot in quorum.snapshots(node):
+            snapshot.unlink()
     survey = mended(quorum, 1, quorum.plan(), "rebuilt")
     assert survey.log is not None
     assert survey.log.start_offset == 0
@@ -339,21 +341,21 @@ def test_leftovers_that_kafka_removes_itself_are_left(quorum: Quorum) -> None:
 
 
 def test_new_endpoints_are_the_same_record_on_every_voter(quorum: Quorum) -> None:
-    plan = quorum.plan(*(f"endpoint.{each}=CONTROLLER://new-{each}:9093" for each in VOTERS))
+    plan = quorum.plan(*(f"endpoint.{voter}=CONTROLLER://new-{voter}:9093" for voter in VOTERS))
     assert plan.cases == ("endpoints",)
     quorum.carry_out(plan)
     contents = set()
-    for each in VOTERS:
-        survey = quorum.survey(each)
+    for voter in VOTERS:
+        survey = quorum.survey(voter)
         assert is_well(survey)
         assert survey.end == (161, 7)
-        assert [str(each.endpoint) for each in survey.voters] == [
+        assert [str(voter.endpoint) for voter in survey.voters] == [
             f"new-{id_}:9093" for id_ in VOTERS
         ]
         assert {one.directory_id for one in survey.voters} == {
             one.directory_id for one in plan.voters_before
         }
-        contents.add(quorum.segment(each).read_bytes())
+        contents.add(quorum.segment(voter).read_bytes())
     assert len(contents) == 1
 
 
@@ -439,7 +441,7 @@ def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
     assert now is not None
     assert (now.leader_epoch, now.leader_id, now.voted_id) == (7, -1, -1)
     found = verify_logs([open_path(str(quorum[3]))]).all_findings
-    assert "KT-DIR-QUORUM-STATE-BEHIND" not in {each.code for each in found}
+    assert "KT-DIR-QUORUM-STATE-BEHIND" not in {finding.code for finding in found}
     flip_in_batch(quorum.segment(3), 30)
     kept = path.read_bytes()
     quorum.carry_out(quorum.plan())
@@ -459,7 +461,7 @@ def test_static_leftovers_are_settings(quorum: Quorum, tmp_path: Path) -> None:
     host = plan.host("node-2")
     assert host is not None
     assert not host.edits
-    assert [each.key for each in host.settings] == [
+    assert [setting.key for setting in host.settings] == [
         "controller.quorum.voters",
         "controller.quorum.bootstrap.servers",
     ]

@@ -34,8 +34,8 @@ def settings_of(quorum: Quorum, node_id: int, folder: Path) -> Path:
 
 def damaged(quorum: Quorum, node_id: int) -> None:
     """A bit in the middle of a log, with no snapshot beyond."""
-    for each in quorum.snapshots(node_id):
-        each.unlink()
+    for snapshot in quorum.snapshots(node_id):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(node_id), 30)
 
 
@@ -124,8 +124,8 @@ def test_a_sole_voter_without_anything_is_not_given_a_promise_alone(tmp_path: Pa
     quorum.carry_out(quorum.plan("lost=2,3"))
     data = quorum.segment(1).read_bytes()
     (quorum.partition(11) / quorum.segment(1).name).write_bytes(data)
-    for each in quorum.partition(1).iterdir():
-        each.unlink()
+    for path in quorum.partition(1).iterdir():
+        path.unlink()
     with pytest.raises(KraftoolError, match="may lack what was committed"):
         quorum.plan()
 
@@ -139,8 +139,8 @@ def test_a_voter_whose_log_is_gone_is_made_anew_with_its_promise(
     if not has_snapshot:
         shutil.rmtree(quorum.partition(2))
         quorum.partition(2).mkdir()
-    for each in quorum.partition(2).glob("*.log"):
-        each.unlink()
+    for path in quorum.partition(2).glob("*.log"):
+        path.unlink()
     with pytest.raises(KraftoolError, match="may lack what was committed"):
         quorum.plan(nodes=[1, 2])
     plan = quorum.plan()
@@ -167,11 +167,11 @@ def test_the_voters_are_known_from_others_where_the_best_log_begins_late(quorum:
     whole = quorum.survey(1)
     log = quorum.segment(1)
     assert whole.voters_offset is not None
-    first = next(each for each in batches(log) if each.base_offset > whole.voters_offset)
+    first = next(batch for batch in batches(log) if batch.base_offset > whole.voters_offset)
     data = log.read_bytes()[first.position :]
-    for each in quorum.partition(1).iterdir():
-        if each.name[:20].isdigit():
-            each.unlink()
+    for path in quorum.partition(1).iterdir():
+        if path.name[:20].isdigit():
+            path.unlink()
     (quorum.partition(1) / f"{first.base_offset:020d}.log").write_bytes(data)
     (quorum.partition(1) / "leader-epoch-checkpoint").unlink()
     assert quorum.survey(1).end == whole.end

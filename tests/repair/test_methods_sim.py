@@ -67,11 +67,11 @@ in the end everyone who may follow does."""
 
 def _hold(case: Case, seeds: range, root: Path) -> None:
     outcomes = list(played(case, seeds, root))
-    for each in outcomes:
-        assert not each.violation, each
-        assert not each.deaths, each
-    assert sum(each.acknowledged for each in outcomes) > 50
-    assert case.method is None or {each.plan.method for each in outcomes} == {case.method}
+    for outcome in outcomes:
+        assert not outcome.violation, outcome
+        assert not outcome.deaths, outcome
+    assert sum(outcome.acknowledged for outcome in outcomes) > 50
+    assert case.method is None or {outcome.plan.method for outcome in outcomes} == {case.method}
 
 
 @pytest.mark.parametrize("what", KEPT)
@@ -88,21 +88,31 @@ def test_nothing_acknowledged_is_lost_in_many_histories(what: str, tmp_path: Pat
 def test_the_histories_are_of_all_kinds(tmp_path: Path) -> None:
     """Methods, kraft.versions, numbers of voters, verdicts; snapshots, unequal ends and epochs."""
     outcomes = list(played(KEPT["the planner's own choice"], range(24), tmp_path))
-    assert {each.plan.method for each in outcomes} == {
+    assert {outcome.plan.method for outcome in outcomes} == {
         Method.APPEND,
         Method.SNAPSHOT_JUMP,
         Method.STATIC_PROPERTIES,
     }
-    assert {each.jumps for each in outcomes if not each.plan.kraft_version} == {False, True}
-    assert {len(each.plan.voters_before) for each in outcomes} >= {3, 4, 5}
-    assert any(each.plan.host(each.plan.seed) and len(each.plan.ranking) > 1 for each in outcomes)
-    ranks = [{(one.last_epoch, one.end_offset) for one in each.plan.ranking} for each in outcomes]
+    assert {outcome.jumps for outcome in outcomes if not outcome.plan.kraft_version} == {
+        False,
+        True,
+    }
+    assert {len(outcome.plan.voters_before) for outcome in outcomes} >= {3, 4, 5}
+    assert any(
+        outcome.plan.host(outcome.plan.seed) and len(outcome.plan.ranking) > 1
+        for outcome in outcomes
+    )
+    ranks = [
+        {(one.last_epoch, one.end_offset) for one in outcome.plan.ranking} for outcome in outcomes
+    ]
     assert any(len(each) > 1 for each in ranks), "ends differ"
     assert any(len({epoch for epoch, _ in each}) > 1 for each in ranks), "epochs differ"
-    assert max(each.grown_to for each in outcomes) >= 3, "voters are added"
-    assert any(each.old_votes for each in outcomes), "old voters vote again, once they were added"
-    assert sum(each.counts["snapshots loaded"] for each in outcomes)
-    assert sum(each.counts["kills"] + each.counts["crashes"] for each in outcomes)
+    assert max(outcome.grown_to for outcome in outcomes) >= 3, "voters are added"
+    assert any(outcome.old_votes for outcome in outcomes), (
+        "old voters vote again, once they were added"
+    )
+    assert sum(outcome.counts["snapshots loaded"] for outcome in outcomes)
+    assert sum(outcome.counts["kills"] + outcome.counts["crashes"] for outcome in outcomes)
 
 
 def test_a_history_is_the_same_again(tmp_path: Path) -> None:
@@ -127,8 +137,11 @@ def test_half_of_an_even_number_of_dynamic_voters_may_lack_what_was_committed(
         if 2 * len(repaired.past.lost) == len(repaired.past.known):
             found.append(repaired.plan.loss)
     assert found
-    assert {each.verdict for each in found} == {LossBound.UNBOUNDED}
-    assert all("half of all, and with a voter that was added later" in each.text for each in found)
+    assert {planned_loss.verdict for planned_loss in found} == {LossBound.UNBOUNDED}
+    assert all(
+        "half of all, and with a voter that was added later" in planned_loss.text
+        for planned_loss in found
+    )
 
 
 # --- a method that is broken is caught -----------------------------------------------------------

@@ -113,7 +113,7 @@ def test_append_apart_and_then_not_breaks_somebody(tmp_path: Path) -> None:
 
 def test_static_apart_and_then_not_makes_nodes_die(tmp_path: Path) -> None:
     case = replace(OLD_SETTINGS, returns=Return.APART)
-    assert first(case, tmp_path, lambda each: each.deaths)
+    assert first(case, tmp_path, lambda outcome: outcome.deaths)
 
 
 # --- nodes that were ahead ------------------------------------------------------------------------

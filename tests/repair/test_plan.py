@@ -57,7 +57,7 @@ def test_a_voter_set_is_a_list_of_voters_in_its_order() -> None:
     assert to_document(voters) == document
     read = from_document(VoterSet, document)
     assert read == voters
-    assert [list(each.endpoints) for each in read] == [["SECOND", "FIRST"], [""]]
+    assert [list(voter.endpoints) for voter in read] == [["SECOND", "FIRST"], [""]]
 
 
 _AT = {"listener": "A", "host": "a", "port": 1}
@@ -169,7 +169,7 @@ def test_nothing_outside_of_the_folder_can_be_named(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", [each for each in PlanFileKind if each is not PlanFileKind.SEGMENT]
+    "kind", [file_kind for file_kind in PlanFileKind if file_kind is not PlanFileKind.SEGMENT]
 )
 def test_a_file_cannot_pass_for_one_of_another_kind(kind: PlanFileKind) -> None:
     with pytest.raises(DocumentError):

@@ -35,13 +35,13 @@ pytestmark = pytest.mark.slow
 def everything(directory: Path) -> dict[str, tuple[bytes, int, int, int]]:
     """Every file with its inode and times: nothing is made, linked, touched or written."""
     return {
-        str(each.relative_to(directory)): (
-            each.read_bytes() if each.is_file() else b"",
-            each.stat().st_ino,
-            each.stat().st_nlink,
-            each.stat().st_mtime_ns,
+        str(path.relative_to(directory)): (
+            path.read_bytes() if path.is_file() else b"",
+            path.stat().st_ino,
+            path.stat().st_nlink,
+            path.stat().st_mtime_ns,
         )
-        for each in sorted(directory.rglob("*"))
+        for path in sorted(directory.rglob("*"))
     }
 
 
@@ -62,16 +62,16 @@ def test_the_originals_stay_and_the_copy_becomes_what_apply_makes(tmp_path: Path
     assert set(bytes_of(tmp_path / "kept" / "old-node-2")) <= set(bytes_of(quorum[2]))
     assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o700
     assert all(
-        each.stat().st_mode & 0o077 == 0
-        for each in (tmp_path / "kept" / "node-11").rglob("*")
-        if each.is_file()
+        path.stat().st_mode & 0o077 == 0
+        for path in (tmp_path / "kept" / "node-11").rglob("*")
+        if path.is_file()
     ), "copies hold secrets"
 
 
 def _planned(copy: Path) -> set[str]:
     """What is copied of a directory: nothing of topics, and no checkpoint of a broker's."""
     return {"meta.properties", "bootstrap.checkpoint"} | {
-        str(each.relative_to(copy)) for each in (copy / PARTITION).iterdir() if each.is_file()
+        str(path.relative_to(copy)) for path in (copy / PARTITION).iterdir() if path.is_file()
     }
 
 

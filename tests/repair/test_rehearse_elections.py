@@ -40,7 +40,7 @@ STATIC = "kafka-3.7.2/static-quorum"
 
 
 def codes(found: Rehearsal) -> set[tuple[str, Severity]]:
-    return {(each.code, each.severity) for each in found.findings}
+    return {(finding.code, finding.severity) for finding in found.findings}
 
 
 def worst(found: Rehearsal) -> set[tuple[str, Severity]]:
@@ -70,8 +70,10 @@ def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) 
             assert ending.epoch > 1003
             assert {voters for _, voters in ending.voters} == {(3,)}, "they take the new voters"
     assert any(each.apart for each in elections.trials[1].endings), "they can elect while apart"
-    assert {each.severity for each in found.findings} <= {Severity.INFO}, "unless the leader dies"
-    assert all("while the leader dies" in each.text for each in found.findings)
+    assert {finding.severity for finding in found.findings} <= {Severity.INFO}, (
+        "unless the leader dies"
+    )
+    assert all("while the leader dies" in finding.text for finding in found.findings)
 
 
 @pytest.mark.parametrize(
@@ -86,7 +88,7 @@ def test_old_voters_come_back_one_by_one_since_the_leader_may_die(
 ) -> None:
     """Two that have heard of its epoch, and not of the new voters, elect in a later one. One alone
     cannot, and the next one finds it among the followers."""
-    old = [int(each) for each in settings[0].removeprefix("lost=").split(",")]
+    old = [int(part) for part in settings[0].removeprefix("lost=").split(",")]
     quorum = Quorum(tmp_path / "quorum", fixture, [*old, 3, 11])
     plan = quorum.plan(*settings, nodes=[3, 11])
     assert plan.method is method
@@ -139,7 +141,7 @@ def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) 
     found = rehearsed(plan, quorum, [1, 11], tmp_path / "assumed")
     assert found.elections is not None
     assert found.elections.assumed == (2, 3)
-    assert [each.is_ahead for each in found.elections.trials] == [False, True, True, False]
+    assert [trial.is_ahead for trial in found.elections.trials] == [False, True, True, False]
     assert {severity for _, severity in codes(found)} == {Severity.INFO}
     assert found.is_well
 
@@ -170,7 +172,7 @@ def test_static_voters_are_those_of_the_plans_settings(tmp_path: Path) -> None:
     assert dict(first.voters)[1] == (1,)
     assert dict(first.voters)[11] == (1,), "a broker goes by the setting of the plan, too"
     assert dict(first.voters)[2] == (1, 2, 3), "old nodes have their old settings"
-    assert {each for _, each in codes(found)} <= {Severity.WARNING, Severity.INFO}
+    assert {severity for _, severity in codes(found)} <= {Severity.WARNING, Severity.INFO}
 
 
 def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) -> None:
@@ -182,7 +184,7 @@ def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) 
         shutil.copyfile(quorum[1] / name, path)
     meta = tmp_path / "new" / "meta.properties"
     text = "\n".join(
-        each for each in meta.read_text().splitlines() if not each.startswith(("node.id", "dir"))
+        line for line in meta.read_text().splitlines() if not line.startswith(("node.id", "dir"))
     )
     meta.write_text(f"{text}\nnode.id=5\ndirectory.id=KWiRmMHrku1KXke3QcBn_w\n")
     quorum.directories[5] = tmp_path / "new"
@@ -281,17 +283,17 @@ def started_late(tmp_path: Path) -> Quorum:
     newest = int(quorum.snapshots(1)[-1].name[:20])
     number = next(
         number
-        for number, each in enumerate(batches(quorum.segment(1)))
-        if 10 < each.base_offset < newest - 10
+        for number, batch in enumerate(batches(quorum.segment(1)))
+        if 10 < batch.base_offset < newest - 10
     )
     flip_in_batch(quorum.segment(1), number)
     plan = quorum.plan(nodes=[1], accept=["ahead", "incomplete"])
     assert plan.cases == ("rest-kept",)
     quorum.carry_out(plan)
     assert int(quorum.snapshots(1)[0].name[:20]) < newest, "which a start of Kafka removes"
-    for each in quorum.partition(2).iterdir():
-        if each.is_file() and each.name != "quorum-state":
-            each.unlink()
+    for path in quorum.partition(2).iterdir():
+        if path.is_file() and path.name != "quorum-state":
+            path.unlink()
     return quorum
 
 
@@ -331,6 +333,6 @@ def test_settings_that_are_no_ids_are_passed_over(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
     plan = quorum.plan("lost=2,3")
     strange = RequiredSetting(key="controller.quorum.voters", value="x@y:1, ,1@")
-    hosts = [replace(each, settings=(strange,)) for each in plan.hosts]
+    hosts = [replace(host, settings=(strange,)) for host in plan.hosts]
     found = rehearsed(replace(plan, hosts=tuple(hosts)), quorum, [1, 11], tmp_path / "kept")
     assert found.is_well, "kraft.version 1 looks at no setting"

@@ -41,7 +41,7 @@ def voters_of(path: Path) -> list[dict[int, dict[str, Endpoint]]]:
         for record in batch.records() if batch.is_control else ():
             if control.BY_ID.get(control.read_key(record.key)) is ControlRecordType.KRAFT_VOTERS:
                 message = control.decode_value(ControlRecordType.KRAFT_VOTERS, record.value)[1]
-                found.append({each.key.id: dict(each.endpoints) for each in voter_set(message)})
+                found.append({voter.key.id: dict(voter.endpoints) for voter in voter_set(message)})
     return found
 
 
@@ -60,9 +60,9 @@ def test_every_record_of_the_voters_names_this_machine_and_nothing_else_changes(
             continue
         voters = voters_of(path)
         assert len(voters) == len(voters_of(before))
-        for each in voters:
+        for voter in voters:
             seen += 1
-            for node_id, endpoints in each.items():
+            for node_id, endpoints in voter.items():
                 port = PORTS.get(node_id, NOWHERE)
                 assert endpoints == {"CONTROLLER": Endpoint("127.0.0.1", port)}
         for ours, theirs in zip(batches(path), batches(before), strict=True):
@@ -76,7 +76,7 @@ def test_every_record_of_the_voters_names_this_machine_and_nothing_else_changes(
     assert not list(quorum.partition(3).glob("*.rehearsed"))
     location = open_path(str(quorum[3]))
     wrong = [*verify_logs([location]).all_findings, *verify_snapshots([location]).all_findings]
-    assert [each for each in wrong if each.severity is Severity.ERROR] == []
+    assert [finding for finding in wrong if finding.severity is Severity.ERROR] == []
 
 
 def test_logs_that_were_alike_stay_alike(tmp_path: Path) -> None:
@@ -114,9 +114,9 @@ def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
                   port=port)
         for each, port in PORTS.items()
     ]  # fmt: skip
-    for each in nodes:
-        Path(each.folder).mkdir()
-    write_settings(nodes, [each.endpoint for each in nodes], "CTL", {})
+    for node in nodes:
+        Path(node.folder).mkdir()
+    write_settings(nodes, [node.endpoint for node in nodes], "CTL", {})
     told = properties.decode(Path(nodes[0].config).read_bytes())[0].as_dict()
     assert told == {
         "process.roles": "controller",
@@ -128,8 +128,8 @@ def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
         "controller.quorum.bootstrap.servers": "127.0.0.1:23003,127.0.0.1:23004",
         "delegation.token.secret.key": "made-for-a-rehearsal",
     }
-    for each in nodes:
-        Path(each.config).unlink()
+    for node in nodes:
+        Path(node.config).unlink()
     write_settings(nodes, [], "CTL", {3: 23003, 4: 23004, 5: NOWHERE})
     told = properties.decode(Path(nodes[1].config).read_bytes())[0].as_dict()
     assert "controller.quorum.bootstrap.servers" not in told

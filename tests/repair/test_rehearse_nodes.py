@@ -47,9 +47,9 @@ def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Pat
     assert found.topics == len(new.topics.by_id)
     assert found.findings[0].code == "KT-REC-VOTERS"
     assert "the leader names 1; the plan has 1 and 9" in found.findings[0].text
-    told = [each for each in found.findings if each.code == "KT-REC-STATE"]
-    assert any("is new" in each.text for each in told)
-    assert {each.severity for each in found.findings} == {Severity.ERROR}
+    told = [finding for finding in found.findings if finding.code == "KT-REC-STATE"]
+    assert any("is new" in finding.text for finding in told)
+    assert {finding.severity for finding in found.findings} == {Severity.ERROR}
 
 
 def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
@@ -58,7 +58,7 @@ def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     apply(quorum.plan("lost=2,3", nodes=[1, 11]), quorum[1])
     meta = quorum[1] / "meta.properties"
-    lines = [each for each in meta.read_text().splitlines() if not each.startswith("cluster.id")]
+    lines = [line for line in meta.read_text().splitlines() if not line.startswith("cluster.id")]
     meta.write_text("\n".join([*lines, "cluster.id=AAAAAAAAAAAAAAAAAAAAAg", ""]))
     image = load_state(str(quorum[1])).image
     (folder := tmp_path / "run").mkdir()

@@ -39,14 +39,14 @@ def quorum(tmp_path: Path) -> Quorum:
     """Three equal logs; no snapshot is beyond the damage of the tests."""
     made = Quorum(tmp_path, EQUAL, VOTERS)
     for node in VOTERS:
-        for each in made.snapshots(node):
-            if each.name.startswith(f"{144:020}"):
-                each.unlink()
+        for snapshot in made.snapshots(node):
+            if snapshot.name.startswith(f"{144:020}"):
+                snapshot.unlink()
     return made
 
 
 def logs(quorum: Quorum) -> dict[int, bytes]:
-    return {each: quorum.segment(each).read_bytes() for each in VOTERS}
+    return {voter: quorum.segment(voter).read_bytes() for voter in VOTERS}
 
 
 def damage_three(quorum: Quorum) -> None:
@@ -65,7 +65,7 @@ def test_three_damaged_logs_restore_each_other(quorum: Quorum) -> None:
     assert "the rest from node-1 itself" in plan.summary[0]
     quorum.carry_out(plan)
     assert logs(quorum) == whole
-    assert {state_of(quorum[each]) for each in VOTERS} == {state}
+    assert {state_of(quorum[voter]) for voter in VOTERS} == {state}
     assert quorum.plan().method is Method.NONE
 
 
@@ -75,10 +75,10 @@ def test_the_plan_is_applied_and_undone_host_by_host(quorum: Quorum) -> None:
     damage_three(quorum)
     damaged = logs(quorum)
     plan = quorum.plan()
-    assert len([each for each in plan.steps if each.action is Action.COPY]) >= 3
-    commands = " ".join(one for each in plan.steps for one in each.commands)
+    assert len([step for step in plan.steps if step.action is Action.COPY]) >= 3
+    commands = " ".join(one for step in plan.steps for one in step.commands)
     assert "--source node-" in commands
-    folders = {f"node-{each}": str(quorum[each]) for each in VOTERS}
+    folders = {f"node-{voter}": str(quorum[voter]) for voter in VOTERS}
     for node in VOTERS:
         apply(plan, quorum[node], sources=folders)
     assert logs(quorum) == whole
@@ -159,7 +159,7 @@ def test_other_bytes_at_one_offset_of_one_epoch_prove_nothing(quorum: Quorum) ->
     flip_in_batch(quorum.segment(2), 50)
     plan = quorum.plan(accept=["ahead", "diverged"])
     assert all(f"offset {place.base_offset} from" not in each for each in plan.summary)
-    assert "diverged" in {each.word for each in plan.risks}
+    assert "diverged" in {risk.word for risk in plan.risks}
 
 
 # --- the proof ------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def key(base: int, epoch: int, crc: int = 0) -> BatchKey:
 def copies(**nodes: list[BatchKey]) -> LogCopies:
     return LogCopies(
         {
-            name: [PlacedBatch(each, 0, 10 * each.base_offset) for each in keys]
+            name: [PlacedBatch(batch_key, 0, 10 * batch_key.base_offset) for batch_key in keys]
             for name, keys in nodes.items()
         }
     )
@@ -204,7 +204,7 @@ def test_runs_of_several_nodes_join_where_one_has_both_or_the_epoch_is_one() -> 
 
 def ends(quorum: Quorum) -> int:
     """Up to where the best log of the quorum can be trusted."""
-    return max(quorum.survey(each).end.offset for each in VOTERS)
+    return max(quorum.survey(voter).end.offset for voter in VOTERS)
 
 
 def one_by_one(quorum: Quorum, order: tuple[int, ...]) -> int:
@@ -240,11 +240,11 @@ def test_no_order_of_single_repairs_keeps_more(tmp_path: Path, seed: int) -> Non
     def damaged(name: str) -> Quorum:
         made = Quorum(tmp_path / name, EQUAL, VOTERS)
         for node in VOTERS:
-            for each in made.snapshots(node):
-                if each.name.startswith(f"{144:020}"):
-                    each.unlink()
+            for snapshot in made.snapshots(node):
+                if snapshot.name.startswith(f"{144:020}"):
+                    snapshot.unlink()
             found = batches(made.segment(node))
-            late = [each for each in found if each.base_offset >= 47]
+            late = [record_batch for record_batch in found if record_batch.base_offset >= 47]
             for number in sorted(numbers[node]):
                 batch = late[number]
                 flip(made.segment(node), batch.position + batch.size - 3)

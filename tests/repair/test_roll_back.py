@@ -17,7 +17,11 @@ from tests.repair.directories import APART, EQUAL, NOW, Quorum, batches, state_o
 def test_no_roll_back_ends_inside_of_what_is_written_as_one(tmp_path: Path) -> None:
     """A controller applies a batch, and a transaction, whole or not at all."""
     quorum = Quorum(tmp_path / "one", APART, [3, 11])
-    several = [each for each in batches(quorum.segment(3)) if each.last_offset > each.base_offset]
+    several = [
+        record_batch
+        for record_batch in batches(quorum.segment(3))
+        if record_batch.last_offset > record_batch.base_offset
+    ]
     batch = several[-1]
     first, end = batch.base_offset, batch.last_offset + 1
     accept = ["rollback", "ahead"]
@@ -47,8 +51,8 @@ def test_no_roll_back_ends_inside_of_a_transaction(tmp_path: Path) -> None:
         encode_record("NoOpRecord", 0, {}),
     ]
     more = b"".join(
-        encode_batch([(None, each)], base_offset=at, epoch=last.epoch, timestamp=NOW)
-        for at, each in enumerate(records, begin)
+        encode_batch([(None, record)], base_offset=at, epoch=last.epoch, timestamp=NOW)
+        for at, record in enumerate(records, begin)
     )
     for each in (1, 11):
         quorum.segment(each).write_bytes(

@@ -84,6 +84,8 @@ def test_a_snapshot_without_its_first_or_last_batch_is_refused(
     assert name is not None
     batches = list(Walk(BytesSource("s", source.read_bytes()).read_at))
     path = tmp_path / source.name
-    path.write_bytes(b"".join(each.data for each in batches[kept] if not isinstance(each, Faulty)))
+    path.write_bytes(
+        b"".join(batch.data for batch in batches[kept] if not isinstance(batch, Faulty))
+    )
     assert refusal(path)
     assert complaint(path, name.epoch)

@@ -82,7 +82,7 @@ def test_the_hashes_of_damaged_logs_are_those_of_the_files(
         log.write_bytes(edited)
         found = survey(data)
         assert found.log is not None
-        hashed = {each.target.name: each.fingerprint for each in found.files}
+        hashed = {file.target.name: file.fingerprint for file in found.files}
         assert hashed[log.name] == _hash(edited)
         if found.log.broken is not None:
             broken += 1

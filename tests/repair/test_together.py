@@ -31,7 +31,7 @@ def quorum(tmp_path: Path) -> Quorum:
 
 def outcome(quorum: Quorum, node_id: int) -> Survey:
     survey = quorum.survey(node_id)
-    assert all(each.intact for each in survey.live_snapshots)
+    assert all(live_snapshot.intact for live_snapshot in survey.live_snapshots)
     assert not survey.topic_id_complaint
     assert not survey.stopping
     return survey
@@ -40,7 +40,7 @@ def outcome(quorum: Quorum, node_id: int) -> Survey:
 def damaged_before_its_snapshot(quorum: Quorum, node_id: int) -> None:
     newest = int(quorum.snapshots(node_id)[-1].name[:20])
     path = quorum.segment(node_id)
-    number = max(at for at, each in enumerate(batches(path)) if each.last_offset < newest)
+    number = max(at for at, batch in enumerate(batches(path)) if batch.last_offset < newest)
     flip_in_batch(path, number)
 
 
@@ -66,13 +66,13 @@ def test_a_snapshot_that_is_left_alone_is_not_left_beside_a_junk_one(tmp_path: P
     plan = quorum.plan(accept=["ahead"])
     assert plan.cases == ("snapshot-only",)
     quorum.carry_out(plan)
-    assert [each.name for each in outcome(quorum, 1).live_snapshots][-1] != JUNK
+    assert [live_snapshot.name for live_snapshot in outcome(quorum, 1).live_snapshots][-1] != JUNK
 
 
 def test_a_log_is_not_cut_beside_a_junk_snapshot(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, ALONE, [1])
-    for each in quorum.snapshots(1):
-        each.unlink()
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(1), -2)
     (quorum.partition(1) / JUNK).write_bytes(b"junk")
     plan = quorum.plan(accept=["ahead"])
@@ -97,23 +97,23 @@ def test_a_seed_is_one_that_kafka_starts_on(quorum: Quorum, damaged: bool) -> No
     survey = outcome(quorum, 1)
     assert survey.whole_snapshots[-1].name != JUNK
     assert survey.end.epoch == 1000 + max(6, 9), "beyond what the junk was named, too"
-    names = {each.name for each in partition.iterdir()}
+    names = {path.name for path in partition.iterdir()}
     assert not names & {JUNK, "x.log", f"{7:020}.log.swap", "partition.metadata"}
 
 
 def test_a_stray_name_goes_once_where_the_log_is_made_anew(quorum: Quorum) -> None:
     """For two reasons, which are no two repairs."""
-    for each in quorum.snapshots(2):
-        each.unlink()
+    for snapshot in quorum.snapshots(2):
+        snapshot.unlink()
     flip_in_batch(quorum.segment(2), 20)
     strange = [quorum.partition(2) / name for name in (f"{7:020}.log.swap", "x.log")]
-    for each in strange:
-        each.write_bytes(b"")
+    for path in strange:
+        path.write_bytes(b"")
     plan = quorum.plan()
     assert plan.cases == ("rebuilt", "stray-names")
     quorum.carry_out(plan)
     assert is_well(outcome(quorum, 2))
-    assert not any(each.exists() for each in strange)
+    assert not any(path.exists() for path in strange)
 
 
 def test_epochs_are_made_anew_where_a_snapshot_goes(tmp_path: Path) -> None:
@@ -170,8 +170,8 @@ def test_of_two_damaged_directories_the_one_that_goes_further_is_mended_first(
     quorum: Quorum,
 ) -> None:
     """Else the shorter one would be cut to nothing, though the other can be its source."""
-    for each in quorum.snapshots(2):
-        each.unlink()
+    for snapshot in quorum.snapshots(2):
+        snapshot.unlink()
     quorum.segment(2).write_bytes(quorum.segment(1).read_bytes())
     flip_in_batch(quorum.segment(2), 5)
     damaged_before_its_snapshot(quorum, 3)

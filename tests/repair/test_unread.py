@@ -159,7 +159,7 @@ def test_somebody_elses_file_that_may_not_be_read_is_told(
     shut(notes)
     survey = quorum.survey(2)
     assert survey.end.offset == 224
-    assert [each for each in complaints(survey) if "permission denied" in each]
+    assert [complaint for complaint in complaints(survey) if "permission denied" in complaint]
 
 
 def test_a_metadata_folder_that_leads_nowhere_is_refused(quorum: Quorum) -> None:

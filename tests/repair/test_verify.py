@@ -96,14 +96,14 @@ def checked(
 ) -> QuorumCheck:
     seen = QuorumView(nodes=tuple(others)) if quorum is None else view(quorum, *others)
     found = health(seen, seen)
-    image = MetadataImage(cluster=ClusterImage(brokers={each.id: each for each in brokers}))
+    image = MetadataImage(cluster=ClusterImage(brokers={broker.id: broker for broker in brokers}))
     found = replace(
         found,
         cluster=ClusterHealth(observation=observation(image)),
         findings=(*found.findings, *of_cluster),
     )
     planned = {each.node_id: each for each in PLAN.quarantine}
-    asked = [Stray(planned=planned[each.node_id or 0], answer=each) for each in strays]
+    asked = [Stray(planned=planned[stray.node_id or 0], answer=stray) for stray in strays]
     return check_quorum(plan or PLAN, found, asked, directories)
 
 
@@ -114,7 +114,7 @@ def observation(image: MetadataImage) -> Observation:
 
 
 def codes(found: QuorumCheck) -> set[str]:
-    return {each.code.removeprefix("KT-REC-") for each in found.findings}
+    return {finding.code.removeprefix("KT-REC-") for finding in found.findings}
 
 
 def directory(*ids: int, is_running: bool = True) -> DirectoryCheck:
@@ -133,13 +133,13 @@ def test_where_a_plan_begins() -> None:
 def test_the_planned_voter_leads_alone_and_those_kept_off_are_not_missed() -> None:
     found = checked(RECOVERED, gone(2), gone(3), strays=[gone(2), gone(3)])
     assert codes(found) == set()
-    assert "KT-LIVE-UNREACHED" in {each.code for each in found.health.findings}
-    assert "KT-LIVE-UNREACHED" not in {each.code for each in found.unwell}
+    assert "KT-LIVE-UNREACHED" in {finding.code for finding in found.health.findings}
+    assert "KT-LIVE-UNREACHED" not in {finding.code for finding in found.unwell}
 
 
 def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
     found = checked(RECOVERED, gone(4))
-    assert "KT-LIVE-UNREACHED" in {each.code for each in found.unwell}
+    assert "KT-LIVE-UNREACHED" in {finding.code for finding in found.unwell}
     assert not PlanVerification(plan=PLAN, quorum=found).is_fine
 
 
@@ -194,7 +194,9 @@ def test_brokers_that_registered_before_need_a_restart() -> None:
     old = BrokerRegistration(id=11, epoch=70, incarnation_id="a", fenced=True)
     new = BrokerRegistration(id=12, epoch=5050, incarnation_id="b", fenced=False)
     found = checked(RECOVERED, brokers=[old, new])
-    assert [(each.code, each.file) for each in found.findings] == [("KT-REC-RESTART", "broker 11")]
+    assert [(finding.code, finding.file) for finding in found.findings] == [
+        ("KT-REC-RESTART", "broker 11")
+    ]
 
 
 def test_partitions_elected_uncleanly_after_a_stop_of_everything_are_no_alarm() -> None:
@@ -204,16 +206,16 @@ def test_partitions_elected_uncleanly_after_a_stop_of_everything_are_no_alarm() 
         signatures.RECOVERING.at("", "1 partition of one replica was", severity=Severity.INFO),
     ]
     found = checked(RECOVERED, of_cluster=told)
-    unclean = [each for each in found.unwell if each.code == "KT-REC-UNCLEAN"]
-    assert [(each.text, each.severity) for each in unclean] == [
-        (each.text, Severity.INFO) for each in told
+    unclean = [finding for finding in found.unwell if finding.code == "KT-REC-UNCLEAN"]
+    assert [(finding.text, finding.severity) for finding in unclean] == [
+        (finding.text, Severity.INFO) for finding in told
     ]
-    assert [bool(each.advice) for each in unclean] == [True, False]
+    assert [bool(finding.advice) for finding in unclean] == [True, False]
     mending = checked(RECOVERED, of_cluster=told, plan=replace(PLAN, seed="", quarantine=()))
-    assert [each for each in mending.unwell if each.code == "KT-SIG-RECOVERING"] == told
+    assert [finding for finding in mending.unwell if finding.code == "KT-SIG-RECOVERING"] == told
 
 
 def test_without_a_leader_nothing_is_said_of_voters() -> None:
     found = checked(None, node(1, leader=None, epoch=1001))
     assert codes(found) == set()
-    assert "KT-LIVE-NO-LEADER" in {each.code for each in found.unwell}
+    assert "KT-LIVE-NO-LEADER" in {finding.code for finding in found.unwell}

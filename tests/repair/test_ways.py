@@ -25,12 +25,12 @@ STATIC = "kafka-3.7.2/static-quorum"
 
 
 def starts(plan: Plan) -> list[tuple[str, ...]]:
-    return [each.hosts for each in plan.steps if each.action is Action.START]
+    return [step.hosts for step in plan.steps if step.action is Action.START]
 
 
 def empty(quorum: Quorum, node_id: int) -> None:
-    for each in quorum.partition(node_id).iterdir():
-        each.unlink()
+    for path in quorum.partition(node_id).iterdir():
+        path.unlink()
 
 
 def test_a_leader_that_forgot_does_not_make_the_plan_give_up_what_others_have(
@@ -63,8 +63,8 @@ def test_repairs_and_the_order_of_starts_are_one_plan(tmp_path: Path) -> None:
     assert plan.loss.verdict is LossBound.POSSIBLE, "node 2 may be an old copy"
     assert "if the controllers start in the order of the steps" in plan.loss.text
     assert starts(plan)[0] == ("node-1", "node-2")
-    applied = [number for number, each in enumerate(plan.steps) if each.action is Action.APPLY]
-    begun = [number for number, each in enumerate(plan.steps) if each.action is Action.START]
+    applied = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
+    begun = [number for number, step in enumerate(plan.steps) if step.action is Action.START]
     assert max(applied) < min(begun)
 
 
@@ -111,8 +111,8 @@ def test_swapped_disks_go_where_their_node_ids_are(tmp_path: Path) -> None:
     assert (quorum[1] / PARTITION).is_dir()
     plan = plan_for(PlanRequest(surveys=read_surveys(paths, now_ms=NOW), now_ms=NOW))
     assert plan.cases == ("other-nodes-disk",)
-    wanted = {each.path: {one.key: one.value for one in each.settings} for each in plan.hosts}
+    wanted = {host.path: {one.key: one.value for one in host.settings} for host in plan.hosts}
     assert wanted == {str(quorum[1]): {"node.id": "1"}, str(quorum[2]): {"node.id": "2"},
                       str(quorum[3]): {}}  # fmt: skip
-    told = [each.text for each in plan.steps if each.action is Action.CONFIGURE]
+    told = [step.text for step in plan.steps if step.action is Action.CONFIGURE]
     assert any(f"mount {quorum[1]}" in each and "node.id=1" in each for each in told), told

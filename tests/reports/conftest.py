@@ -13,6 +13,6 @@ def node(fixtures_dir: Path, tmp_path: Path) -> Node:
     target = tmp_path / "data"
     source = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data"
     shutil.copytree(source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return Node(target)

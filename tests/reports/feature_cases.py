@@ -69,7 +69,7 @@ def broker(
 
 
 def _dotted(changes: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-    return {name.replace("_", "."): each for name, each in changes.items()}
+    return {name.replace("_", "."): change for name, change in changes.items()}
 
 
 def controller(id: int, release: str = "4.3", **changes: tuple[int, int]) -> Written:

@@ -76,7 +76,7 @@ class Node:
 
     def snapshots(self) -> list[Path]:
         found = sorted((self.path / PARTITION).glob("*.checkpoint"))
-        return [each for each in found if int(each.name[:20])]
+        return [path for path in found if int(path.name[:20])]
 
     def snapshot_at(self, offset: int, epoch: int = 3) -> Path:
         """The newest snapshot as one of another offset."""
@@ -88,7 +88,9 @@ class Node:
 
     def codes(self) -> list[str]:
         """Of what is above info."""
-        return [each.code for each in self.findings() if each.severity is not Severity.INFO]
+        return [
+            finding.code for finding in self.findings() if finding.severity is not Severity.INFO
+        ]
 
     def found(self, code: str) -> Finding:
         (finding,) = [each for each in self.findings() if each.code == code]

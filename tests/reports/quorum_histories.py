@@ -33,7 +33,7 @@ def hurt(history: History, seed: int, most: int = 3) -> dict[int, str]:
     """What happens to some voters, and to the broker."""
     chance = random.Random(seed)
     voters = chance.sample(list(history.ids), chance.randint(0, most))
-    incidents = {each: chance.choice([LOST, EMPTIED, OLD_COPY]) for each in voters}
+    incidents = {voter: chance.choice([LOST, EMPTIED, OLD_COPY]) for voter in voters}
     if chance.random() < 0.5:
         incidents[history.broker] = LOST
     return incidents
@@ -75,7 +75,7 @@ class History:
     def played(cls, seed: int, voters: int, steps: int = 150) -> History:
         made = cls(random.Random(seed), voters)
         made.disks = {each: Disk() for each in range(1, voters + 2)}
-        made.copies = {each: [] for each in made.disks}
+        made.copies = {disk: [] for disk in made.disks}
         made._elect()
         for _ in range(steps):
             made._step()
@@ -237,10 +237,10 @@ class History:
         directory still shows. `among`: only these voters start."""
         back = {each: disks.get(each, Disk()) for each in self.ids}
         shown = 0
-        for each in disks.values():
+        for disk in disks.values():
             end = 0
-            while end < min(len(each.log), len(self.committed)):
-                if each.log[end] != self.committed[end]:
+            while end < min(len(disk.log), len(self.committed)):
+                if disk.log[end] != self.committed[end]:
                     break
                 end += 1
             shown = max(shown, end)

@@ -107,7 +107,7 @@ class Snapshot:
         )
 
     def chunks(self) -> list[bytes]:
-        values = (encode_record(*each) for each in self.records)
+        values = (encode_record(*record) for record in self.records)
         return list(encode_snapshot(values, self.frame()))
 
     def write(self, folder: Path, change: Callable[[list[bytes]], list[bytes]] = list) -> Path:
@@ -129,15 +129,15 @@ def findings(*paths: Path, against: Path | None = None, replay: bool = True) -> 
 def codes(*paths: Path, **options: Any) -> list[str]:
     """Of what is above info, the area left out."""
     return [
-        each.code.removeprefix("KT-SNAP-")
-        for each in findings(*paths, **options)
-        if each.severity is not Severity.INFO
+        finding.code.removeprefix("KT-SNAP-")
+        for finding in findings(*paths, **options)
+        if finding.severity is not Severity.INFO
     ]
 
 
 def the_one(code: str, path: Path) -> Finding:
     """The finding of a code, of which there is one."""
-    (found,) = [each for each in findings(path) if each.code == f"KT-SNAP-{code}"]
+    (found,) = [finding for finding in findings(path) if finding.code == f"KT-SNAP-{code}"]
     return found
 
 
@@ -150,17 +150,17 @@ def verify(*paths: Path, against: Path | None = None, replay: bool = True) -> Sn
 
 
 def above_info(report: SnapshotVerification) -> list[Finding]:
-    return [each for each in report.all_findings if each.severity is not Severity.INFO]
+    return [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
 
 
 def states(report: SnapshotVerification) -> dict[int, VerifiedSnapshot]:
-    return {each.offset: each for each in report.snapshots if each.is_state}
+    return {snapshot.offset: snapshot for snapshot in report.snapshots if snapshot.is_state}
 
 
 def writable(source: Path, target: Path) -> Path:
     shutil.copytree(source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return target
 
 

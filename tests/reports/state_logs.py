@@ -78,7 +78,7 @@ class Logs:
 
 def batch(offset: int, records: Sequence[Told], *, epoch: int = 1) -> bytes:
     return encode_batch(
-        [(None, encode_record(*each)) for each in records],
+        [(None, encode_record(*record)) for record in records],
         base_offset=offset,
         epoch=epoch,
         timestamp=stamp(epoch, offset),
@@ -99,7 +99,7 @@ def snapshot_bytes(*records: Told, epoch: int, timestamp: int, footer: bool = Tr
     data = control(0, ControlRecordType.SNAPSHOT_HEADER, header)
     if records:
         data += encode_batch(
-            [(None, encode_record(*each)) for each in records],
+            [(None, encode_record(*record)) for record in records],
             base_offset=1,
             epoch=epoch,
             timestamp=timestamp,

@@ -38,7 +38,7 @@ def test_the_verdict_is_never_better_than_the_truth(voters: int) -> None:
         history = History.played(seed, voters)
         incidents = hurt(history, seed)
         disks = history.after(incidents)
-        has_records = any(each.log for each in disks.values())
+        has_records = any(disk.log for disk in disks.values())
         if not disks or (set(history.ids) <= disks.keys() and not has_records):
             continue  # no directory, or the same as a quorum that was formatted and never started
         found = assess(history.case(disks))
@@ -77,7 +77,7 @@ def at_rest(ends: dict[int, int], *, leader: int, running: tuple[int, ...] = ())
 def test_a_running_broker_is_evidence_against_a_stopped_leader(running: tuple[int, ...]) -> None:
     """The leader wrote what the broker has, and lacks it: its directory is an old copy."""
     found = assess(at_rest({1: 90, 2: 80, 3: 80, 4: 100}, leader=2, running=running))
-    assert [(each.id, each.is_doubt) for each in found.forgetful] == [
+    assert [(voter.id, voter.is_doubt) for voter in found.forgetful] == [
         (1, False),
         (2, False),
         (3, False),
@@ -96,14 +96,14 @@ def test_batches_behind_damage_are_evidence_against_their_leader(
     node = case.by_id[3]
     damaged = replace(node.log, end=0, epochs=(), voter_sets=(), behind=OffsetAndEpoch(reaches, 1))
     found = assess(case.with_node(replace(node, log=damaged)))
-    assert {each.id for each in found.forgetful} == forgetful
+    assert {voter.id for voter in found.forgetful} == forgetful
     assert (found.loss is LossBound.UNBOUNDED) is (1 in forgetful)
 
 
 def test_the_log_of_a_running_leader_may_have_grown() -> None:
     found = assess(at_rest({1: 100, 2: 90, 3: 90, 4: 100}, leader=2, running=(2,)))
-    assert all(each.is_doubt for each in found.forgetful)
-    assert 2 not in {each.id for each in found.forgetful}
+    assert all(voter.is_doubt for voter in found.forgetful)
+    assert 2 not in {voter.id for voter in found.forgetful}
 
 
 def test_followers_that_lag_behind_their_leader_start_after_it() -> None:
@@ -112,7 +112,7 @@ def test_followers_that_lag_behind_their_leader_start_after_it() -> None:
     assert found.state is QuorumSafety.AT_RISK
     assert found.lost_range == (90, 100)
     assert 1 in found.start_first
-    assert [each.is_doubt for each in found.forgetful] == [True, True]
+    assert [voter.is_doubt for voter in found.forgetful] == [True, True]
     one_behind = assess(at_rest({1: 100, 2: 100, 3: 90, 4: 90}, leader=1))
     assert one_behind.state is QuorumSafety.SAFE, "a majority has all of it"
 
@@ -137,7 +137,7 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
     assert 2 in found.can_lead
     assert found.state is QuorumSafety.AT_RISK
     assert found.lost_range == (6, None)
-    assert [(each.id, each.first_offset, each.is_doubt) for each in found.forgetful] == [
+    assert [(voter.id, voter.first_offset, voter.is_doubt) for voter in found.forgetful] == [
         (2, 6, False),
         (3, 1, False),
     ]

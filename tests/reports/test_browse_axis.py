@@ -21,8 +21,8 @@ times = st.lists(st.integers(0, 10**6), min_size=1, max_size=40)
 def test_every_event_is_drawn_once_when_all_is_seen(found: list[int], width: int) -> None:
     axis = TimeAxis([event(each) for each in found])
     cells = axis.cells(axis.whole, width)
-    drawn = [each for lane in cells.values() for each in lane.values()]
-    assert sum(each.count for each in drawn) == len(found)
+    drawn = [cell for lane in cells.values() for cell in lane.values()]
+    assert sum(cell.count for cell in drawn) == len(found)
     assert all(0 <= column < width for lane in cells.values() for column in lane)
 
 

@@ -79,19 +79,19 @@ def entries(path: Path, dump: LogDump) -> Iterator[BatchEntry]:
 def dumped(path: Path, selection: Selection | None = None) -> list[int]:
     """The offsets of the records that dump-log shows."""
     dump = LogDump(selection, topics=TopicNames())
-    return [each.record.offset for entry in entries(path, dump) for each in entry.records]
+    return [record.record.offset for entry in entries(path, dump) for record in entry.records]
 
 
 @pytest.mark.parametrize("path", LOGS, ids=named)
 def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) -> None:
     window = LogWindow(str(path))
     forward, backward = all_forward(window, 7), all_backward(window, 5)
-    shown = [each.offset for each in forward if each.kind is RowKind.RECORD]
+    shown = [log_row.offset for log_row in forward if log_row.kind is RowKind.RECORD]
     assert shown == dumped(path)
-    assert [each.place for each in backward] == [each.place for each in forward]
+    assert [log_row.place for log_row in backward] == [each.place for each in forward]
     # What a topic is called may be learnt later than it is met, going back.
-    assert [(each.label, each.border) for each in backward] == [
-        (each.label, each.border) for each in forward
+    assert [(log_row.label, log_row.border) for log_row in backward] == [
+        (log_row.label, log_row.border) for log_row in forward
     ]
 
 
@@ -99,22 +99,23 @@ def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) 
 def test_damage_is_a_row_where_dump_log_finds_it(path: Path, block: int) -> None:
     window = LogWindow(str(path))
     found = {
-        each.position
-        for each in all_backward(window, 50)
-        if each.kind is RowKind.DAMAGE or (each.kind is RowKind.RECORD and not each.is_decoded)
+        log_row.position
+        for log_row in all_backward(window, 50)
+        if log_row.kind is RowKind.DAMAGE
+        or (log_row.kind is RowKind.RECORD and not log_row.is_decoded)
     }
     dump = LogDump()
     wanted = set()
     for file in log_files([str(path)], lambda text: None):
         with file.open() as source:
             entries = dump.entries(file.name, source.read_at)
-            wanted |= {each.position for each in entries if not isinstance(each, BatchEntry)}
+            wanted |= {entry.position for entry in entries if not isinstance(entry, BatchEntry)}
     assert found == wanted
 
 
 def test_every_offset_is_found_and_what_is_beyond_is_the_end(block: int) -> None:
     window = LogWindow(str(DYNAMIC))
-    offsets = [each.offset for each in all_forward(window, 100) if each.offset is not None]
+    offsets = [log_row.offset for log_row in all_forward(window, 100) if log_row.offset is not None]
     for offset in offsets:
         assert window.forward(window.seek_offset(offset), 1).rows[0].offset == offset
     assert window.seek_offset(offsets[-1] + 1) == window.end
@@ -123,14 +124,14 @@ def test_every_offset_is_found_and_what_is_beyond_is_the_end(block: int) -> None
 
 def test_an_epoch_and_a_time_are_found_where_reading_on_would_find_them(block: int) -> None:
     window = LogWindow(str(DYNAMIC))
-    rows = [each for each in all_forward(window, 100) if each.kind is RowKind.RECORD]
-    for epoch in {each.epoch for each in rows if each.epoch is not None}:
-        first = next(each for each in rows if each.epoch == epoch)
+    rows = [log_row for log_row in all_forward(window, 100) if log_row.kind is RowKind.RECORD]
+    for epoch in {log_row.epoch for log_row in rows if log_row.epoch is not None}:
+        first = next(log_row for log_row in rows if log_row.epoch == epoch)
         assert window.forward(window.seek_epoch(epoch), 1).rows[0].offset == first.offset
     for row in rows[:: len(rows) // 9]:
         assert row.timestamp is not None
         found = window.forward(window.seek_time(row.timestamp), 1).rows[0]
-        first = next(each for each in rows if (each.timestamp or 0) >= row.timestamp)
+        first = next(log_row for log_row in rows if (log_row.timestamp or 0) >= row.timestamp)
         assert found.offset == first.offset
 
 
@@ -157,16 +158,16 @@ def test_a_filter_selects_what_dump_log_selects(text: str, block: int) -> None:
         window = LogWindow(str(path))
         wanted = dumped(path, query.selection)
         rows = all_forward(window, 9, query.selection)
-        assert [each.offset for each in rows if each.kind is RowKind.RECORD] == wanted
+        assert [row.offset for row in rows if row.kind is RowKind.RECORD] == wanted
         again = all_backward(window, 9, query.selection)
-        assert [each.offset for each in again if each.kind is RowKind.RECORD] == wanted
+        assert [log_row.offset for log_row in again if log_row.kind is RowKind.RECORD] == wanted
 
 
 def test_words_are_looked_for_in_what_rows_say_as_well() -> None:
     """A topic's name is not in the records that change it, and yet it is what one reads."""
     window = LogWindow(str(DYNAMIC))
     rows = all_forward(window, 9, read_query("PartitionChange.*orders-b-[12] ").selection)
-    assert {each.text.split()[0] for each in rows} == {"orders-b-1", "orders-b-2"}
+    assert {row.text.split()[0] for row in rows} == {"orders-b-1", "orders-b-2"}
 
 
 def test_a_topics_changes_are_found_from_the_end_once_its_ids_were_looked_for() -> None:
@@ -176,8 +177,8 @@ def test_a_topics_changes_are_found_from_the_end_once_its_ids_were_looked_for() 
     while session.look_for_topic("orders-b") is not None:
         pass
     rows = session.before(None, 100, query.selection).rows
-    assert [each.offset for each in rows] == dumped(DYNAMIC, query.selection)
-    assert all("orders-b" in each.text for each in rows)
+    assert [row.offset for row in rows] == dumped(DYNAMIC, query.selection)
+    assert all("orders-b" in row.text for row in rows)
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_transactions_are_told_around_a_row_as_over_the_whole_log(path: Path, bl
     whole = Transactions(tuple(find_transactions(batches)))
     assert whole.found
     rows = all_backward(LogWindow(str(path)), 6)
-    told = [(each.offset, each.transaction) for each in rows if not each.is_control]
+    told = [(row.offset, row.transaction) for row in rows if not row.is_control]
     if block == 700:  # what is further than four blocks away is not looked for
         told = [(offset, word) for offset, word in told if word not in ("", "inside")]
         assert all(whole.outcome(offset or 0) == word for offset, word in told)
@@ -211,8 +212,8 @@ def test_offsets_that_are_missing_are_a_row(tmp_path: Path) -> None:
     kept = data[: gone.position] + data[gone.position + gone.size :]
     (tmp_path / source.name).write_bytes(kept)
     rows = all_backward(LogWindow(str(tmp_path / source.name)), 10)
-    gaps = [each for each in rows if each.kind is RowKind.GAP]
-    assert [each.offset for each in gaps] == [batches[6].base_offset]
+    gaps = [row for row in rows if row.kind is RowKind.GAP]
+    assert [gap.offset for gap in gaps] == [batches[6].base_offset]
     assert f"expected {gone.base_offset}" in gaps[0].text
 
 
@@ -220,8 +221,8 @@ def test_several_segments_are_one_log(tmp_path: Path, block: int) -> None:
     window = LogWindow(str(_split(tmp_path)))
     assert len(window.blocks.bases) > 3
     rows = all_forward(window, 11)
-    assert [each.offset for each in rows] == dumped(DYNAMIC)
-    assert not [each for each in rows if each.kind is RowKind.GAP]
+    assert [row.offset for row in rows] == dumped(DYNAMIC)
+    assert not [row for row in rows if row.kind is RowKind.GAP]
     assert all_backward(window, 11) == rows
     for offset in range(0, 224, 7):
         assert window.forward(window.seek_offset(offset), 1).rows[0].offset == offset
@@ -294,7 +295,7 @@ def test_a_log_of_zeros_at_its_end_is_damage_and_then_rows(tmp_path: Path) -> No
     log = tmp_path / source.name
     log.write_bytes(source.read_bytes() + bytes(9 << 20))
     rows = LogWindow(str(log)).backward(RowPlace(0, log.stat().st_size), 3, at_most=32 << 20).rows
-    assert [each.kind for each in rows] == [RowKind.RECORD, RowKind.RECORD, RowKind.DAMAGE]
+    assert [row.kind for row in rows] == [RowKind.RECORD, RowKind.RECORD, RowKind.DAMAGE]
     assert rows[-1].label == "zero-filled tail"
     assert rows[-1].size == 9 << 20
 
@@ -304,9 +305,9 @@ def test_neither_rows_nor_details_show_a_secret() -> None:
     query = read_query("type:UserScramCredential")
     rows = all_forward(window, 10, query.selection)
     secrets = {
-        each.record.offset: each
+        record.record.offset: record
         for entry in entries(SCRAM, LogDump(show_secrets=True))
-        for each in entry.records
+        for record in entry.records
     }
     assert rows
     for row in rows:
@@ -349,13 +350,13 @@ def test_where_to_go_is_an_offset_an_epoch_or_a_time(text: str, wanted: GoTo) ->
 
 def test_a_tar_and_a_checkpoint_by_itself_are_read_as_logs_are(tmp_path: Path) -> None:
     archive = shutil.make_archive(str(tmp_path / "node"), "tar", DYNAMIC)
-    assert [each.offset for each in all_backward(LogWindow(archive), 9)] == dumped(DYNAMIC)
+    assert [log_row.offset for log_row in all_backward(LogWindow(archive), 9)] == dumped(DYNAMIC)
     source = next((DYNAMIC / "__cluster_metadata-0").glob("*.checkpoint"))
     snapshot = tmp_path / source.name
     shutil.copy(source, snapshot)
     window = LogWindow(str(snapshot))
     assert window.is_checkpoint
-    assert [each.offset for each in all_backward(window, 9)] == dumped(snapshot)
+    assert [log_row.offset for log_row in all_backward(window, 9)] == dumped(snapshot)
     session = LogSession.open(str(snapshot))
     with snapshot.open("ab") as file:
         file.write((DYNAMIC / "__cluster_metadata-0" / f"{0:020}.log").read_bytes())

@@ -65,7 +65,7 @@ def test_a_state_near_one_that_was_seen_is_read_without_the_log_before_it() -> N
     reached: list[int] = []
     history.at(62, lambda name, position: reached.append(position))
     batches = _batches()
-    before = next(each for each in batches if each.last_offset >= 60)
+    before = next(batch for batch in batches if batch.last_offset >= 60)
     assert reached
     assert min(reached) > before.position
 
@@ -91,8 +91,8 @@ def _batches() -> list[RecordBatch]:
 
 def _written(some: list[RecordBatch], epoch: int | None = None) -> bytes:
     if epoch is None:
-        return b"".join(each.data for each in some)
-    return b"".join(each.data[:12] + epoch.to_bytes(4, "big") + each.data[16:] for each in some)
+        return b"".join(batch.data for batch in some)
+    return b"".join(batch.data[:12] + epoch.to_bytes(4, "big") + batch.data[16:] for batch in some)
 
 
 def test_a_log_that_grows_is_read_on_and_one_that_was_cut_is_read_again(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_a_log_that_grows_is_read_on_and_one_that_was_cut_is_read_again(tmp_path
 
 def test_a_time_and_an_epoch_are_offsets() -> None:
     history = StateHistory.open(str(DYNAMIC))
-    third = next(each for each in _batches() if each.epoch == 3)
+    third = next(batch for batch in _batches() if batch.epoch == 3)
     assert history.offset_of(GoTo("epoch", 3)) == third.base_offset
     assert history.offset_of(GoTo("time", third.header.max_timestamp)) == third.base_offset
     assert history.offset_of(GoTo("offset", 7)) == 7
@@ -132,28 +132,28 @@ def test_the_whole_tree_opened_is_the_tree_of_the_shell() -> None:
     image = load_state(str(DYNAMIC)).image
     tree = StateTree(image)
     closed = tree.rows()
-    assert all(not each.is_open for each in closed)
-    while branches := [each for each in tree.rows() if each.is_directory and not each.is_open]:
-        for each in branches:
-            tree.toggle(each.path)
+    assert all(not tree_row.is_open for tree_row in closed)
+    while branches := [row for row in tree.rows() if row.is_directory and not row.is_open]:
+        for branch in branches:
+            tree.toggle(branch.path)
     lines = []
-    for each in tree.rows():
-        lines.append("  " * (each.depth + 2) + f"{each.name}:")
-        if not each.is_directory:
-            lines.append("  " * (each.depth + 3) + each.text())
+    for row in tree.rows():
+        lines.append("  " * (row.depth + 2) + f"{row.name}:")
+        if not row.is_directory:
+            lines.append("  " * (row.depth + 3) + row.text())
     whole = list(tree_lines(shell_tree(image), 1))
     begin = whole.index("  image:") + 1
     assert lines == whole[begin : begin + len(lines)]
-    for each in closed:
-        if each.is_directory:
-            tree.toggle(each.path)
-    assert [each.path for each in tree.rows()] == [each.path for each in closed]
+    for tree_row in closed:
+        if tree_row.is_directory:
+            tree.toggle(tree_row.path)
+    assert [row.path for row in tree.rows()] == [each.path for each in closed]
 
 
 def test_a_search_finds_all_that_has_the_words_in_branches_that_are_closed() -> None:
     image = load_state(str(DYNAMIC)).image
     tree = StateTree(image)
-    everything = [each for each in find_lines(shell_tree(image), "/") if each.startswith("/image/")]
+    everything = [line for line in find_lines(shell_tree(image), "/") if line.startswith("/image/")]
     wanted = [each for each in everything if "orders-a" in each.rpartition("/")[2]]
     found = [each for each in tree.find("orders-a") if each is not None]
     assert set(wanted) <= {"/image/" + "/".join(each) for each in found}
@@ -164,7 +164,7 @@ def test_a_search_finds_all_that_has_the_words_in_branches_that_are_closed() -> 
         assert next(each for each in tree.find_before("orders-a", following) if each) == here
     assert [each for each in tree.find("no such thing") if each] == []
     tree.reveal(found[-1])
-    assert found[-1] in [each.path for each in tree.rows()]
+    assert found[-1] in [row.path for row in tree.rows()]
 
 
 def test_no_line_of_the_tree_shows_a_secret() -> None:
@@ -173,8 +173,8 @@ def test_no_line_of_the_tree_shows_a_secret() -> None:
     for path in tree.find(""):
         if path is not None:
             tree.reveal(path)
-    told = [each.text() for each in tree.rows() if not each.is_directory]
-    assert any("password" in each.name for each in tree.rows())
+    told = [row.text() for row in tree.rows() if not row.is_directory]
+    assert any("password" in row.name for row in tree.rows())
     assert not [each for each in told if "CANARY" in each]
 
 
@@ -184,8 +184,8 @@ def test_a_difference_has_all_changes_under_their_kinds() -> None:
     found = difference(old, new)
     assert found.total == sum(1 for _ in changes(old.image, new.image))
     assert list(found.kept) == list(changes(old.image, new.image))
-    heads = [each for each in found.rows if each.depth == 0]
-    signs = [each.sign for each in found.rows if each.depth == 1]
+    heads = [row for row in found.rows if row.depth == 0]
+    signs = [row.sign for row in found.rows if row.depth == 1]
     added = sum(each[ChangeType.ADDED] for each in found.counts.by_kind.values())
     assert added == signs.count("+")
     assert len(heads) == len(found.counts.by_kind)

@@ -30,11 +30,11 @@ def partition(tmp_path: Path) -> Path:
 
 
 def written(some: list[RecordBatch]) -> bytes:
-    return b"".join(each.data for each in some)
+    return b"".join(batch.data for batch in some)
 
 
 def offsets(session: LogSession) -> list[int | None]:
-    return [each.offset for each in session.before(None, 1000).rows]
+    return [row.offset for row in session.before(None, 1000).rows]
 
 
 def test_what_is_appended_comes_behind_what_was_reached(partition: Path) -> None:
@@ -65,7 +65,7 @@ def test_a_batch_that_does_not_follow_the_last_look_has_a_row_that_says_so(parti
     assert session.poll().has_grown
     rows = session.behind(reached, 1000).rows
     gap = (RowKind.GAP, whole[20].position)
-    assert [(each.kind, each.position) for each in rows if each.kind is not RowKind.RECORD] == [gap]
+    assert [(row.kind, row.position) for row in rows if row.kind is not RowKind.RECORD] == [gap]
 
 
 def test_half_a_batch_is_damage_until_it_is_whole(partition: Path) -> None:
@@ -78,7 +78,7 @@ def test_half_a_batch_is_damage_until_it_is_whole(partition: Path) -> None:
     with (partition / LOG).open("ab") as out:
         out.write(whole[10].data[70:])
     assert session.poll().has_grown
-    assert [each.kind for each in session.before(None, 3).rows] == [RowKind.RECORD] * 3
+    assert [row.kind for row in session.before(None, 3).rows] == [RowKind.RECORD] * 3
 
 
 @pytest.mark.parametrize("is_torn", [True, False], ids=["torn", "wrong CRC"])
@@ -128,7 +128,7 @@ def test_other_records_in_the_place_of_those_that_were_cut_are_noticed(partition
     first = whole[25]
     # The epoch is outside the CRC. A new leader's records are of its epoch, all of them.
     others = b"".join(
-        each.data[:12] + (99).to_bytes(4, "big") + each.data[16:] for each in whole[25:30]
+        batch.data[:12] + (99).to_bytes(4, "big") + batch.data[16:] for batch in whole[25:30]
     )
     log.write_bytes(written(whole[:25]) + others)
     change = session.poll()

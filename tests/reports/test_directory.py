@@ -64,7 +64,7 @@ def one(path: Path | str) -> DirectoryReport:
 
 def codes(path: Path, *, least: Severity = Severity.WARNING) -> list[str]:
     worth = {Severity.ERROR, least} if least is not Severity.INFO else set(Severity)
-    return [each.code for each in one(path).findings if each.severity in worth]
+    return [finding.code for finding in one(path).findings if finding.severity in worth]
 
 
 def found(path: Path, code: str) -> Finding:
@@ -78,8 +78,10 @@ def found(path: Path, code: str) -> Finding:
 def test_every_directory_that_real_kafka_left_is_free_of_errors(fixtures_dir: Path) -> None:
     directories = sorted(fixtures_dir.glob("kafka-*/*/node-*/data*"))
     for directory in directories:
-        findings = [each for each in read(directory).all_findings if each.code not in _EXPECTED]
-        odd = [each for each in findings if each.severity is not Severity.INFO]
+        findings = [
+            finding for finding in read(directory).all_findings if finding.code not in _EXPECTED
+        ]
+        odd = [finding for finding in findings if finding.severity is not Severity.INFO]
         assert not odd, (directory, odd)
     assert len(directories) >= 40
 
@@ -98,7 +100,7 @@ def test_the_summary_tells_node_cluster_leader_and_voters(fixtures_dir: Path) ->
     assert (summary.leader_change.epoch, summary.leader_change.leader_id) == (3, 2)
     assert summary.voters is not None
     assert summary.voters.source is VoterSource.RECORD
-    assert {each.id: each.endpoints for each in summary.voters.voters} == {
+    assert {voter.id: voter.endpoints for voter in summary.voters.voters} == {
         2: {"CONTROLLER": ("127.0.0.1", 41733)},
         3: {"CONTROLLER": ("127.0.0.1", 43523)},
         4: {"CONTROLLER": ("127.0.0.1", 52501)},
@@ -113,7 +115,9 @@ def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> N
     assert (summary.log.start_offset, summary.log.end_offset) == (0, 224)
     assert (summary.log.first_epoch, summary.log.last_epoch) == (1, 3)
     assert summary.log.intact_end_offset == 224
-    assert [(each.offset, each.epoch, each.intact) for each in summary.snapshots] == [
+    assert [
+        (snapshot.offset, snapshot.epoch, snapshot.intact) for snapshot in summary.snapshots
+    ] == [
         (0, 0, True),
         (85, 3, True),
         (153, 3, True),
@@ -125,7 +129,7 @@ def test_the_summary_tells_range_snapshots_and_features(fixtures_dir: Path) -> N
     assert (metadata.level, metadata.release) == (30, "4.3-IV0")
     assert (summary.brokers, summary.controllers) == ((11,), (1, 2, 3, 4))
     assert summary.transactions.committed == 1
-    assert sum(each.count for each in summary.types) == 224
+    assert sum(type_count.count for type_count in summary.types) == 224
 
 
 @pytest.mark.parametrize(
@@ -156,8 +160,8 @@ def test_static_voters_come_from_the_properties_file_if_there_is_one(fixtures_di
     assert given.voters is not None
     assert without.voters.source is VoterSource.LEADER_CHANGE
     assert given.voters.source is VoterSource.PROPERTIES
-    assert [each.id for each in given.voters.voters] == [1, 2, 3]
-    assert all(each.endpoints for each in given.voters.voters)
+    assert [voter.id for voter in given.voters.voters] == [1, 2, 3]
+    assert all(voter.endpoints for voter in given.voters.voters)
 
 
 def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir: Path) -> None:
@@ -169,7 +173,7 @@ def test_a_snapshot_of_a_later_offset_overrides_the_log(copy: Copy, fixtures_dir
     before = one(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data").summary
     after = one(target.parent)
     assert (before.brokers, after.summary.brokers) == ((11, 12), (11,))
-    assert "KT-SNAP-AHEAD" in [each.code for each in after.findings]
+    assert "KT-SNAP-AHEAD" in [finding.code for finding in after.findings]
 
 
 # Findings.
@@ -327,9 +331,13 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
     ):
         newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]
         newest.write_bytes(newest.read_bytes()[:300])
-        findings = [each for each in one(target).findings if each.code.startswith("KT-SNAP")]
-        assert {each.code for each in findings} == {"KT-SNAP-DAMAGE"}, "of a cut file, one thing"
-        assert all(words in each.advice for each in findings)
+        findings = [
+            finding for finding in one(target).findings if finding.code.startswith("KT-SNAP")
+        ]
+        assert {finding.code for finding in findings} == {"KT-SNAP-DAMAGE"}, (
+            "of a cut file, one thing"
+        )
+        assert all(words in finding.advice for finding in findings)
 
 
 def test_a_wrong_leader_epoch_checkpoint_is_compared_with_the_log(dynamic: Path) -> None:
@@ -361,7 +369,7 @@ def test_an_open_transaction_is_told_and_its_features_do_not_count(tmp_path: Pat
     assert log(begin, level).open_transaction == 0
     assert log(begin, level, abort).features == ()
     assert log(begin, level, abort).aborted_transactions == 1
-    assert [each.level for each in log(begin, level, end).features] == [30]
+    assert [feature_level.level for feature_level in log(begin, level, end).features] == [30]
     assert log(level, abort).ends_earlier_transaction == "aborted"
     assert log(level, abort).features == ()
 
@@ -402,7 +410,7 @@ def test_a_directory_of_another_node_than_configured_is_told(copy: Copy, tmp_pat
     server = tmp_path / "server.properties"
     server.write_text(f"node.id=3\nprocess.roles=controller\nlog.dirs={data}\n")
     (report,) = read(server).directories
-    assert "KT-DIR-NODE-ID" in [each.code for each in report.findings]
+    assert "KT-DIR-NODE-ID" in [finding.code for finding in report.findings]
 
 
 def test_another_topic_id_is_told(dynamic: Path) -> None:
@@ -425,7 +433,7 @@ def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path
     else:
         (dynamic / PARTITION / "quorum-state").chmod(0)
     report = read(dynamic)
-    assert "KT-DIR-READ" in [each.code for each in report.all_findings]
+    assert "KT-DIR-READ" in [finding.code for finding in report.all_findings]
     assert report.directories[0].summary.log is not None
 
 
@@ -456,13 +464,13 @@ def test_settings_are_masked_unless_asked_for(fixtures_dir: Path) -> None:
     assert isinstance(shown.content, Settings)
     assert "CANARY" not in repr(masked)
     assert "CANARY" in repr(shown)
-    assert {each.key: each.value for each in masked.content.entries}["node.id"] == "1"
+    assert {entry.key: entry.value for entry in masked.content.entries}["node.id"] == "1"
 
 
 def test_a_segment_of_another_topic_is_no_damaged_metadata_log(fixtures_dir: Path) -> None:
     paths = fixtures_dir.glob(f"kafka-4.3.0/static-single/node-1/data/orders-b-0/{LOG}")
     report = read(next(paths))
-    assert [each.code for each in report.findings] == ["KT-LOG-NOT-METADATA"]
+    assert [finding.code for finding in report.findings] == ["KT-LOG-NOT-METADATA"]
     assert report.findings[0].severity is Severity.INFO
 
 
@@ -470,7 +478,7 @@ def test_a_topics_folder_is_one_also_by_the_name_of_where_we_are(
     fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(fixtures_dir / "kafka-4.3.0/static-single/node-1/data/orders-b-0")
-    assert [each.code for each in one(".").findings] == ["KT-LOG-NOT-METADATA"]
+    assert [finding.code for finding in one(".").findings] == ["KT-LOG-NOT-METADATA"]
 
 
 def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_dir: Path) -> None:
@@ -486,6 +494,6 @@ def test_the_kind_is_found_by_content_and_overridden(tmp_path: Path, fixtures_di
 def test_an_upgrade_of_kraft_version_that_never_happened_is_told(fixtures_dir: Path) -> None:
     # Kafka 3.9.1 answered `kafka-features upgrade --feature kraft.version=1` with success.
     false = one(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")
-    assert "KT-LOG-FALSE-UPGRADE" in [each.code for each in false.findings]
+    assert "KT-LOG-FALSE-UPGRADE" in [finding.code for finding in false.findings]
     true = one(fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
-    assert "KT-LOG-FALSE-UPGRADE" not in [each.code for each in true.findings]
+    assert "KT-LOG-FALSE-UPGRADE" not in [finding.code for finding in true.findings]

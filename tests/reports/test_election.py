@@ -35,7 +35,7 @@ def quorum(fixtures_dir: Path) -> Path:
 
 def test_a_directory_is_read_as_the_core_needs_it(quorum: Path) -> None:
     case = read_case([str(quorum / f"node-{each}/data") for each in (4, 2, 3)])
-    assert [each.id for each in case.nodes] == [2, 3, 4]
+    assert [node.id for node in case.nodes] == [2, 3, 4]
     two = case.by_id[2]
     assert two.log.epochs == ((1, 0), (2, 43), (3, 69))
     assert two.end == OffsetAndEpoch(224, 3)
@@ -111,7 +111,7 @@ def test_what_a_damage_hides_is_not_counted(quorum: Path, tmp_path: Path) -> Non
 
 def stands(text: str, leader: int) -> list[tuple[int, int, CommitStatus]]:
     case = parse_scenario(text.encode(), "test").case
-    return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
+    return [(loss.first, loss.end, loss.standing) for loss in losses(case, case.by_id[leader])]
 
 
 def test_records_of_one_of_three_were_not_committed() -> None:
@@ -154,7 +154,7 @@ def voter_set(ids: tuple[int, ...]) -> VoterSet:
 
 
 def standings(case: ElectionCase, leader: int) -> list[tuple[int, int, CommitStatus]]:
-    return [(each.first, each.end, each.standing) for each in losses(case, case.by_id[leader])]
+    return [(loss.first, loss.end, loss.standing) for loss in losses(case, case.by_id[leader])]
 
 
 def test_what_the_voters_before_may_have_committed_is_possibly_committed() -> None:
@@ -251,9 +251,11 @@ def test_a_voter_that_is_assumed_up_is_the_replica_that_votes(quorum: Path) -> N
 def test_a_voter_that_is_assumed_up_has_not_forgotten_who_leads_its_epoch(quorum: Path) -> None:
     """If it was the leader itself, it would end with an error when another tells it so."""
     case = read_case([str(quorum / f"node-{each}/data") for each in (2, 4)])
-    told = {each.election for each in case.nodes if each.election is not None}
-    epoch = max(each.epoch for each in told)
-    (leader,) = {each.leader_id for each in told if each.epoch == epoch}
+    told = {node.election for node in case.nodes if node.election is not None}
+    epoch = max(election_state.epoch for election_state in told)
+    (leader,) = {
+        election_state.leader_id for election_state in told if election_state.epoch == epoch
+    }
     assert leader is not None
     election = assumed_up(case, 3, "equal").by_id[3].election
     assert election is not None

@@ -53,7 +53,7 @@ def test_what_ifs_are_those_of_the_command_line() -> None:
 def test_static_voters_have_no_directory_ids() -> None:
     case = parsed("kraftVersion: 0\nnodes: {1: {end: 3}, 2: {end: 3}}").case
     assert case.kraft_version == 0
-    assert [each.key.directory_id for each in case.voters] == [None, None]
+    assert [voter.key.directory_id for voter in case.voters] == [None, None]
 
 
 @pytest.mark.parametrize(

@@ -99,8 +99,11 @@ def test_every_release_s_cluster_is_told_as_it_was_left(
     metadata_version, kraft, release = expected
     assert cluster.metadata_version == metadata_version
     assert cluster.kraft_version == kraft
-    assert {each.software for each in cluster.nodes} == {release}
-    ranges = {name: (each.min, each.max) for name, each in cluster.nodes[0].ranges.items()}
+    assert {support.software for support in cluster.nodes} == {release}
+    ranges = {
+        name: (feature_range.min, feature_range.max)
+        for name, feature_range in cluster.nodes[0].ranges.items()
+    }
     assert ranges == RELEASE_RANGES[release]
 
 
@@ -167,7 +170,7 @@ def test_a_false_upgrade_of_kraft_version_is_named(fixtures_dir: Path, tmp_path:
     (found,) = cluster.findings
     assert (found.code, found.offset) == ("KT-LOG-FALSE-UPGRADE", 1)
     real = read_features([str(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")])
-    assert [each.code for each in real.findings] == ["KT-LOG-FALSE-UPGRADE"]
+    assert [finding.code for finding in real.findings] == ["KT-LOG-FALSE-UPGRADE"]
 
 
 def test_a_true_one_is_none(tmp_path: Path) -> None:
@@ -181,12 +184,12 @@ def test_a_true_one_is_none(tmp_path: Path) -> None:
 def test_a_false_upgrade_that_only_a_snapshot_remembers_is_named_too(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-3.9.1/upgrade/node-1/data/__cluster_metadata-0"
     found = [
-        [each.code for each in read_features([str(path)]).findings]
+        [finding.code for finding in read_features([str(path)]).findings]
         for path in sorted(folder.glob("*.checkpoint"))
     ]
     other = fixtures_dir / "kafka-3.9.1/upgrade/node-2/data/__cluster_metadata-0"
     found += [
-        [each.code for each in read_features([str(path)]).findings]
+        [finding.code for finding in read_features([str(path)]).findings]
         for path in sorted(other.glob("*.checkpoint"))
     ]
     assert ["KT-LOG-FALSE-UPGRADE"] in found
@@ -200,7 +203,7 @@ def test_the_state_that_goes_furthest_is_told(tmp_path: Path) -> None:
     newest = node(tmp_path / "2", level(METADATA_VERSION, 29), MV_30, id=2)
     cluster = read_features([behind, newest])
     assert cluster.metadata_version == 30
-    told = [(each.node_id, each.newest, each.metadata_version) for each in cluster.sources]
+    told = [(source.node_id, source.newest, source.metadata_version) for source in cluster.sources]
     assert told == [(1, False, 29), (2, True, 30)]
 
 
@@ -221,7 +224,7 @@ def test_settings_alone_tell_no_features(tmp_path: Path) -> None:
     cluster = read_features([str(tmp_path / "elsewhere"), path])
     assert cluster.static_voters is not None
     assert cluster.static_voters.ids == (1, 2)
-    assert [each.missing for each in cluster.sources] == ["", "data"], "as it was written"
+    assert [source.missing for source in cluster.sources] == ["", "data"], "as it was written"
 
 
 def test_static_voters_that_never_registered_are_named(tmp_path: Path) -> None:
@@ -266,9 +269,9 @@ def test_a_dynamic_quorum_has_no_static_voters_whatever_the_settings_say(tmp_pat
 def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
     path = node(tmp_path, MV_30, controller(2), controller(1), broker(11, fenced=True))
     cluster = read_features([path])
-    told = [(each.label, each.fenced) for each in cluster.nodes]
+    told = [(support.label, support.fenced) for support in cluster.nodes]
     assert told == [("controller 1", False), ("controller 2", False), ("broker 11", True)]
-    assert [each.id for each in cluster.of(ProcessRole.BROKER)] == [11]
+    assert [support.id for support in cluster.of(ProcessRole.BROKER)] == [11]
 
 
 # --- how far ------------------------------------------------------------------------------------
@@ -276,7 +279,7 @@ def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
 
 def test_software_that_was_upgraded_without_its_features_is_seen(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 21), controller(1), broker(11))
-    told = {each.name: each for each in reach(read_features([path]))}
+    told = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
     assert (told[METADATA_VERSION].highest, told[METADATA_VERSION].is_below) == (30, True)
     assert told["group.version"].is_below
 
@@ -285,14 +288,14 @@ def test_a_cluster_at_its_software_s_levels_is_not_below(fixtures_dir: Path) -> 
     for folder in ("kafka-3.3.2/static-single", "kafka-3.7.2/static-single",
                    "kafka-4.1.1/static-single", "kafka-4.4.0/static-single"):  # fmt: skip
         cluster = read_features([str(fixtures_dir / folder / "node-1/data")])
-        below = [each.name for each in reach(cluster) if each.is_below]
+        below = [feature_reach.name for feature_reach in reach(cluster) if feature_reach.is_below]
         # A static quorum keeps kraft.version 0 until somebody upgrades it.
         assert set(below) <= {KRAFT_VERSION}, folder
 
 
 def test_the_node_that_holds_the_others_back_is_named(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 25), controller(1), broker(11), broker(12, "4.1"))
-    told = {each.name: each for each in reach(read_features([path]))}
+    told = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
     assert (told[METADATA_VERSION].highest, told[METADATA_VERSION].limited_by) == (
         27,
         ("broker 12",),
@@ -311,7 +314,7 @@ def test_damage_is_told_and_the_levels_before_it_too(fixtures_dir: Path, tmp_pat
     log.data = log.data[:-3]
     cluster = read_features([str(make_node(tmp_path, 1, log))])
     assert (cluster.metadata_version, cluster.whole) == (30, False)
-    assert [each.code for each in cluster.findings] == ["KT-LOG-TORN-TAIL"]
+    assert [finding.code for finding in cluster.findings] == ["KT-LOG-TORN-TAIL"]
     assert "group.version" not in cluster.levels
 
 
@@ -331,7 +334,7 @@ def test_whatever_the_writer_cannot_hold_is_named_as_a_loss(fixtures_dir: Path) 
             for _ in snapshot_records(image, target, told.append):
                 pass
             found = losses(image, target, 1)
-            words = {word for each in found for word in each.what.split()}
+            words = {word for feature_loss in found for word in feature_loss.what.split()}
             for each in told:
                 if "cordoned" in each:
                     continue  # the field is there, and nothing is in it
@@ -356,5 +359,5 @@ def test_records_behind_a_gap_set_nothing(tmp_path: Path) -> None:
     (path / "__cluster_metadata-0" / f"{10:020}.log").write_bytes(behind.data)
     cluster = read_features([str(path)])
     assert cluster.levels["group.version"].offset == 1
-    assert [each.name for each in cluster.logged] == ["FeatureLevelRecord"]
+    assert [logged_type.name for logged_type in cluster.logged] == ["FeatureLevelRecord"]
     assert not cluster.whole

@@ -57,7 +57,7 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
         partition(lastKnownElr=[1]),
     )
     planned = plan(cluster, "3.3", [])
-    told = {each.what: (each.needs, each.count, each.examples) for each in planned.losses}
+    told = {loss.what: (loss.needs, loss.count, loss.examples) for loss in planned.losses}
     assert told == {
         "SCRAM credentials": (11, 1, ("user alice (SCRAM-SHA-256)",)),
         "delegation tokens": (14, 1, ("token of User:bob",)),
@@ -81,12 +81,12 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
 def test_an_upgrade_loses_nothing(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 29, controller(1), broker(11), TOPIC, partition()), "4.3", [])
     assert (planned.losses, planned.newer_records) == ((), ())
-    assert any(each.startswith("no way back") for each in planned.cautions)
+    assert any(caution.startswith("no way back") for caution in planned.cautions)
 
 
 def test_a_step_without_changed_records_has_a_way_back(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 27, controller(1), broker(11)), "", ["metadata.version=29"])
-    assert not any(each.startswith("no way back") for each in planned.cautions)
+    assert not any(caution.startswith("no way back") for caution in planned.cautions)
 
 
 def test_brokers_with_several_directories_are_named_below_3_7_iv2(tmp_path: Path) -> None:
@@ -102,16 +102,16 @@ def test_features_that_the_lower_release_does_not_know_are_named(tmp_path: Path)
     records = (level("streams.version", 1), level("group.version", 1), controller(1), broker(11))
     cluster = at(tmp_path, 29, *records)
     planned = plan(cluster, "", ["metadata.version=27"])
-    (told,) = [each for each in planned.cautions if "does not support" in each]
+    (told,) = [caution for caution in planned.cautions if "does not support" in caution]
     assert told.startswith("streams.version stays at 1, which Kafka 4.1 does not support")
     both = plan(cluster, "", ["metadata.version=27", "streams.version=0"])
-    assert not any("does not support" in each for each in both.cautions)
+    assert not any("does not support" in caution for caution in both.cautions)
 
 
 def test_an_upgrade_leaves_no_feature_behind(tmp_path: Path) -> None:
     cluster = at(tmp_path, 25, level("streams.version", 1), controller(1), broker(11))
     planned = plan(cluster, "", ["metadata.version=27"])
-    assert not any("does not support" in each for each in planned.cautions)
+    assert not any("does not support" in caution for caution in planned.cautions)
 
 
 def test_the_record_of_the_very_next_level_is_newer(tmp_path: Path) -> None:

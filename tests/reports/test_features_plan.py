@@ -34,7 +34,7 @@ TWO = f"{ONE},2@localhost:9092"
 
 
 def rules(planned: FeaturePlan) -> list[tuple[RefusalRule, tuple[str, ...]]]:
-    return [(each.rule, each.nodes) for each in planned.blockers]
+    return [(blocker.rule, blocker.nodes) for blocker in planned.blockers]
 
 
 # --- what is asked for --------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def rules(planned: FeaturePlan) -> list[tuple[RefusalRule, tuple[str, ...]]]:
 
 def test_a_release_asks_for_its_level_and_every_default_but_0(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 21, controller(1), broker(11)), "4.0", [])
-    asked = {each.feature: (each.current, each.target) for each in planned.changes}
+    asked = {change.feature: (change.current, change.target) for change in planned.changes}
     assert asked == {
         METADATA_VERSION: (21, 25),
         KRAFT_VERSION: (0, 1),
@@ -56,7 +56,7 @@ def test_a_release_asks_for_its_level_and_every_default_but_0(tmp_path: Path) ->
 
 def test_a_downgrade_asks_for_those_at_0_too(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 21, controller(1), broker(11)), "3.8", [])
-    assert {each.target for each in planned.changes} == {20, 0}
+    assert {change.target for change in planned.changes} == {20, 0}
     assert not planned.blocked
     (command,) = planned.commands
     assert command.endswith("downgrade --release-version 3.8")
@@ -64,19 +64,19 @@ def test_a_downgrade_asks_for_those_at_0_too(tmp_path: Path) -> None:
 
 def test_below_3_9_kraft_version_is_not_part_of_a_release(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 14, broker(11)), "3.8", [])
-    assert [each.feature for each in planned.changes] == [METADATA_VERSION]
+    assert [change.feature for change in planned.changes] == [METADATA_VERSION]
 
 
 def test_the_tool_of_kafka_3_sends_metadata_version_alone(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 19, controller(1, "3.9"), broker(11, "3.9")), "3.9", [])
-    assert [each.feature for each in planned.changes] == [METADATA_VERSION]
+    assert [change.feature for change in planned.changes] == [METADATA_VERSION]
     (command,) = planned.commands
     assert command.endswith("upgrade --metadata 3.9")
 
 
 def test_features_take_the_place_of_a_release_s_defaults(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 21, controller(1), broker(11)), "4.0", ["group.version=0"])
-    assert [(each.rule, each.feature) for each in planned.blockers] == [
+    assert [(blocker.rule, blocker.feature) for blocker in planned.blockers] == [
         (RefusalRule.DIRECTION, "group.version")
     ]
     other = plan(at(tmp_path / "2", 21, controller(1), broker(11)), "4.0", ["share.version=1"])
@@ -89,7 +89,7 @@ def test_features_that_go_both_ways_take_two_runs_the_downgrade_first(tmp_path: 
     cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
     planned = plan(cluster, "", ["share.version=1", "group.version=0"])
     assert not planned.blocked
-    assert [each.partition(":9092 ")[2] for each in planned.commands] == [
+    assert [command.partition(":9092 ")[2] for command in planned.commands] == [
         "downgrade --feature group.version=0",
         "upgrade --feature share.version=1",
     ]
@@ -152,7 +152,7 @@ def test_a_feature_that_a_node_does_not_name_is_not_supported(tmp_path: Path) ->
 def test_controllers_count_once_they_register(tmp_path: Path) -> None:
     old = at(tmp_path / "14", 14, broker(11), controller(1, "3.7"))
     assert not plan(old, "", ["metadata.version=21"]).blocked
-    assert any("Kafka checks brokers only" in each for each in plan(old, "3.9", []).cautions)
+    assert any("Kafka checks brokers only" in caution for caution in plan(old, "3.9", []).cautions)
     new = at(tmp_path / "15", 15, broker(11), controller(1, "3.7"))
     assert rules(plan(new, "", ["metadata.version=21"])) == [(RefusalRule.RANGE, ("controller 1",))]
 
@@ -175,7 +175,7 @@ def test_an_unregistered_voter_of_a_dynamic_quorum_is_a_caution(tmp_path: Path) 
     log.data_records(level(METADATA_VERSION, 29), controller(1), broker(11))
     planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "4.3", [])
     assert not planned.blocked
-    assert any(each.startswith("voter 2 never registered") for each in planned.cautions)
+    assert any(caution.startswith("voter 2 never registered") for caution in planned.cautions)
 
 
 @pytest.mark.parametrize(
@@ -224,13 +224,13 @@ def test_a_newer_kafka_s_nodes_know_its_levels(tmp_path: Path) -> None:
     cluster = at(tmp_path, 33, controller(1, "4.4", **newer), broker(11, "4.4", **newer))
     planned = plan(cluster, "", [f"metadata.version={unknown}", "new.version=1"])
     assert not planned.blocked
-    assert sum(f"newer than {NEWEST_RELEASE}" in each for each in planned.cautions) == 2
+    assert sum(f"newer than {NEWEST_RELEASE}" in caution for caution in planned.cautions) == 2
 
 
 def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_path: Path) -> None:
     cluster = at(tmp_path, 22, controller(1), broker(11))
     planned = plan(cluster, "", [f"{ELR}=1"])
-    assert [(each.rule, each.levels) for each in planned.blockers] == [
+    assert [(blocker.rule, blocker.levels) for blocker in planned.blockers] == [
         (RefusalRule.DEPENDENCY, (23,))
     ]
     assert not plan(cluster, "", [f"{ELR}=1", "metadata.version=23"]).blocked
@@ -241,14 +241,14 @@ def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_pa
 def test_any_feature_needs_metadata_version_7(tmp_path: Path) -> None:
     cluster = at(tmp_path, 6, broker(11))
     found = plan(cluster, "", ["group.version=1"]).blockers
-    assert [(each.rule, each.levels) for each in found] == [(RefusalRule.DEPENDENCY, (7,))]
+    assert [(blocker.rule, blocker.levels) for blocker in found] == [(RefusalRule.DEPENDENCY, (7,))]
 
 
 def test_one_request_goes_one_way(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, level("group.version", 1), controller(1), broker(11))
     for direction, to in ((Direction.UPGRADE, 0), (Direction.DOWNGRADE, 2)):
         asked = FeaturesRun(direction=direction, levels={"group.version": to})
-        assert RefusalRule.DIRECTION in [each.rule for each in blockers(cluster, asked)]
+        assert RefusalRule.DIRECTION in [blocker.rule for blocker in blockers(cluster, asked)]
     for direction in Direction:
         asked = FeaturesRun(direction=direction, levels={"group.version": 1})
         assert blockers(cluster, asked) == ()
@@ -258,7 +258,7 @@ def test_a_release_below_does_not_raise_what_is_at_0(tmp_path: Path) -> None:
     """A static quorum cannot go to 4.1 by --release-version: its kraft.version would rise."""
     cluster = at(tmp_path, 29, controller(1), broker(11), voters=ONE)
     planned = plan(cluster, "4.1", [])
-    assert {(each.rule, each.feature) for each in planned.blockers} >= {
+    assert {(blocker.rule, blocker.feature) for blocker in planned.blockers} >= {
         (RefusalRule.DIRECTION, KRAFT_VERSION),
         (RefusalRule.DIRECTION, "group.version"),
     }
@@ -272,7 +272,7 @@ def test_kraft_version_has_no_way_back(tmp_path: Path) -> None:
     log.data_records(level(METADATA_VERSION, 21), controller(1), broker(11))
     cluster = read_features([str(make_node(tmp_path, 1, log))])
     planned = plan(cluster, "3.8", [])
-    assert [each.rule for each in planned.blockers] == [RefusalRule.KRAFT_DOWNGRADE]
+    assert [blocker.rule for blocker in planned.blockers] == [RefusalRule.KRAFT_DOWNGRADE]
     # metadata.version alone would leave a quorum that Kafka 3.8 cannot run.
     assert not planned.commands
     assert not plan(cluster, "", ["kraft.version=1"]).blocked
@@ -281,9 +281,9 @@ def test_kraft_version_has_no_way_back(tmp_path: Path) -> None:
 def test_an_upgrade_of_kraft_version_says_what_only_the_leader_knows(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 30, controller(1), broker(11), voters=ONE), "4.3", [])
     assert not planned.blocked
-    assert any("UpdateRaftVoter" in each for each in planned.cautions)
+    assert any("UpdateRaftVoter" in caution for caution in planned.cautions)
     same = plan(at(tmp_path / "2", 30, controller(1), broker(11)), "", ["group.version=1"])
-    assert not any("kraft.version" in each for each in same.cautions)
+    assert not any("kraft.version" in caution for caution in same.cautions)
 
 
 def test_kafka_3_9_cannot_upgrade_kraft_version(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ def test_kafka_4_0_cannot_upgrade_kraft_version_either(tmp_path: Path) -> None:
 def test_where_metadata_version_is_stopped_no_part_of_it_is_offered(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, level("share.version", 1), controller(1), broker(11))
     planned = plan(cluster, "3.9", [])
-    assert METADATA_VERSION in {each.feature for each in planned.blockers}
+    assert METADATA_VERSION in {blocker.feature for blocker in planned.blockers}
     assert planned.commands == ()
 
 
@@ -336,7 +336,7 @@ def test_a_release_without_kraft_version_cannot_run_a_dynamic_quorum(tmp_path: P
     log.control(1, version(1), voters(1))
     log.data_records(level(METADATA_VERSION, 21), controller(1, "3.9"), broker(11, "3.9"))
     planned = plan(read_features([str(make_node(tmp_path, 1, log))]), "3.8", [])
-    assert [each.rule for each in planned.blockers] == [RefusalRule.KRAFT_STAYS]
+    assert [blocker.rule for blocker in planned.blockers] == [RefusalRule.KRAFT_STAYS]
     assert not planned.commands
     assert not plan(at(tmp_path / "static", 21, controller(1), broker(11)), "3.8", []).blocked
 

@@ -97,8 +97,8 @@ def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
         "timeline": build(nodes, findings).findings,
     }
     for command, found in told.items():
-        worst = [each for each in found if each.severity.value != "info"]
-        assert [(each.code, each.file) for each in worst] == [
+        worst = [finding for finding in found if finding.severity.value != "info"]
+        assert [(finding.code, finding.file) for finding in worst] == [
             (STRAYS[name], f"{path}/{PARTITION}/{name}")
         ], command
 
@@ -106,16 +106,16 @@ def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
 def test_nothing_else_is_read_otherwise(stray: Path, clean: Path) -> None:
     here, there = load_state(str(stray)), load_state(str(clean))
     assert (here.image, here.end_offset) == (there.image, there.end_offset)
-    one, other = (read_location(open_path(str(each))).directories[0] for each in (stray, clean))
+    one, other = (read_location(open_path(str(path))).directories[0] for path in (stray, clean))
     assert one.summary.log == other.summary.log
     assert one.summary.voters is not None
     assert other.summary.voters is not None
     assert one.summary.voters.voters == other.summary.voters.voters
     nodes, _ = open_nodes([open_path(str(stray))], lambda name, at: None)
-    assert [each.basename for each in nodes[0].segments] == [LOG]
+    assert [segment.basename for segment in nodes[0].segments] == [LOG]
     passed: list[Finding] = []
     files = log_files([str(stray)], pytest.fail, stray=passed.append)
-    assert ([each.entry.basename for each in files], len(passed)) == ([LOG], 1)
+    assert ([file.entry.basename for file in files], len(passed)) == ([LOG], 1)
 
 
 def test_a_copy_that_kafka_does_not_look_at_is_no_segment_either(
@@ -127,7 +127,7 @@ def test_a_copy_that_kafka_does_not_look_at_is_no_segment_either(
     (directory,) = read_location(open_path(str(path))).directories
     assert directory.summary.log is not None
     assert directory.summary.log.segments == 1
-    assert [each.code for each in directory.findings] == ["KT-DIR-UNKNOWN-FILE"]
+    assert [finding.code for finding in directory.findings] == ["KT-DIR-UNKNOWN-FILE"]
 
 
 def test_a_file_named_by_itself_may_have_any_name(tmp_path: Path, clean: Path) -> None:

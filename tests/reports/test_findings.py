@@ -18,7 +18,7 @@ def test_places_of_one_kind_in_one_file_become_one_finding() -> None:
     rest = kinds.CRC.at("a.log", "5 more such places", count=5)
     (first, second, third) = in_order([*alike, other, whole, rest])
     assert (first.position, first.count) == (0, 35)
-    assert [each.position for each in first.places] == list(range(1, 10))
+    assert [place.position for place in first.places] == list(range(1, 10))
     assert (second, third) == (other, whole)
     assert in_order([first, second, third]) == (first, second, third), "merging twice adds nothing"
 

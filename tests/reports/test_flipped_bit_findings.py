@@ -22,7 +22,7 @@ from kraftool.storage.paths import open_path
 )
 def test_the_bit_is_named(fixtures_dir: Path, name: str, words: str) -> None:
     location = open_path(str(fixtures_dir / "damaged" / name))
-    texts = [each.text for each in read_location(location).all_findings]
-    named = [each for each in texts if "one flipped bit explains it" in each]
+    texts = [finding.text for finding in read_location(location).all_findings]
+    named = [text for text in texts if "one flipped bit explains it" in text]
     assert len(named) == bool(words), texts
     assert not words or named[0].endswith(words)

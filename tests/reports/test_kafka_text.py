@@ -232,7 +232,7 @@ def test_offsets_and_timestamps_wrap_like_a_long() -> None:
         (0, 0), (1, 5), (5, 0), (9, INT64_MIN), base_offset=INT64_MAX - 2, timestamp=INT64_MAX
     )
     assert batch.last_offset == -9223372036854775802
-    assert [(each.offset, each.timestamp) for each in batch.records()] == [
+    assert [(record.offset, record.timestamp) for record in batch.records()] == [
         (INT64_MAX - 2, INT64_MAX),
         (INT64_MAX - 1, -9223372036854775804),
         (-9223372036854775806, INT64_MAX),

@@ -25,8 +25,8 @@ ANOTHER = "put the same .checkpoint of another node in its place"
 
 def writable(source: str, target: Path) -> Path:
     shutil.copytree(FIXTURES / source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return target
 
 
@@ -47,7 +47,9 @@ def flip(path: Path, at: int) -> None:
 
 
 def cut_before(node: Node, offset: int) -> None:
-    batch = next(each for each in node.batches() if each.base_offset >= offset)
+    batch = next(
+        record_batch for record_batch in node.batches() if record_batch.base_offset >= offset
+    )
     node.log.write_bytes(node.log.read_bytes()[: batch.position])
 
 
@@ -90,8 +92,8 @@ def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(n
     assert AWAY in told
     older = int(node.snapshots()[-2].name[:20])
     assert f"goes on from the one at {older}" in told
-    for each in node.snapshots()[:-1]:
-        each.unlink()
+    for snapshot in node.snapshots()[:-1]:
+        snapshot.unlink()
     assert "the log is whole from 0" in advice(node.path, "KT-SNAP-DAMAGE")
 
 
@@ -121,7 +123,7 @@ def test_a_damaged_snapshot_must_not_go_where_a_record_does_not_replay(node: Nod
         50,
         framing.encode_record("RemoveTopicRecord", 0, {"topicId": "AAAAAAAAAAAAAAAAAAABcQ"}),
     )
-    codes = {each.code for each in verified(node.path)}
+    codes = {finding.code for finding in verified(node.path)}
     assert "KT-LOG-REPLAY" in codes
     assert AWAY not in advice(node.path, "KT-SNAP-DAMAGE")
 
@@ -131,7 +133,7 @@ def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(clean
     flip(older, HEADER_SIZE + 200)
     assert "is not needed" in advice(cleaned, "KT-SNAP-DAMAGE")
     flip(newest, HEADER_SIZE + 200)
-    told = [each.advice for each in verified(cleaned) if each.code == "KT-SNAP-DAMAGE"]
+    told = [finding.advice for finding in verified(cleaned) if finding.code == "KT-SNAP-DAMAGE"]
     assert len(told) == 2
     assert not [each for each in told if "not needed" in each]
     assert not [each for each in told if AWAY in each]
@@ -148,11 +150,11 @@ def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
     start = data.index(node.snapshots()[-1].read_bytes()[:100])
     stream.write_bytes(data[: start + 3000])
     found = verified(stream)
-    of_snapshot = [each.code for each in found if each.file.endswith(".checkpoint")]
+    of_snapshot = [finding.code for finding in found if finding.file.endswith(".checkpoint")]
     assert sorted(of_snapshot) == ["KT-DIR-READ", "KT-LOG-NOT-CHECKED"]
     start = data.index(node.log.read_bytes()[:100])
     stream.write_bytes(data[: start + 3000])
-    of_log = [each.code for each in verified(stream) if each.file.endswith(".log")]
+    of_log = [finding.code for finding in verified(stream) if finding.file.endswith(".log")]
     assert of_log == ["KT-DIR-READ"]
 
 
@@ -162,7 +164,7 @@ def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
 @pytest.mark.parametrize("number", [50, -4])
 def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int) -> None:
     batch = without(node, number)
-    (found,) = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
+    (found,) = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
     assert found.severity is Severity.ERROR
     assert found.offset == batch.last_offset + 1
     assert "Kafka goes on without noticing" in found.advice
@@ -177,7 +179,7 @@ def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int
 def test_a_batch_that_stands_twice_is_read_twice(node: Node) -> None:
     batch, data = node.batches()[-4], node.log.read_bytes()
     node.log.write_bytes(data[: batch.position] + batch.data + data[batch.position :])
-    found = [each for each in verified(node.path) if each.code == "KT-LOG-GAP"]
+    found = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
     assert "may read records twice" in found[0].advice
 
 
@@ -186,7 +188,7 @@ def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path)
     data = last.read_bytes()
     first = next(iter(scan(lambda at, size: data[at : at + size])))
     last.write_bytes(data[first.size :])
-    found = [each for each in verified(cleaned) if each.code == "KT-LOG-GAP"]
+    found = [finding for finding in verified(cleaned) if finding.code == "KT-LOG-GAP"]
     assert "Kafka goes on without noticing" in found[0].advice
 
 
@@ -210,10 +212,12 @@ def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows() -> 
 
 
 def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: Path) -> None:
-    for each in (cleaned / PARTITION).glob("*.checkpoint*"):
-        each.unlink()
-    found = [each for each in verified(cleaned) if each.severity is not Severity.INFO]
-    assert [each.code for each in found] == ["KT-SNAP-MISSING"], "the epoch file is cut there too"
+    for path in (cleaned / PARTITION).glob("*.checkpoint*"):
+        path.unlink()
+    found = [finding for finding in verified(cleaned) if finding.severity is not Severity.INFO]
+    assert [finding.code for finding in found] == ["KT-SNAP-MISSING"], (
+        "the epoch file is cut there too"
+    )
     assert "63 or more, and 195 or less" in found[0].advice
 
 
@@ -228,9 +232,9 @@ def test_an_empty_epoch_file_is_made_anew(node: Node) -> None:
 
 
 def test_a_directory_without_a_log_is_told(node: Node) -> None:
-    assert "KT-LOG-NONE" not in {each.code for each in node.findings()}
-    for each in (node.path / PARTITION).iterdir():
-        each.unlink()
+    assert "KT-LOG-NONE" not in {finding.code for finding in node.findings()}
+    for path in (node.path / PARTITION).iterdir():
+        path.unlink()
     found = node.found("KT-LOG-NONE")
     assert found.severity is Severity.INFO
     assert "forgot its vote" in found.advice
@@ -238,9 +242,9 @@ def test_a_directory_without_a_log_is_told(node: Node) -> None:
 
 
 def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node) -> None:
-    for each in (node.path / PARTITION).iterdir():
-        if each.name != "quorum-state":
-            each.unlink()
+    for path in (node.path / PARTITION).iterdir():
+        if path.name != "quorum-state":
+            path.unlink()
     assert node.found("KT-LOG-NONE").advice == "", "the vote is still there"
 
 
@@ -252,7 +256,7 @@ def test_garbage_behind_the_last_whole_batch_is_cut_off_as_a_torn_tail_is(
     end = node.end
     with node.log.open("ab") as file:
         file.write(garbage)
-    (found,) = [each for each in node.findings() if each.code.startswith("KT-LOG-")]
+    (found,) = [finding for finding in node.findings() if finding.code.startswith("KT-LOG-")]
     assert (found.code, found.severity) == ("KT-LOG-DAMAGE", Severity.WARNING)
     assert found.offset == end
     assert found.text.endswith("no batch follows in the file")
@@ -275,8 +279,10 @@ def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node) -> 
 def test_a_wrong_crc_has_one_place_which_explain_shows(node: Node) -> None:
     batch = node.batches()[40]
     flip(node.log, batch.position + HEADER_SIZE + 5)
-    (of_log,) = [each for each in verified(node.path) if each.code == "KT-LOG-CRC"]
-    (of_state,) = [each for each in load_state(str(node.log)).findings if each.code == "KT-LOG-CRC"]
+    (of_log,) = [finding for finding in verified(node.path) if finding.code == "KT-LOG-CRC"]
+    (of_state,) = [
+        finding for finding in load_state(str(node.log)).findings if finding.code == "KT-LOG-CRC"
+    ]
     assert of_log.position == of_state.position == batch.position + 17
     text, _, evidence = of_log.text.partition("; ")
     assert (text, of_log.expected) == (of_state.text, of_state.expected)
@@ -285,11 +291,11 @@ def test_a_wrong_crc_has_one_place_which_explain_shows(node: Node) -> None:
 
 def test_an_index_entry_behind_the_log_is_told_by_its_offset(node: Node) -> None:
     cut_before(node, 40)
-    for each in node.snapshots():
-        if int(each.name[:20]) > 40:
-            each.unlink()
-    times = [each for each in node.findings() if each.file.endswith(".timeindex")]
-    assert [(each.code, each.field, each.found) for each in times] == [
+    for snapshot in node.snapshots():
+        if int(snapshot.name[:20]) > 40:
+            snapshot.unlink()
+    times = [finding for finding in node.findings() if finding.file.endswith(".timeindex")]
+    assert [(time.code, time.field, time.found) for time in times] == [
         ("KT-LOG-INDEX-DIFFERS", "offset", str(times[0].offset))
     ]
 
@@ -330,7 +336,7 @@ def test_a_newest_snapshot_of_another_state_is_found(node: Node) -> None:
 
 def test_credentials_that_kafka_lost_are_told_as_that(tmp_path: Path) -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
-    (found,) = [each for each in verified(path) if each.severity is Severity.ERROR]
+    (found,) = [finding for finding in verified(path) if finding.severity is Severity.ERROR]
     assert found.code == "KT-SNAP-SCRAM-LOST"
     assert found.expected == "SCRAM-SHA-256 of alice-a"
 

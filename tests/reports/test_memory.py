@@ -36,7 +36,7 @@ def damaged(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Directories with one file each: a segment, snapshot, index or state file, bytes changed."""
     root = tmp_path_factory.mktemp("damaged")
     random = Random(15)
-    sources = [each for each in sorted(PARTITION.iterdir()) if each.stat().st_size]
+    sources = [path for path in sorted(PARTITION.iterdir()) if path.stat().st_size]
     made = []
     for number in range(FILES):
         source = sources[number % len(sources)]

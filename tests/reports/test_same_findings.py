@@ -69,9 +69,9 @@ def walked(directory: Path) -> list[tuple[str, Faulty]]:
     """The faults of a log, in order."""
     found: list[tuple[str, Faulty]] = []
     state = BEGINNING
-    for each in segments(directory):
-        walk = Walk(BytesSource(each.name, each.read_bytes()).read_at, state.next_segment())
-        found += [(each.name, item) for item in walk if isinstance(item, Faulty)]
+    for segment in segments(directory):
+        walk = Walk(BytesSource(segment.name, segment.read_bytes()).read_at, state.next_segment())
+        found += [(segment.name, item) for item in walk if isinstance(item, Faulty)]
         state = walk.state
     return found
 
@@ -87,12 +87,12 @@ def places(found: Iterable[tuple[str, Faulty]]) -> Places:
 
 def of_findings(findings: Iterable[Finding]) -> Places:
     found: Places = set()
-    for each in findings:
-        if each.code in _WORDS and each.file.endswith(".log"):
-            name, code = os.path.basename(each.file), _WORDS[each.code]
-            positions = [each.position, *(place.position for place in each.places)]
+    for finding in findings:
+        if finding.code in _WORDS and finding.file.endswith(".log"):
+            name, code = os.path.basename(finding.file), _WORDS[finding.code]
+            positions = [finding.position, *(place.position for place in finding.places)]
             for position in positions:
-                assert position is not None, each
+                assert position is not None, finding
                 found.add((name, code, position))
     return found
 
@@ -148,9 +148,9 @@ def of_records(findings: Iterable[Finding]) -> dict[tuple[str, str], int | None]
     """The first position of what is wrong inside records, by file and code. Reports that count
     records by type give the first of a type, and others each record."""
     first: dict[tuple[str, str], int | None] = {}
-    for each in findings:
-        if each.code in RECORDS:
-            first.setdefault((os.path.basename(each.file), each.code), each.position)
+    for finding in findings:
+        if finding.code in RECORDS:
+            first.setdefault((os.path.basename(finding.file), finding.code), finding.position)
     return first
 
 
@@ -207,7 +207,7 @@ def check(directory: Path) -> None:
             assert broken == (file, first.position)
     elif not is_late:
         assert log.broken is None
-    named = [each for each in complaints(survey) if each.startswith("the log is ")]
+    named = [complaint for complaint in complaints(survey) if complaint.startswith("the log is ")]
     assert len(named) == (log.broken is not None)
 
 
@@ -216,9 +216,9 @@ def directory(tmp_path: Path) -> Path:
     """A directory with two segments that have nothing wrong, and no snapshot."""
     target = tmp_path / "data"
     shutil.copytree(WHOLE, target)
-    for each in (target / LOG).iterdir():
-        if each.suffix in (".checkpoint", ".index", ".timeindex", ".snapshot"):
-            each.unlink()
+    for path in (target / LOG).iterdir():
+        if path.suffix in (".checkpoint", ".index", ".timeindex", ".snapshot"):
+            path.unlink()
     (log,) = segments(target)
     data = log.read_bytes()
     batches = [
@@ -263,23 +263,25 @@ def test_the_epoch_of_a_damaged_batch(directory: Path) -> None:
     assert {kind for _, kind, _ in places(walked(directory))} == {"crc"}
     check(directory)
     told = read_location(open_path(str(directory))).all_findings
-    assert "KT-DIR-EPOCHS-DIFFER" not in {each.code for each in told}
+    assert "KT-DIR-EPOCHS-DIFFER" not in {finding.code for finding in told}
 
 
 def test_the_record_count_of_a_damaged_batch(directory: Path) -> None:
     data, batches = batches_of(segments(directory)[0])
-    counted = next(each for each in batches[1:] if each.header.record_count > 1)
+    counted = next(batch for batch in batches[1:] if batch.header.record_count > 1)
     data[counted.position + 60] ^= 1
     segments(directory)[0].write_bytes(data)
     check(directory)
     told = read_location(open_path(str(directory))).all_findings
-    assert [each.code for each in told if each.code.startswith("KT-LOG")] == [kinds.CRC.code]
+    assert [finding.code for finding in told if finding.code.startswith("KT-LOG")] == [
+        kinds.CRC.code
+    ]
 
 
 @pytest.mark.parametrize("log", DAMAGED, ids=lambda each: each.parent.name)
 def test_a_damaged_fixture(log: Path, directory: Path) -> None:
-    for each in segments(directory):
-        each.unlink()
+    for segment in segments(directory):
+        segment.unlink()
     shutil.copy(log, directory / LOG / log.name)
     check(directory)
     if not any(each.fault.cuts for _, each in walked(directory)):
@@ -319,10 +321,10 @@ DAMAGED_SNAPSHOTS = sorted((FIXTURES / "damaged").glob("*/*.checkpoint"))
 
 def of_snapshot(findings: Iterable[Finding]) -> set[tuple[str, int | None, int | None]]:
     return {
-        (each.code, place.position, place.offset)
-        for each in findings
-        if each.code in FORM
-        for place in (each.fault, *each.places)
+        (finding.code, place.position, place.offset)
+        for finding in findings
+        if finding.code in FORM
+        for place in (finding.fault, *finding.places)
     }
 
 
@@ -338,8 +340,8 @@ def check_snapshot(directory: Path) -> None:
 
 @pytest.mark.parametrize("snapshot", DAMAGED_SNAPSHOTS, ids=lambda each: each.parent.name)
 def test_a_damaged_snapshot(snapshot: Path, directory: Path) -> None:
-    for each in segments(directory):
-        each.unlink()
+    for segment in segments(directory):
+        segment.unlink()
     shutil.copy(snapshot, directory / LOG / snapshot.name)
     assert of_snapshot(READERS[0][1](directory))
     check_snapshot(directory)
@@ -347,8 +349,8 @@ def test_a_damaged_snapshot(snapshot: Path, directory: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(100))
 def test_seeded_edits_of_a_snapshot(seed: int, directory: Path) -> None:
-    for each in segments(directory):
-        each.unlink()
+    for segment in segments(directory):
+        segment.unlink()
     newest = max((WHOLE / LOG).glob("*.checkpoint"))
     (directory / LOG / newest.name).write_bytes(edited(newest.read_bytes(), seed))
     check_snapshot(directory)

@@ -38,7 +38,7 @@ ROOT = of(
 
 
 def paths(text: str, working: tuple[str, ...] = ()) -> list[str]:
-    return [written(each.path) for each in find(ROOT, working, text)]
+    return [written(entry.path) for entry in find(ROOT, working, text)]
 
 
 # --- paths ----------------------------------------------------------------------------------------
@@ -91,7 +91,7 @@ def test_each_component_may_be_a_pattern_and_matches_come_in_order() -> None:
 def test_names_that_look_like_patterns_or_hold_slashes_can_be_reached() -> None:
     assert paths("zeta/a*b") == ["/zeta/a*b", "/zeta/a/b", "/zeta/aXb"]
     assert paths(r"zeta/a\*b") == ["/zeta/a*b"]
-    assert [each.name for each in find(ROOT, (), "zeta/a?b")] == ["a*b", "a/b", "aXb"]
+    assert [entry.name for entry in find(ROOT, (), "zeta/a?b")] == ["a*b", "a/b", "aXb"]
     assert paths(r"zeta/u(a\(b)") == [r"/zeta/u(a\(b)"]
 
 
@@ -183,7 +183,7 @@ def test_what_is_malformed_or_has_no_pattern_is_literal(text: str) -> None:
 )
 def test_a_quoted_name_is_found_by_itself(name: str) -> None:
     root = of({name: "it", "axb": "another"})
-    assert [each.name for each in find(root, (), quoted(name))] == [name]
+    assert [entry.name for entry in find(root, (), quoted(name))] == [name]
 
 
 def test_a_quoted_name_has_nothing_that_acts_on_a_terminal() -> None:
@@ -241,7 +241,7 @@ def test_find_begins_with_the_path_as_it_was_given() -> None:
 
 
 def listing(*texts: str, width: int | None = None) -> list[str]:
-    found = [each for text in texts for each in find(ROOT, (), text)]
+    found = [entry for text in texts for entry in find(ROOT, (), text)]
     return list(list_lines(found, width))
 
 
@@ -297,6 +297,6 @@ def test_the_children_of_a_directory_are_made_when_they_are_asked_for() -> None:
         return leaf(name)
 
     root = Directory(lambda: map(str, range(1_000_000)), child)
-    assert [each.name for each in find(root, (), "77")] == ["77"]
+    assert [entry.name for entry in find(root, (), "77")] == ["77"]
     assert next(iter(find(root, (), "77777?"))).name == "777770"
     assert made == ["77", "777770"]

@@ -35,7 +35,7 @@ OTHER = "KWiRmMHrku1KXke3QcBn_Q"
 
 def texts(image: MetadataImage, path: str, *, show_secrets: bool = False) -> list[str]:
     found = find(shell_tree(image, show_secrets=show_secrets), (), path)
-    return [each.node.text() for each in found if isinstance(each.node, Leaf)]
+    return [entry.node.text() for entry in found if isinstance(entry.node, Leaf)]
 
 
 def names(image: MetadataImage, path: str) -> list[str]:

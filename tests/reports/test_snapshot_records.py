@@ -57,7 +57,10 @@ def of_kraftool(path: Path) -> list[Record]:
     state = load_state(str(path))
     assert not state.findings, path
     # What is written and read again has the defaults of fields that are left out.
-    return [decode_record(encode_record(*each)) for each in snapshot_records(state.image)]
+    return [
+        decode_record(encode_record(*snapshot_record))
+        for snapshot_record in snapshot_records(state.image)
+    ]
 
 
 def aspects(records: list[Record]) -> list[tuple[str, Counter[str]]]:

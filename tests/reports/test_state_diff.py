@@ -70,8 +70,8 @@ def credential(user: str, salt: bytes = b"salt", iterations: int = 4096) -> Told
 
 def told(old: MetadataImage, new: MetadataImage, **options: Any) -> list[tuple[Any, ...]]:
     return [
-        (each.kind, each.type.value, *((one.field, one.old, one.new) for one in each.fields))
-        for each in changes(old, new, DiffOptions(**options))
+        (change.kind, change.type.value, *((one.field, one.old, one.new) for one in change.fields))
+        for change in changes(old, new, DiffOptions(**options))
     ]
 
 
@@ -85,13 +85,13 @@ def test_the_other_way_round_what_was_added_is_removed() -> None:
     old = image(level(), broker())
     new = image(level(25), broker(), topic("a"), partition("a"), credential("u"))
     forth, back = list(changes(old, new)), list(changes(new, old))
-    assert [each.entity for each in forth] == [each.entity for each in back]
+    assert [entity_change.entity for entity_change in forth] == [each.entity for each in back]
     flipped = {
         ChangeType.ADDED: ChangeType.REMOVED,
         ChangeType.REMOVED: ChangeType.ADDED,
         ChangeType.CHANGED: ChangeType.CHANGED,
     }
-    assert [flipped[each.type] for each in forth] == [each.type for each in back]
+    assert [flipped[entity_change.type] for entity_change in forth] == [each.type for each in back]
 
 
 def test_a_field_is_told_with_what_it_was_and_what_it_is() -> None:
@@ -114,13 +114,16 @@ def test_a_topic_made_again_is_another_one_with_partitions_of_its_own() -> None:
     old = image(topic("a"), partition("a"), partition("a", 1))
     new = image(("TopicRecord", 0, {"name": "a", "topicId": UUID}))
     found = list(changes(old, new))
-    assert [(each.kind, each.type.value, each.with_topic) for each in found] == [
+    assert [
+        (entity_change.kind, entity_change.type.value, entity_change.with_topic)
+        for entity_change in found
+    ] == [
         ("topic", "added", False),
         ("topic", "removed", False),
         ("partition", "removed", True),
         ("partition", "removed", True),
     ]
-    assert [each.entity["topicId"] for each in found[:2]] == [UUID, topic_id("a")]
+    assert [entity_change.entity["topicId"] for entity_change in found[:2]] == [UUID, topic_id("a")]
 
 
 def test_secrets_are_compared_and_not_shown() -> None:
@@ -173,11 +176,11 @@ def test_every_field_that_can_be_ignored_is_one() -> None:
 def test_the_difference_of_nothing_and_a_state_has_all_of_it() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/upgrade/node-1/data")).image
     found: dict[str, list[EntityChange]] = {}
-    for each in changes(EMPTY, state):
-        assert each.type is ChangeType.ADDED
-        found.setdefault(each.kind, []).append(each)
+    for change in changes(EMPTY, state):
+        assert change.type is ChangeType.ADDED
+        found.setdefault(change.kind, []).append(change)
     for aspect in aspects(state):
-        assert [each.entity for each in found.get(aspect.kind, [])] == list(
+        assert [entity_change.entity for entity_change in found.get(aspect.kind, [])] == list(
             aspect.objects(show_secrets=False)
         )
     assert len(found["partition"]) == state.topics.partitions
@@ -214,7 +217,10 @@ def test_two_directories_are_compared_where_the_shorter_one_ends(pair: tuple[Log
 
 def test_each_at_its_end_on_demand(pair: tuple[Logs, Logs]) -> None:
     both = load_two(pair[0].path, pair[1].path, Offsets(at_end=True), silent)
-    assert [each.entity["name"] for each in changes(both.old.image, both.new.image)] == ["b", "c"]
+    assert [change.entity["name"] for change in changes(both.old.image, both.new.image)] == [
+        "b",
+        "c",
+    ]
     assert "each at its end" in both.note
 
 
@@ -232,18 +238,21 @@ def test_where_no_offset_is_common_it_is_said(pair: tuple[Logs, Logs], tmp_path:
 
 def test_one_directory_at_two_offsets(pair: tuple[Logs, Logs]) -> None:
     both = load_two(pair[1].path, None, Offsets(old=2, new=3), silent)
-    assert [each.entity["name"] for each in changes(both.old.image, both.new.image)] == ["b"]
+    assert [change.entity["name"] for change in changes(both.old.image, both.new.image)] == ["b"]
     since = load_two(pair[1].path, None, Offsets(old=2), silent)
-    assert [each.entity["name"] for each in changes(since.old.image, since.new.image)] == ["b", "c"]
+    assert [change.entity["name"] for change in changes(since.old.image, since.new.image)] == [
+        "b",
+        "c",
+    ]
 
 
 def test_checkpoints_by_themselves_have_one_offset_each(tmp_path: Path) -> None:
     logs = Logs(tmp_path / "data")
     older, newer = logs.snapshot(2, level(), topic("a")), logs.snapshot(3, level())
     both = load_two(str(older), str(newer), Offsets(), silent)
-    assert [(each.kind, each.type.value) for each in changes(both.old.image, both.new.image)] == [
-        ("topic", "removed")
-    ]
+    assert [
+        (change.kind, change.type.value) for change in changes(both.old.image, both.new.image)
+    ] == [("topic", "removed")]
     logs.segment(0, [level()], [topic("a")], [topic("b")])
     against = load_two(str(older), logs.path, Offsets(), silent)
     assert against.new.end_offset == 2

@@ -152,7 +152,8 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
             },
         ),
         topics=TopicsImage(
-            by_id={each.id: each for each in topics}, by_name={each.name: each for each in topics}
+            by_id={topic_image.id: topic_image for topic_image in topics},
+            by_name={each.name: each for each in topics},
         ),
         configs=ConfigurationsImage(resources=configs),
         client_quotas=ClientQuotasImage(entities=quotas),

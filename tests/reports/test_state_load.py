@@ -33,7 +33,7 @@ def names(state: LoadedState) -> list[str]:
 
 
 def codes(state: LoadedState) -> list[str]:
-    return [each.code for each in state.findings]
+    return [finding.code for finding in state.findings]
 
 
 def refusal(path: object, *, at: int | None = None, at_time: int | None = None) -> str:
@@ -183,7 +183,7 @@ def test_a_segment_by_itself_that_begins_above_0_says_what_it_lacks(logs: Logs) 
     path = logs.segment(7, [topic("b")], [("PartitionChangeRecord", 0, change)], [NO_OP])
     state = load_state(str(path))
     assert (state.start_offset, state.end_offset, names(state)) == (7, 10, ["b"])
-    assert [(each.code, each.severity) for each in state.findings] == [
+    assert [(finding.code, finding.severity) for finding in state.findings] == [
         ("KT-SNAP-MISSING", Severity.WARNING),
         ("KT-SNAP-MISSING", Severity.INFO),
     ]
@@ -353,7 +353,9 @@ def test_the_end_that_a_running_kafka_is_writing_is_no_damage(
     path.write_bytes(path.read_bytes()[:-5])
     monkeypatch.setattr(LogFile, "is_live", lambda file: True)
     state = load_state(logs.path)
-    assert [(each.severity, each.undecoded) for each in state.findings] == [(Severity.INFO, False)]
+    assert [(finding.severity, finding.undecoded) for finding in state.findings] == [
+        (Severity.INFO, False)
+    ]
     assert state.is_whole
 
 
@@ -376,8 +378,8 @@ def test_every_damaged_log_gives_a_state_and_a_finding(path: Path) -> None:
 
 def tar_of(path: Path, *directories: Path) -> Path:
     with tarfile.open(path, "w:gz") as archive:
-        for number, each in enumerate(directories):
-            archive.add(each, f"node-{number}")
+        for number, directory in enumerate(directories):
+            archive.add(directory, f"node-{number}")
     return path
 
 
@@ -390,7 +392,7 @@ def test_a_tar_has_the_state_of_its_directory(
     directory = fixtures_dir / node / "data"
     archive = tar_of(tmp_path / "node.tar.gz", directory)
     for at in (None, 140):
-        ours, theirs = (load_state(str(each), at=at) for each in (archive, directory))
+        ours, theirs = (load_state(str(path), at=at) for path in (archive, directory))
         assert state_hash(ours.image) == state_hash(theirs.image)
         assert ours.image.provenance == theirs.image.provenance
         assert (ours.start_offset, ours.end_offset) == (theirs.start_offset, theirs.end_offset)
@@ -415,8 +417,8 @@ def test_a_directory_that_was_formatted_and_never_started(
     shutil.copytree(fixtures_dir / "kafka-4.4.0/dynamic-quorum/node-1/data", target)
     folder = target / PARTITION
     folder.chmod(0o755)
-    for each in folder.iterdir():
-        if not each.name.startswith(f"{0:020}-"):
-            each.unlink()
+    for path in folder.iterdir():
+        if not path.name.startswith(f"{0:020}-"):
+            path.unlink()
     state = load_state(str(target))
     assert (state.end_offset, names(state), state.is_whole) == (0, [], True)

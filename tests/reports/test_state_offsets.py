@@ -81,7 +81,7 @@ def test_from_a_snapshot_or_from_0_the_state_is_the_same_at_every_offset(
             assert not list(changes(theirs.image, ours.image))
             continue
         differing = list(changes(theirs.image, ours.image))
-        assert all(is_eaten(each, user) for each in differing), differing
+        assert all(is_eaten(entity_change, user) for entity_change in differing), differing
         assert at >= first
         lost += 1
     assert bool(lost) == bool(user)
@@ -101,9 +101,9 @@ def test_all_nodes_of_a_cluster_have_the_same_state_where_they_reach(cluster: Pa
         reference = load_state(str(FIXTURES / cluster / longest / "data"), at=state.end_offset)
         differing = list(changes(reference.image, state.image))
         users = {EATEN.get((str(cluster), each), (0, ""))[1] for each in (name, longest)}
-        for each in differing:
-            assert each.kind == "scramCredential", (name, each)
-            assert each.entity["user"] in users, (name, each)
+        for entity_change in differing:
+            assert entity_change.kind == "scramCredential", (name, entity_change)
+            assert entity_change.entity["user"] in users, (name, entity_change)
         if not any(users):
             assert state_hash(state.image) == state_hash(reference.image), name
 

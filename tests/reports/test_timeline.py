@@ -146,7 +146,7 @@ def test_a_new_incarnation_is_a_restart_and_the_same_one_an_amendment(node: Node
     log = Log().leader(1, 1).records(broker(11, FIRST, 1))
     log.records(broker(11, FIRST, 2, endPoints=moved)).records(broker(11, SECOND, 3, rack="r1"))
     told = timeline(node(1, log))
-    assert [each.type for each in told.events if each.category is Category.BROKERS] == [
+    assert [event.type for event in told.events if event.category is Category.BROKERS] == [
         "broker-registered",
         "broker-amended",
         "broker-restarted",
@@ -162,7 +162,7 @@ def test_both_kinds_of_fencing_records_are_told(node: Node) -> None:
     log.records(("FenceBrokerRecord", 0, {"id": 11, "epoch": 1}))
     log.records(change(11, 1, fenced=-1), after=4_000)
     told = timeline(node(1, log))
-    assert [each.type for each in told.events if each.category is Category.BROKERS][1:] == [
+    assert [event.type for event in told.events if event.category is Category.BROKERS][1:] == [
         "broker-unfenced",
         "broker-controlled-shutdown",
         "broker-fenced",
@@ -184,7 +184,7 @@ def test_log_directories_that_are_gone_and_cordoned_ones_are_told(node: Node) ->
     told = timeline(node(1, log))
     assert one(told, "broker-directories").data["gone"] == [SECOND]
     cordoned = of_type(told, "broker-cordoned")
-    assert [each.data["cordonedLogDirs"] for each in cordoned] == [[FIRST], []]
+    assert [event.data["cordonedLogDirs"] for event in cordoned] == [[FIRST], []]
 
 
 def test_an_unregistered_controller_is_told(node: Node) -> None:
@@ -211,7 +211,7 @@ def test_an_aborted_transaction_is_taken_back(node: Node) -> None:
     log.records(feature("group.version", 1), broker(11, FIRST, 3))
     told = timeline(node(1, log))
     features = of_type(told, "feature-level")
-    assert [each.visibility for each in features] == [
+    assert [event.visibility for event in features] == [
         Visibility.VISIBLE,
         Visibility.ABORTED,
         Visibility.VISIBLE,
@@ -228,7 +228,7 @@ def test_a_control_record_between_is_no_record_of_the_transaction(node: Node) ->
     log = Log().leader(1, 1).records(BEGIN, feature("group.version", 1)).leader(2, 2).records(END)
     told = timeline(node(1, log))
     assert one(told, "transaction-committed").data["records"] == 1
-    assert all(each.visibility is Visibility.VISIBLE for each in told.events)
+    assert all(event.visibility is Visibility.VISIBLE for event in told.events)
 
 
 def test_a_log_that_is_merely_behind_has_no_open_transaction(node: Node) -> None:

@@ -45,11 +45,11 @@ def test_a_log_that_is_merely_behind_disagrees_with_nobody(node: Node) -> None:
     assert not told.disagreements
     assert not told.findings
     assert one(told, "broker-registered").nodes == (0,)
-    end = next(each for each in of_type(told, "log-end") if each.nodes == (1,))
+    end = next(event for event in of_type(told, "log-end") if event.nodes == (1,))
     assert end.offset == behind.end
     assert end.data["behind"] == 2
     assert "2 epochs ahead of the log" in end.text
-    assert not any(each.disputed for each in told.events)
+    assert not any(event.disputed for event in told.events)
 
 
 def test_a_log_that_begins_later_disagrees_with_nobody(node: Node) -> None:
@@ -90,8 +90,8 @@ def test_where_logs_part_neither_is_behind_the_other(node: Node) -> None:
     log.idle(5)
     other.leader(2, 2)
     told = timeline(node(1, log), node(2, other), node(3, other.copy().idle()), node(4, short))
-    ends = {each.nodes: each for each in of_type(told, "log-end")}
-    assert {nodes: each.data["behind"] for nodes, each in ends.items() if nodes != (3,)} == {
+    ends = {event.nodes: event for event in of_type(told, "log-end")}
+    assert {nodes: end.data["behind"] for nodes, end in ends.items() if nodes != (3,)} == {
         (0,): 0,
         (1,): 1,
         (2,): 0,
@@ -136,7 +136,7 @@ def test_a_log_that_begins_inside_a_batch_of_another_disagrees_with_it(node: Nod
     log.records(feature("group.version", 1), feature("share.version", 1)).idle(2)
     later.records(feature("share.version", 1), after=0).idle(2)
     told = timeline(node(1, log), node(2, later))
-    assert [each.offset for each in told.disagreements] == [2]
+    assert [disagreement.offset for disagreement in told.disagreements] == [2]
     assert "other bounds" in told.findings[0].text
 
 
@@ -148,7 +148,7 @@ def test_a_log_that_jumps_into_a_batch_of_another_disagrees_with_it(node: Node) 
     jumping.records(feature("share.version", 1)).idle(2)
     told = timeline(node(1, log), node(2, jumping))
     assert codes(told) == {"KT-LOG-GAP", "KT-LOG-DIVERGED"}
-    assert [each.offset for each in told.disagreements] == [2]
+    assert [disagreement.offset for disagreement in told.disagreements] == [2]
 
 
 def test_damage_on_one_node_is_no_disagreement(node: Node) -> None:
@@ -192,7 +192,7 @@ def test_nodes_of_one_id_are_named_by_their_paths(node: Node, tmp_path: Path) ->
     copy = tmp_path / "copy"
     first.rename(copy)
     told = timeline(node(1, log), copy)
-    assert {each.label for each in told.nodes} == {str(tmp_path / "node-1"), str(copy)}
+    assert {view.label for view in told.nodes} == {str(tmp_path / "node-1"), str(copy)}
 
 
 def test_segments_named_one_by_one_are_one_log(node: Node) -> None:
@@ -210,10 +210,10 @@ def test_only_offsets_and_times_leave_out_what_is_not_asked_for(node: Node) -> N
     log = Log().leader(1, 1).records(broker(11, FIRST, 1)).leader(2, 2, after=60_000)
     path = node(1, log)
     only = timeline(path, only=frozenset({Category.ELECTIONS}))
-    assert {each.category for each in only.events} == {Category.ELECTIONS}
-    assert [each.offset for each in timeline(path, first_offset=1, last_offset=1).events] == [1]
+    assert {event.category for event in only.events} == {Category.ELECTIONS}
+    assert [event.offset for event in timeline(path, first_offset=1, last_offset=1).events] == [1]
     late = timeline(path, since=START + 30_000, only=frozenset({Category.ELECTIONS}))
-    assert [each.epoch for each in late.events] == [2]
+    assert [event.epoch for event in late.events] == [2]
     assert late.statistics.elections == 1
 
 
@@ -221,7 +221,7 @@ def test_damage_is_told_whatever_is_asked_for(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     log.data = log.data[:-5]
     told = timeline(node(1, log), only=frozenset({Category.VOTERS}))
-    assert [each.type for each in told.events] == ["damage"]
+    assert [event.type for event in told.events] == ["damage"]
 
 
 @pytest.mark.parametrize(

@@ -24,5 +24,5 @@ def test_two_leaders_come_before_no_leader_and_that_before_damage() -> None:
         "KT-LOG-CRC",
         "KT-LOG-INDEX-DIFFERS",
     )
-    ranks = [urgency(each, Severity.ERROR) for each in codes]
+    ranks = [urgency(code, Severity.ERROR) for code in codes]
     assert ranks == sorted(set(ranks))

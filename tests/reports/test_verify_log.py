@@ -64,13 +64,13 @@ def verify(*paths: Path) -> LogVerification:
 
 
 def above_info(report: LogVerification) -> list[Finding]:
-    return [each for each in report.all_findings if each.severity is not Severity.INFO]
+    return [finding for finding in report.all_findings if finding.severity is not Severity.INFO]
 
 
 def writable(source: Path, target: Path) -> Path:
     shutil.copytree(source, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return target
 
 
@@ -85,11 +85,13 @@ def test_nothing_that_real_kafka_left_is_above_info_but_what_it_does_wrong(path:
     node = "/".join((*path.relative_to(FIXTURES).parts[:3], "data"))
     known = {"KT-LOG-FALSE-UPGRADE"} if node in FALSE_UPGRADES else set()
     known |= {"KT-SNAP-SCRAM-LOST"} if node in SCRAM_LOST else set()
-    assert {each.code for each in above_info(report)} - {"KT-DIR-NOT-A-VOTER"} == known
+    assert {finding.code for finding in above_info(report)} - {"KT-DIR-NOT-A-VOTER"} == known
     if (path / PARTITION).is_dir():
         checked = report.verified[0].checked
         assert checked.replayed_to == checked.end_offset, "every record was replayed"
-        assert not [each for each in report.all_findings if each.code == "KT-LOG-NOT-CHECKED"]
+        assert not [
+            finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"
+        ]
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
@@ -97,20 +99,20 @@ def test_a_slow_follower_left_headers_with_the_time_of_a_later_batch(version: st
     """Without such headers the fixture would not show that they give no finding."""
     path = FIXTURES / f"kafka-{version}/slow-follower/node-1/data"
     (directory,) = read_location(open_path(str(path))).directories
-    (segment,) = [each for each in directory.files if each.name.endswith(".log") and each.log]
+    (segment,) = [file for file in directory.files if file.name.endswith(".log") and file.log]
     batches = scan(lambda at, size: Path(segment.name).read_bytes()[at : at + size])
     times = {
-        each.last_offset + 1: each.header.max_timestamp
-        for each in batches
-        if isinstance(each, RecordBatch)
+        batch.last_offset + 1: batch.header.max_timestamp
+        for batch in batches
+        if isinstance(batch, RecordBatch)
     }
     later = [
-        each
-        for each in directory.summary.snapshots
-        if each.offset and each.timestamp != times[each.offset]
+        snapshot
+        for snapshot in directory.summary.snapshots
+        if snapshot.offset and snapshot.timestamp != times[snapshot.offset]
     ]
     assert len(later) == 4
-    assert {each.timestamp for each in later} <= set(times.values())
+    assert {snapshot.timestamp for snapshot in later} <= set(times.values())
 
 
 def test_there_are_fixtures_of_every_version() -> None:
@@ -122,11 +124,11 @@ def test_there_are_fixtures_of_every_version() -> None:
 def test_the_nodes_of_one_cluster_are_verified_together() -> None:
     nodes = FIXTURES / "kafka-4.3.0/dynamic-quorum"
     report = verify(*sorted(nodes.glob("node-*/data")))
-    odd = {each.code for each in above_info(report)} - {"KT-DIR-NOT-A-VOTER"}
+    odd = {finding.code for finding in above_info(report)} - {"KT-DIR-NOT-A-VOTER"}
     assert odd == {"KT-SNAP-SCRAM-LOST"}, "of node 4"
     assert len(report.verified) == 5
     other = FIXTURES / "kafka-4.3.0/static-single/node-1/data"
-    codes = [each.code for each in verify(nodes / "node-2/data", other).findings]
+    codes = [finding.code for finding in verify(nodes / "node-2/data", other).findings]
     assert codes == ["KT-DIR-CLUSTER-ID"]
 
 
@@ -144,13 +146,13 @@ def test_a_log_that_was_cleaned_is_replayed_from_the_oldest_snapshot_that_covers
 
 
 def test_every_damaged_fixture_has_its_codes() -> None:
-    assert set(DAMAGED) == {each.parent.name for each in FIXTURES.glob("damaged/*/SOURCE")}
+    assert set(DAMAGED) == {path.parent.name for path in FIXTURES.glob("damaged/*/SOURCE")}
 
 
 @pytest.mark.parametrize("name", sorted(DAMAGED))
 def test_damage_is_found_by_its_code_and_by_no_other(name: str) -> None:
     case = FIXTURES / "damaged" / name
-    files = [each for each in sorted(case.iterdir()) if each.name != "SOURCE"]
+    files = [path for path in sorted(case.iterdir()) if path.name != "SOURCE"]
     if files[0].is_dir():
         found = above_info(verify(*files))
     else:
@@ -167,21 +169,21 @@ def test_all_that_a_dump_finds_is_found(path: Path, cut: int, tmp_path: Path) ->
     data[len(data) // 2] ^= 1
     log.write_bytes(data)
     (target / "meta.properties").unlink()
-    dumped = {each.code for each in read_location(open_path(str(target))).all_findings}
-    assert dumped <= {each.code for each in verify(target).all_findings}
+    dumped = {finding.code for finding in read_location(open_path(str(target))).all_findings}
+    assert dumped <= {finding.code for finding in verify(target).all_findings}
     assert {"KT-LOG-TORN-TAIL", "KT-DIR-META-MISSING"} <= dumped
 
 
 def test_damage_says_how_many_offsets_kafka_would_cut(tmp_path: Path) -> None:
     target = writable(FIXTURES / "kafka-4.3.0/static-single/node-1/data", tmp_path / "data")
-    for each in (target / PARTITION).glob("*.checkpoint"):
-        each.unlink()
+    for path in (target / PARTITION).glob("*.checkpoint"):
+        path.unlink()
     log = target / PARTITION / f"{0:020}.log"
     data = bytearray(log.read_bytes())
     data[1300] ^= 1
     log.write_bytes(data)
     end = verify(target).verified[0].checked.end_offset
-    (found,) = [each for each in above_info(verify(target)) if each.code == "KT-LOG-CRC"]
+    (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
     assert end is not None
     assert found.offset is not None
     assert f"it cuts the log at offset {found.offset}" in found.advice
@@ -196,8 +198,8 @@ def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -
     data[1300] ^= 1
     log.write_bytes(data)
     end = verify(source).verified[0].checked.end_offset
-    newest = max(int(each.name[:20]) for each in (target / PARTITION).glob("*.checkpoint"))
-    (found,) = [each for each in above_info(verify(target)) if each.code == "KT-LOG-CRC"]
+    newest = max(int(path.name[:20]) for path in (target / PARTITION).glob("*.checkpoint"))
+    (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
     assert f"wipes the whole log and goes on from the snapshot at {newest}" in found.advice
     assert end is not None
     assert f"the {end - newest} offsets after it go" in found.advice
@@ -212,22 +214,22 @@ def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(
     target = writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
     log = target / PARTITION / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-5])
-    assert [each.code for each in above_info(verify(target))] == ["KT-LOG-TORN-TAIL"]
+    assert [finding.code for finding in above_info(verify(target))] == ["KT-LOG-TORN-TAIL"]
     monkeypatch.setattr(directory, "lock_holder", lambda path: Lock(LockState.HELD, 7))
     report = verify(target)
     assert report.verified[0].is_live
     assert not above_info(report)
-    assert "KT-LOG-TORN-TAIL" in {each.code for each in report.all_findings}
+    assert "KT-LOG-TORN-TAIL" in {finding.code for finding in report.all_findings}
 
 
 # --- streams ------------------------------------------------------------------------------------
 
 
 def archive(source: Path, target: Path, *, turned: bool) -> Path:
-    files = sorted((each for each in source.rglob("*") if each.is_file()), reverse=turned)
+    files = sorted((path for path in source.rglob("*") if path.is_file()), reverse=turned)
     with tarfile.open(target, "w") as tar:
-        for each in files:
-            tar.add(each, arcname=f"data/{each.relative_to(source)}")
+        for file in files:
+            tar.add(file, arcname=f"data/{file.relative_to(source)}")
     return target
 
 
@@ -243,12 +245,12 @@ def test_a_stream_is_verified_in_whatever_order_its_files_come(
     assert not above_info(report)
     checked = report.verified[0].checked
     whole = checked.replayed_to == checked.end_offset
-    told = [each for each in report.all_findings if each.code == "KT-LOG-NOT-CHECKED"]
+    told = [finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"]
     assert whole or told, "what was not replayed is said"
     # In the order of names the segment comes before the snapshot that covers its start.
     assert whole is (turned or "log-cleaning" not in scenario)
     if not whole:
-        assert {each.offset for each in told} >= {63}, "the log's start"
+        assert {finding.offset for finding in told} >= {63}, "the log's start"
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["index first", "segment first"])
@@ -256,16 +258,16 @@ def test_an_index_of_a_stream_is_compared_wherever_it_comes(turned: bool, tmp_pa
     target = writable(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data", tmp_path / "data")
     index = target / PARTITION / f"{0:020}.index"
     index.write_bytes((10).to_bytes(4, "big") + (1000).to_bytes(4, "big"))
-    files = {each: each.read_bytes() for each in sorted(target.rglob("*")) if each.is_file()}
+    files = {path: path.read_bytes() for path in sorted(target.rglob("*")) if path.is_file()}
     names = sorted(files, key=lambda each: (each.suffix == ".index") is turned)
     stream = tmp_path / "data.tar"
     with tarfile.open(stream, "w") as tar:
-        for each in names:
-            info = tarfile.TarInfo(f"data/{each.relative_to(target)}")
-            info.size = len(files[each])
-            tar.addfile(info, io.BytesIO(files[each]))
+        for name in names:
+            info = tarfile.TarInfo(f"data/{name.relative_to(target)}")
+            info.size = len(files[name])
+            tar.addfile(info, io.BytesIO(files[name]))
     found = above_info(verify(stream))
-    assert {each.code for each in found} == {"KT-LOG-INDEX-DIFFERS"}
+    assert {finding.code for finding in found} == {"KT-LOG-INDEX-DIFFERS"}
 
 
 # --- memory -------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from tests.reports.voter_cases import (
 
 
 def locations(*paths: Path) -> list[Location]:
-    return [open_path(str(each)) for each in paths]
+    return [open_path(str(path)) for path in paths]
 
 
 def verified(*paths: Path) -> LogVerification:
@@ -43,7 +43,7 @@ def dumped(path: Path) -> DirectoryReport:
 
 
 def of(code: str, findings: tuple[Finding, ...]) -> list[Finding]:
-    return [each for each in findings if each.code == code]
+    return [finding for finding in findings if finding.code == code]
 
 
 # --- one rule for every report ------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_a_removed_controller_and_one_to_be_added_are_info_in_every_report(
     code = "KT-DIR-NOT-A-VOTER"
     removed = folder / "node-1/data"
     for findings in (dumped(removed).findings, verified(removed).all_findings):
-        assert [each.severity for each in of(code, findings)] == [Severity.INFO]
+        assert [finding.severity for finding in of(code, findings)] == [Severity.INFO]
     stranger = make_node(tmp_path / "9", 9, started())
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(stranger))
     for report in (_dump, _verify, _diff):
@@ -157,7 +157,7 @@ def test_a_log_that_only_ends_earlier_does_not_part(tmp_path: Path) -> None:
 def test_logs_of_different_clusters_are_not_compared(tmp_path: Path) -> None:
     first = make_node(tmp_path / "1", 1, started())
     other = make_node(tmp_path / "2", 2, started((2, 3)), cluster="AnotherClusterIdAAAAAA")
-    codes = [each.code for each in verified(first, other).findings]
+    codes = [finding.code for finding in verified(first, other).findings]
     assert codes == ["KT-DIR-CLUSTER-ID"]
 
 

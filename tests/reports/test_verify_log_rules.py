@@ -152,7 +152,7 @@ def with_an_election(node: Node) -> int:
 
 
 def index_codes(node: Node) -> list[str]:
-    return [each for each in node.codes() if "INDEX" in each]
+    return [code for code in node.codes() if "INDEX" in code]
 
 
 ROOM = bytes(1200)
@@ -174,7 +174,7 @@ def test_entries_of_records_that_were_cut_after_a_lost_election_are_left_in_a_ti
     told = node.found("KT-LOG-INDEX-DIFFERS")
     (second,) = told.places
     assert (told.offset, second.offset, told.count) == (at, at + 90, 2)
-    assert all("cut after an election was lost" in each.reason for each in (told.fault, second))
+    assert all("cut after an election was lost" in fault.reason for fault in (told.fault, second))
     # A file without room was closed since, or is a copy that was cut; one with a right entry behind
     # was written to since.
     index.write_bytes(right + left)
@@ -202,7 +202,7 @@ def test_entries_of_records_that_were_cut_are_left_in_an_offset_index_too(node: 
     for left in ((at, inside), (at + 90, size + 4096)):
         index.write_bytes(right + struct.pack(">ii", *left) + ROOM)
         assert index_codes(node) == []
-        assert "KT-LOG-INDEX-DIFFERS" in {each.code for each in node.findings()}
+        assert "KT-LOG-INDEX-DIFFERS" in {finding.code for finding in node.findings()}
         index.write_bytes(right + struct.pack(">ii", *left))
         assert bool(index_codes(node)) is (left[0] != at)
 
@@ -342,7 +342,7 @@ def test_voters_change_one_at_a_time(node: Node, gone: int, came: int, codes: li
     kept = value["voters"][gone:]
     added = [changed(each, 20 + n) for n, each in enumerate(value["voters"][:came])]
     node.control((VOTERS, {**value, "voters": kept + added}))
-    assert [each for each in node.codes() if each.startswith("KT-LOG")] == codes
+    assert [code for code in node.codes() if code.startswith("KT-LOG")] == codes
 
 
 def test_a_voter_set_that_kafka_never_writes_is_an_error(node: Node) -> None:

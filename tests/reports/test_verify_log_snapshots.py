@@ -19,7 +19,9 @@ NO_OP = framing.encode_record("NoOpRecord", 0, {})
 
 def test_a_snapshot_ends_where_a_batch_does(node: Node) -> None:
     batch = next(
-        each for each in node.batches() if each.header.record_count > 2 and each.epoch == 3
+        record_batch
+        for record_batch in node.batches()
+        if record_batch.header.record_count > 2 and record_batch.epoch == 3
     )
     node.snapshot_at(batch.base_offset + 1)
     assert node.found("KT-SNAP-LOG-BOUNDARY").offset == batch.base_offset + 1
@@ -67,9 +69,9 @@ def header_time(path: Path, timestamp: int) -> None:
 
 def times_from(node: Node, offset: int) -> list[int]:
     """The time of the batch that ends before the offset, then of the later ones of its epoch."""
-    batches = [each for each in node.batches() if each.last_offset + 1 >= offset]
+    batches = [batch for batch in node.batches() if batch.last_offset + 1 >= offset]
     assert batches[0].last_offset + 1 == offset
-    return [each.header.max_timestamp for each in batches if each.epoch == batches[0].epoch]
+    return [batch.header.max_timestamp for batch in batches if batch.epoch == batches[0].epoch]
 
 
 def test_a_snapshots_header_has_the_time_of_its_last_batch_or_a_later_one(node: Node) -> None:
@@ -131,8 +133,8 @@ def test_without_the_snapshot_that_covers_the_start_nothing_is_replayed(
 ) -> None:
     target = tmp_path / "data"
     shutil.copytree(fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data", target)
-    for each in (target / PARTITION).glob("*.checkpoint"):
-        each.unlink()
+    for path in (target / PARTITION).glob("*.checkpoint"):
+        path.unlink()
     node = Node(target)
     assert "KT-SNAP-MISSING" in node.codes()
     assert "were not replayed" in node.found("KT-LOG-NOT-CHECKED").text

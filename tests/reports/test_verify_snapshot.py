@@ -54,9 +54,9 @@ def test_in_what_kafka_left_only_its_own_error_is_found(path: Path) -> None:
     report = verify(path)
     offsets, user = SCRAM_LOST.get(str(path.relative_to(FIXTURES)), (set(), ""))
     found = above_info(report)
-    assert {each.code for each in found} == ({"KT-SNAP-SCRAM-LOST"} if offsets else set())
-    assert {each.offset for each in found} == offsets
-    assert {each.expected for each in found} == ({user} if offsets else set())
+    assert {finding.code for finding in found} == ({"KT-SNAP-SCRAM-LOST"} if offsets else set())
+    assert {finding.offset for finding in found} == offsets
+    assert {finding.expected for finding in found} == ({user} if offsets else set())
 
 
 @pytest.mark.parametrize(
@@ -64,14 +64,14 @@ def test_in_what_kafka_left_only_its_own_error_is_found(path: Path) -> None:
 )
 def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path) -> None:
     of_state = states(verify(path))
-    compared = {offset for offset, each in of_state.items() if each.compared_with}
+    compared = {offset for offset, snapshot in of_state.items() if snapshot.compared_with}
     if (path / PARTITION / f"{0:020}.log").exists():
         assert compared == set(of_state)
     elif of_state:
         assert compared == set(of_state) - {min(of_state)}
         first = of_state[min(of_state)]
-        assert [each.code for each in first.findings] == ["KT-SNAP-NOT-COMPARED"]
-    assert all(each.state_hash for each in of_state.values())
+        assert [finding.code for finding in first.findings] == ["KT-SNAP-NOT-COMPARED"]
+    assert all(snapshot.state_hash for snapshot in of_state.values())
 
 
 @pytest.mark.parametrize(
@@ -80,12 +80,12 @@ def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path) -> 
 def test_the_snapshots_of_a_cluster_agree(scenario: Path) -> None:
     report = verify(*sorted(scenario.glob("node-*/data*")), replay=False)
     found = above_info(report)
-    assert {each.code for each in found} <= {"KT-SNAP-SCRAM-LOST"}
-    for each in found:
-        node = Path(each.file).parents[1].relative_to(FIXTURES)
+    assert {finding.code for finding in found} <= {"KT-SNAP-SCRAM-LOST"}
+    for finding in found:
+        node = Path(finding.file).parents[1].relative_to(FIXTURES)
         offsets, user = SCRAM_LOST[str(node)]
-        assert each.offset in offsets
-        assert each.expected == user
+        assert finding.offset in offsets
+        assert finding.expected == user
 
 
 def test_a_lost_credential_is_told_once() -> None:
@@ -102,7 +102,7 @@ def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: 
     kept = tmp_path / "kept"
     kept.mkdir()
     one = snapshot.write(kept)
-    snapshot.records = [each for each in snapshot.records if each[2] is not lost]
+    snapshot.records = [record for record in snapshot.records if record[2] is not lost]
     other = snapshot.write(tmp_path)
     for paths in ((one, other), (other, one)):
         (found,) = findings(*paths)
@@ -115,7 +115,7 @@ def test_without_replay_no_state_is_compared() -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
     report = verify(path, replay=False)
     assert not report.all_findings
-    assert not any(each.compared_with for each in report.snapshots)
+    assert not any(snapshot.compared_with for snapshot in report.snapshots)
 
 
 def test_a_snapshot_by_itself_is_verified_and_has_the_same_hash() -> None:
@@ -150,7 +150,9 @@ def test_leftovers_are_listed_and_not_judged(node: Path) -> None:
     old.rename(old.with_name(f"{old.name}.deleted")).write_bytes(b"garbage")
     report = verify(node)
     assert not above_info(report)
-    listed = [each.state for each in report.snapshots if each.state is not FileState.LIVE]
+    listed = [
+        snapshot.state for snapshot in report.snapshots if snapshot.state is not FileState.LIVE
+    ]
     assert sorted(listed, key=str) == [FileState.DELETED, FileState.PART]
 
 

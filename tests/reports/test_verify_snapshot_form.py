@@ -129,7 +129,9 @@ def control(
 
 def shifted(chunks: list[bytes], by: int) -> list[bytes]:
     """Batches with other base offsets, which no CRC covers."""
-    return [(int.from_bytes(each[:8], "big") + by).to_bytes(8, "big") + each[8:] for each in chunks]
+    return [
+        (int.from_bytes(chunk[:8], "big") + by).to_bytes(8, "big") + chunk[8:] for chunk in chunks
+    ]
 
 
 def sealed(chunk: bytes, body: bytes | None = None, **header: int) -> bytes:
@@ -186,7 +188,7 @@ def test_another_form_is_found(name: str, snapshot: Snapshot, tmp_path: Path) ->
 
 def test_more_batches_of_data_are_no_fault(snapshot: Snapshot, tmp_path: Path) -> None:
     count = len(snapshot.records)
-    values = [(None, encode_record(*each)) for each in snapshot.records]
+    values = [(None, encode_record(*record)) for record in snapshot.records]
 
     def split(chunks: list[bytes]) -> list[bytes]:
         first = encode_batch(values[:40], base_offset=3, epoch=3, timestamp=5)
@@ -209,7 +211,7 @@ def test_a_record_with_a_time_of_its_own_kills_kafka(snapshot: Snapshot, tmp_pat
 
 
 def test_bytes_left_in_a_record_are_damage(snapshot: Snapshot, tmp_path: Path) -> None:
-    values = [(None, encode_record(*each)) for each in snapshot.records]
+    values = [(None, encode_record(*record)) for record in snapshot.records]
     values[5] = (None, (values[5][1] or b"") + b"\x00")
 
     def change(chunks: list[bytes]) -> list[bytes]:
@@ -226,7 +228,7 @@ def test_bytes_left_in_a_record_are_damage(snapshot: Snapshot, tmp_path: Path) -
 
 def test_behind_damage_nothing_is_judged(snapshot: Snapshot, tmp_path: Path) -> None:
     # Without its topics each partition would be one of an unknown topic.
-    values = [(None, encode_record(*each)) for each in snapshot.records]
+    values = [(None, encode_record(*record)) for record in snapshot.records]
     at = snapshot.at("TopicRecord")
 
     def change(chunks: list[bytes]) -> list[bytes]:

@@ -83,7 +83,7 @@ def without(name: str, /, **wanted: object) -> Change:
     def change(snapshot: Snapshot) -> None:
         gone = snapshot.values(name, **wanted)
         assert gone
-        snapshot.records = [each for each in snapshot.records if each[2] not in gone]
+        snapshot.records = [record for record in snapshot.records if record[2] not in gone]
 
     return change
 
@@ -277,4 +277,4 @@ def test_a_garbage_snapshot_has_a_bounded_number_of_findings(
         snapshot.again("PartitionRecord", partitionId=number, isr=[99], leader=99)
     found = findings(snapshot.write(tmp_path))
     assert len(found) < 5
-    assert max(each.count for each in found) >= 300
+    assert max(finding.count for finding in found) >= 300

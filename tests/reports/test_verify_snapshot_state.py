@@ -46,11 +46,13 @@ def test_a_snapshot_of_another_state_is_found_and_said(node: Path) -> None:
     snapshot = Snapshot()
     gone = snapshot.values("TopicRecord")[0]["topicId"]
     name = snapshot.values("TopicRecord")[0]["name"]
-    snapshot.records = [each for each in snapshot.records if each[2].get("topicId") != gone]
+    snapshot.records = [record for record in snapshot.records if record[2].get("topicId") != gone]
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1000
     snapshot.values("FeatureLevelRecord")[1]["featureLevel"] = 1
     snapshot.write(node / PARTITION)
-    (found,) = [each for each in above_info(verify(node)) if each.code == "KT-SNAP-DIFFERS"]
+    (found,) = [
+        finding for finding in above_info(verify(node)) if finding.code == "KT-SNAP-DIFFERS"
+    ]
     assert f"topics: 1 missing ({name})" in found.text
     assert "producer ids: 1 changed (the next one)" in found.text
     assert found.offset == 203
@@ -81,7 +83,7 @@ def test_what_kafka_leaves_of_a_removed_topic_is_no_difference(node: Path) -> No
     snapshot.write(node / PARTITION)
     report = verify(node)
     assert not above_info(report)
-    assert "KT-SNAP-TOPIC-CONFIG" in {each.code for each in report.all_findings}
+    assert "KT-SNAP-TOPIC-CONFIG" in {finding.code for finding in report.all_findings}
 
 
 @pytest.mark.parametrize(
@@ -123,8 +125,8 @@ def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path) -> None
 def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(node: Path) -> None:
     """Its header's time is that of a later batch, as a leader may write it: the state decides."""
     log = batches_of(node / PARTITION / f"{0:020}.log")
-    (last,) = [each for each in log if each.last_offset + 1 == 203]
-    earlier = next(each for each in log if each.epoch == last.epoch and each.last_offset > 150)
+    (last,) = [batch for batch in log if batch.last_offset + 1 == 203]
+    earlier = next(batch for batch in log if batch.epoch == last.epoch and batch.last_offset > 150)
     path = snapshot_of(node, 203)
     path.rename(path.with_name(write_checkpoint_name(earlier.last_offset + 1, 3)))
     assert codes(node) == ["DIFFERS"]
@@ -150,26 +152,26 @@ def test_a_snapshot_beyond_the_log_is_found(node: Path) -> None:
     snapshot.offset = 5000
     snapshot.write(node / PARTITION)
     report = verify(node)
-    assert [each.code for each in above_info(report)] == ["KT-SNAP-AHEAD"]
-    told = [each for each in report.all_findings if each.code == "KT-SNAP-NOT-COMPARED"]
+    assert [finding.code for finding in above_info(report)] == ["KT-SNAP-AHEAD"]
+    told = [finding for finding in report.all_findings if finding.code == "KT-SNAP-NOT-COMPARED"]
     assert "the log ends at 224" in told[0].text
 
 
 def test_a_log_that_no_snapshot_covers_is_found(tmp_path: Path) -> None:
     target = writable(FIXTURES / "kafka-4.3.0/log-cleaning/node-1/data", tmp_path / "data")
-    for each in target.glob(f"{PARTITION}/*.checkpoint"):
-        each.unlink()
+    for path in target.glob(f"{PARTITION}/*.checkpoint"):
+        path.unlink()
     assert codes(target) == ["MISSING"]
 
 
 def test_snapshots_behind_damage_in_the_log_are_not_compared(node: Path) -> None:
     log = node / PARTITION / f"{0:020}.log"
     data = bytearray(log.read_bytes())
-    batch = next(each for each in batches_of(log) if each.base_offset > 100)
+    batch = next(record_batch for record_batch in batches_of(log) if record_batch.base_offset > 100)
     data[batch.position + 70] ^= 1
     log.write_bytes(data)
     of_state = states(verify(node))
-    compared = {offset for offset, each in of_state.items() if each.compared_with}
+    compared = {offset for offset, snapshot in of_state.items() if snapshot.compared_with}
     assert compared == {85}
     for offset in (153, 203):
         (told,) = of_state[offset].findings
@@ -216,13 +218,13 @@ def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_c
     for mechanism, expected in ((1, "SCRAM-LOST"), (2, "DIVERGED")):
         whole, lacking = Snapshot(), Snapshot()
         user = whole.again(scram, name="zoe", mechanism=mechanism)
-        lacking.records = [each for each in lacking.records if each[2] is not user]
+        lacking.records = [record for record in lacking.records if record[2] is not user]
         folder = tmp_path / str(mechanism)
         folder.mkdir()
         other = lacking.write(folder)
         whole.write(node / PARTITION)
         told = verify(node, other).findings
-        assert [each.code for each in told] == [f"KT-SNAP-{expected}"], mechanism
+        assert [finding.code for finding in told] == [f"KT-SNAP-{expected}"], mechanism
 
 
 def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Path) -> None:
@@ -259,12 +261,12 @@ def test_snapshots_of_different_clusters_are_not_compared(node: Path) -> None:
 @pytest.mark.parametrize("scenario", ["kafka-4.3.0/dynamic-quorum", "kafka-3.7.2/static-quorum"])
 def test_snapshots_are_as_another_nodes_log_makes_them(scenario: str) -> None:
     nodes = sorted((FIXTURES / scenario).glob("node-*/data"))
-    logs = [(each / PARTITION / f"{0:020}.log") for each in nodes]
-    whole = max((each for each in logs if each.exists()), key=lambda log: log.stat().st_size)
+    logs = [(path / PARTITION / f"{0:020}.log") for path in nodes]
+    whole = max((path for path in logs if path.exists()), key=lambda log: log.stat().st_size)
     whole = whole.parents[1]
-    for each in nodes:
-        report = verify(each, against=whole)
-        lost, _ = SCRAM_LOST.get(str(each.relative_to(FIXTURES)), (set(), ""))
+    for path in nodes:
+        report = verify(path, against=whole)
+        lost, _ = SCRAM_LOST.get(str(path.relative_to(FIXTURES)), (set(), ""))
         assert {found.offset for found in above_info(report)} == lost
         reached = [one for one in states(report).values() if one.compared_with]
         assert all(one.compared_with == (str(whole),) for one in reached)
@@ -293,15 +295,15 @@ def test_against_takes_a_directory_with_a_log(node: Path) -> None:
 @pytest.mark.parametrize("turned", [False, True], ids=["in order", "turned"])
 def test_a_stream_is_verified_as_the_directory_is(turned: bool, tmp_path: Path) -> None:
     source = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
-    files = sorted((each for each in source.rglob("*") if each.is_file()), reverse=turned)
+    files = sorted((path for path in source.rglob("*") if path.is_file()), reverse=turned)
     with tarfile.open(tmp_path / "data.tar", "w") as tar:
-        for each in files:
-            tar.add(each, arcname=f"data/{each.relative_to(source)}")
+        for file in files:
+            tar.add(file, arcname=f"data/{file.relative_to(source)}")
     streamed, direct = verify(tmp_path / "data.tar"), verify(source)
-    hashes = {offset: each.state_hash for offset, each in states(direct).items()}
-    assert {offset: each.state_hash for offset, each in states(streamed).items()} == hashes
-    assert [each.code for each in streamed.all_findings] == [
-        each.code for each in direct.all_findings
+    hashes = {offset: state.state_hash for offset, state in states(direct).items()}
+    assert {offset: state.state_hash for offset, state in states(streamed).items()} == hashes
+    assert [finding.code for finding in streamed.all_findings] == [
+        finding.code for finding in direct.all_findings
     ]
 
 

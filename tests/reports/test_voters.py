@@ -37,7 +37,7 @@ CLUSTERS = sorted(
 
 
 def compared(*paths: object) -> VoterDiff:
-    return diff_voters(read_sources([str(each) for each in paths]))
+    return diff_voters(read_sources([str(path) for path in paths]))
 
 
 def one(path: object) -> VoterSourceReport:
@@ -46,7 +46,7 @@ def one(path: object) -> VoterSourceReport:
 
 
 def changes(source: VoterSourceReport) -> list[tuple[int, int, str]]:
-    return [(each.offset, each.epoch, "; ".join(each.changes)) for each in source.history]
+    return [(entry.offset, entry.epoch, "; ".join(entry.changes)) for entry in source.history]
 
 
 # What real Kafka left.
@@ -58,10 +58,10 @@ def test_the_nodes_of_every_real_cluster_agree(fixtures_dir: Path, cluster: str,
     paths = sorted(fixtures_dir.glob(f"{cluster}/node-*/{name}"))
     diff = compared(*paths)
     assert not diff.differ
-    odd = {each.code for each in diff.findings if each.severity is not Severity.INFO}
+    odd = {finding.code for finding in diff.findings if finding.severity is not Severity.INFO}
     # 3.9.1 only claimed its upgrade, and every node's log has the claim.
     assert odd == ({"KT-LOG-FALSE-UPGRADE"} if cluster == "kafka-3.9.1/upgrade" else set())
-    infos = [each.code for each in diff.findings if each.severity is Severity.INFO]
+    infos = [finding.code for finding in diff.findings if finding.severity is Severity.INFO]
     removed = ["KT-DIR-NOT-A-VOTER"] if cluster.endswith("dynamic-quorum") else []
     assert infos == removed
     assert len(diff.sources) == len(paths)
@@ -83,19 +83,19 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
                     if item.type in ("KRaftVoters", "KRaftVersion")
                 ]
         source = one(node)
-        logged = [each for each in source.history if each.origin is Origin.LOG]
+        logged = [entry for entry in source.history if entry.origin is Origin.LOG]
         found = [
             (
-                each.offset,
-                each.epoch,
-                each.level
-                if each.voters is None
-                else sorted((voter.id, voter.directory_id) for voter in each.voters),
+                entry.offset,
+                entry.epoch,
+                entry.level
+                if entry.voters is None
+                else sorted((voter.id, voter.directory_id) for voter in entry.voters),
             )
-            for each in logged
+            for entry in logged
         ]
         assert found == expected
-        offsets = [each.offset for each in source.voter_sets]
+        offsets = [voter_set.offset for voter_set in source.voter_sets]
         assert offsets == sorted(set(offsets))
         compared_some = compared_some or bool(expected)
     dynamic = not cluster.startswith(("kafka-3.3", "kafka-3.7", "kafka-3.9.1/upgrade"))
@@ -111,7 +111,7 @@ def _shape(data: Any) -> Any:
 def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
     diff = compared(*(folder / f"node-{id}/data" for id in (1, 2, 3, 4)))
-    first, *_, fourth = (each.source for each in diff.sources)
+    first, *_, fourth = (source.source for source in diff.sources)
     assert changes(first) == [
         (-1, 0, "kraft.version 1"),
         (-1, 0, "voters 1, 2, 3"),
@@ -136,9 +136,9 @@ def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -
 def test_the_removed_voter_knows_that_it_was_removed(fixtures_dir: Path) -> None:
     """Its log ends with the record that removed it: the same set, and no contradiction."""
     diff = compared(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data")
-    (source,) = (each.source for each in diff.sources)
+    (source,) = (compared_source.source for compared_source in diff.sources)
     assert source.end == 81
-    assert [each.offset for each in source.history][-1] == 80
+    assert [entry.offset for entry in source.history][-1] == 80
     (finding,) = diff.findings
     assert (finding.code, finding.severity) == ("KT-DIR-NOT-A-VOTER", Severity.INFO)
     assert "no longer one of the voters 2, 3, 4" in finding.text
@@ -187,7 +187,7 @@ def test_an_old_snapshot_is_behind_and_no_contradiction(fixtures_dir: Path) -> N
     assert behind.differences == ("voter 4 missing here", "voter 1 only here")
     assert not newest.differences
     assert diff.differ
-    assert [(each.code, each.severity) for each in diff.findings] == [
+    assert [(finding.code, finding.severity) for finding in diff.findings] == [
         ("KT-DIR-VOTERS-BEHIND", Severity.INFO)
     ]
 
@@ -198,7 +198,7 @@ def test_a_snapshot_from_before_the_upgrade_is_behind(fixtures_dir: Path) -> Non
     diff = compared(folder, static)
     assert diff.sources[1].behind
     assert diff.sources[1].differences == ("kraft.version 0 → 1",)
-    assert [each.code for each in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
+    assert [finding.code for finding in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
 
 
 def test_a_segment_that_begins_later_does_not_claim_kraft_version_0(fixtures_dir: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_segment_that_begins_later_does_not_claim_kraft_version_0(fixtures_dir
     assert later.kraft_version == 1
     cleaned = fixtures_dir / "kafka-3.7.2/log-cleaning/node-1/data" / PARTITION
     segments = sorted(cleaned.glob("*.log"))
-    assert [one(each).kraft_version for each in segments] == [None] * len(segments)
+    assert [one(segment).kraft_version for segment in segments] == [None] * len(segments)
 
 
 def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path: Path) -> None:
@@ -217,7 +217,7 @@ def test_a_tar_of_several_nodes_is_as_many_sources(fixtures_dir: Path, tmp_path:
         for id in (2, 3):
             archive.add(folder / f"node-{id}/data", f"node-{id}/data")
     diff = compared(tmp_path / "nodes.tar", folder / "node-4/data")
-    assert [each.source.node.node_id for each in diff.sources] == [2, 3, 4]
+    assert [source.source.node.node_id for source in diff.sources] == [2, 3, 4]
     assert not diff.differ
     assert not diff.findings
 
@@ -253,8 +253,8 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
     data[at.position + 80] ^= 1
     log.write_bytes(data)
     diff = compared(node / "data")
-    (source,) = (each.source for each in diff.sources)
-    assert [(each.offset, each.after_damage) for each in source.history] == [
+    (source,) = (compared_source.source for compared_source in diff.sources)
+    assert [(entry.offset, entry.after_damage) for entry in source.history] == [
         (1, False),
         (2, False),
         (80, True),
@@ -318,12 +318,12 @@ def test_damaged_files_by_themselves_are_findings(fixtures_dir: Path, folder: st
     for path in (fixtures_dir / "damaged" / folder).iterdir():
         if path.suffix in (".log", ".checkpoint"):
             findings = compared(path).findings
-            assert any(each.undecoded or each.code == "KT-SNAP-FORM" for each in findings)
+            assert any(finding.undecoded or finding.code == "KT-SNAP-FORM" for finding in findings)
 
 
 def test_a_path_that_leads_nowhere_leaves_the_others(fixtures_dir: Path, tmp_path: Path) -> None:
     diff = compared(tmp_path / "gone", fixtures_dir / "kafka-4.3.0/upgrade/node-1/data")
-    assert [each.code for each in diff.findings] == ["KT-DIR-READ"]
+    assert [finding.code for finding in diff.findings] == ["KT-DIR-READ"]
     assert diff.kraft_version == 1
 
 
@@ -350,7 +350,7 @@ def test_every_verdict_of_the_fixtures_is_proved(fixtures_dir: Path) -> None:
     for cluster in CLUSTERS:
         for entry in (
             entry
-            for each in compared(*fixtures_dir.glob(f"{cluster}/node-*/data")).sources
-            for entry in each.source.history
+            for source in compared(*fixtures_dir.glob(f"{cluster}/node-*/data")).sources
+            for entry in source.source.history
         ):
             assert entry.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED)

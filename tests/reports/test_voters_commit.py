@@ -29,12 +29,12 @@ COMMITTED, UNKNOWN = Commitment.COMMITTED, Commitment.UNKNOWN
 
 
 def compared(*paths: Path) -> VoterDiff:
-    return diff_voters(read_sources([str(each) for each in paths]))
+    return diff_voters(read_sources([str(path) for path in paths]))
 
 
 def verdict(diff: VoterDiff, offset: int, source: int = 0) -> CommitmentVerdict:
     entries = diff.sources[source].source.voter_sets
-    (found,) = [each.verdict for each in entries if each.offset == offset]
+    (found,) = [entry.verdict for entry in entries if entry.offset == offset]
     return found
 
 
@@ -160,21 +160,21 @@ def test_a_set_written_by_hand_needs_a_majority_of_the_set_before_it(tmp_path: P
 def test_what_follows_a_set_written_by_hand_is_no_more_committed_than_it(tmp_path: Path) -> None:
     log = started().control(1, voters(1)).control(1, version()).noops(1, 1)
     node = make_node(tmp_path / "1", 1, log)
-    (source,) = (each.source for each in compared(node).sources)
-    assert [each.verdict.commitment for each in source.history][-2:] == [UNKNOWN, UNKNOWN]
+    (source,) = (compared_source.source for compared_source in compared(node).sources)
+    assert [entry.verdict.commitment for entry in source.history][-2:] == [UNKNOWN, UNKNOWN]
     # What stands before it is as committed as it was.
     nodes = [node, *(make_node(tmp_path / str(id), id, started()) for id in (2, 3))]
     assert verdict(compared(*nodes), 2).commitment is COMMITTED
     add_snapshot(node, 10, 1, version(), voters(1))
-    (source,) = (each.source for each in compared(node).sources)
-    assert {each.verdict.commitment for each in source.history} == {COMMITTED}
-    assert not any(each.verdict.by_majority for each in source.history)
+    (source,) = (compared_source.source for compared_source in compared(node).sources)
+    assert {entry.verdict.commitment for entry in source.history} == {COMMITTED}
+    assert not any(entry.verdict.by_majority for entry in source.history)
 
 
 def test_what_stands_before_something_committed_is_committed(tmp_path: Path) -> None:
     node = make_node(tmp_path / "1", 1, added().control(1, voters(2, 3, 4)))
-    (source,) = (each.source for each in compared(node).sources)
-    told = {(each.offset, each.verdict.commitment) for each in source.history}
+    (source,) = (compared_source.source for compared_source in compared(node).sources)
+    told = {(entry.offset, entry.verdict.commitment) for entry in source.history}
     # 11 proves 8, and 8 what is before it; kraft.version is in the batch of the voters at 2.
     assert told == {(1, COMMITTED), (2, COMMITTED), (8, COMMITTED), (11, UNKNOWN)}
 
@@ -225,12 +225,12 @@ def test_a_log_that_ends_before_the_change_is_no_conflict(tmp_path: Path) -> Non
     first = make_node(tmp_path / "1", 1, added())
     other = make_node(tmp_path / "2", 2, started())
     diff = compared(first, other)
-    assert [each.code for each in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
+    assert [finding.code for finding in diff.findings] == ["KT-DIR-VOTERS-BEHIND"]
     assert diff.sources[1].behind
 
 
 def test_a_directory_without_quorum_state_cannot_prove_by_majority(tmp_path: Path) -> None:
     nodes = [make_node(tmp_path / str(id), id, added()) for id in (1, 2, 3)]
-    for each in nodes:
-        (each / PARTITION / "quorum-state").unlink()
+    for node in nodes:
+        (node / PARTITION / "quorum-state").unlink()
     assert verdict(compared(*nodes), 8).commitment is Commitment.ON_MAJORITY

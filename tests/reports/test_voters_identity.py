@@ -67,7 +67,9 @@ def test_old_and_new_disk_of_one_node_are_told(tmp_path: Path) -> None:
 
 
 def stale(*paths: Path) -> list[Finding]:
-    return [each for each in compared(*paths).findings if each.code == "KT-DIR-STALE-VOTER"]
+    return [
+        finding for finding in compared(*paths).findings if finding.code == "KT-DIR-STALE-VOTER"
+    ]
 
 
 def test_a_disk_beside_that_of_the_voter_asks_for_no_removal(tmp_path: Path) -> None:
@@ -106,10 +108,10 @@ def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path) -> None:
     strangers = (voter(1, directory="AnotherDirectoryIdAAAA"), 2, 3)
     add_snapshot(paths[1], 7, 1, version(), voters(*strangers))
     told = compared(*paths).findings
-    assert {each.code for each in told} == {"KT-SNAP-LOG-VOTERS", "KT-DIR-VOTERS-DIFFER"}
-    assert {each.file for each in told if "DIFFER" in each.code} == {str(paths[1])}
+    assert {finding.code for finding in told} == {"KT-SNAP-LOG-VOTERS", "KT-DIR-VOTERS-DIFFER"}
+    assert {finding.file for finding in told if "DIFFER" in finding.code} == {str(paths[1])}
     add_snapshot(paths[1], 8, 1, version(), voters(1, 2, 3))
-    assert [each.code for each in compared(*paths).findings] == ["KT-SNAP-LOG-VOTERS"]
+    assert [finding.code for finding in compared(*paths).findings] == ["KT-SNAP-LOG-VOTERS"]
 
 
 def test_where_no_majority_is_left_nothing_can_be_removed(tmp_path: Path) -> None:
@@ -126,7 +128,7 @@ def test_a_copy_of_a_directory_is_told(tmp_path: Path) -> None:
 
 
 def same_directory(*paths: Path) -> Finding:
-    told = [each for each in compared(*paths).findings if "SAME-DIRECTORY-ID" in each.code]
+    told = [finding for finding in compared(*paths).findings if "SAME-DIRECTORY-ID" in finding.code]
     assert len(told) == 1
     return told[0]
 

@@ -46,7 +46,7 @@ def test_logs_of_one_epoch_with_other_voters_differ(
     log = LogBuilder().control(1, leader(1, (1, 2, 3)), version(), voters(1, 2, changed))
     diff = compared(node(tmp_path, 1), node(tmp_path, 2, log=log.noops(1, 5)))
     assert diff.differ
-    assert words in "; ".join(word for each in diff.sources for word in each.differences)
+    assert words in "; ".join(word for source in diff.sources for word in source.differences)
 
 
 def test_listener_names_are_compared_in_capitals(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_another_cluster_is_an_error_and_is_not_compared(tmp_path: Path) -> None
     (finding,) = diff.findings
     assert (finding.code, finding.severity) == ("KT-DIR-CLUSTER-ID", Severity.ERROR)
     assert finding.found == "AnotherClusterIdAAAAAA"
-    assert [each.foreign for each in diff.sources] == [False, True]
+    assert [source.foreign for source in diff.sources] == [False, True]
     assert not diff.differ
 
 
@@ -92,11 +92,11 @@ def test_a_record_that_changes_more_than_one_voter_is_a_warning(
     tmp_path: Path, new: tuple[int | dict[str, Any], ...], codes: list[str]
 ) -> None:
     path = node(tmp_path, 1, log=started().control(1, voters(*new)).noops(1, 1))
-    assert [each.code for each in compared(path).findings] == codes
-    for each in compared(path).findings:
-        assert each.severity is Severity.WARNING
-        assert each.expected == "1, 2, 3"
-        assert "2 of the 3 voters before it can elect" in each.text
+    assert [finding.code for finding in compared(path).findings] == codes
+    for finding in compared(path).findings:
+        assert finding.severity is Severity.WARNING
+        assert finding.expected == "1, 2, 3"
+        assert "2 of the 3 voters before it can elect" in finding.text
 
 
 def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path) -> None:
@@ -109,11 +109,11 @@ def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path) -> Non
 def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_path: Path) -> None:
     log = started().control(1, voters(1)).noops(1, 1)
     everywhere = [node(tmp_path, id, log=log) for id in (1, 2, 3)]
-    found = [each for each in compared(*everywhere).findings if "JUMP" in each.code]
-    assert [each.severity for each in found] == [Severity.WARNING]
+    found = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
+    assert [finding.severity for finding in found] == [Severity.WARNING]
     add_snapshot(everywhere[0], 9, 1, version(), voters(1))
-    found = [each for each in compared(*everywhere).findings if "JUMP" in each.code]
-    assert [each.severity for each in found] == [Severity.INFO]
+    found = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
+    assert [finding.severity for finding in found] == [Severity.INFO]
 
 
 def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(
@@ -121,14 +121,14 @@ def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(
 ) -> None:
     path = node(tmp_path, 2, log=started((1, 3)))
     add_snapshot(path, 0, 0, version(), voters(2))
-    assert not [each for each in compared(path).findings if "JUMP" in each.code]
+    assert not [finding for finding in compared(path).findings if "JUMP" in finding.code]
 
 
 def advice_for(path: Path, *others: Path) -> str:
     (found,) = [
-        each
-        for each in compared(*others, path).findings
-        if each.code == "KT-DIR-NOT-A-VOTER" and each.file == str(path)
+        finding
+        for finding in compared(*others, path).findings
+        if finding.code == "KT-DIR-NOT-A-VOTER" and finding.file == str(path)
     ]
     assert found.severity is Severity.INFO
     return found.advice
@@ -159,7 +159,7 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
     assert entry.offset == last.last_offset + 1
     assert entry.verdict.commitment is Commitment.UNKNOWN
     assert "2, 3, 4" in entry.verdict.reason
-    codes = {each.code: each.severity for each in diff.findings}
+    codes = {finding.code: finding.severity for finding in diff.findings}
     assert codes["KT-LOG-VOTERS-JUMP"] is Severity.WARNING
     for path in healthy:
         advice = advice_for(path, hand)
@@ -193,8 +193,8 @@ def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path) ->
     won = [node(tmp_path, id, log=on, epoch=2, leader_id=3) for id in (3, 4)]
     diff = compared(lost, *won)
     assert diff.newest is diff.sources[1].source
-    assert not any(each.behind for each in diff.sources)
-    assert {each.code for each in diff.findings} == {"KT-DIR-VOTERS-CONFLICT"}
+    assert not any(source.behind for source in diff.sources)
+    assert {finding.code for finding in diff.findings} == {"KT-DIR-VOTERS-CONFLICT"}
     assert "of epoch 2" in diff.findings[0].found
     assert diff.sources[0].differences == ("voter 4 missing here",)
     # The same history, only shorter, is still behind.
@@ -266,7 +266,7 @@ def test_a_leader_elected_by_others_than_the_voters_is_told(tmp_path: Path) -> N
 
 def test_settings_without_a_directory_are_a_source(tmp_path: Path) -> None:
     diff = compared(node(tmp_path, 1), server(tmp_path / "s.properties", 2))
-    assert [each.source.kind for each in diff.sources] == ["data directory", "settings"]
+    assert [source.source.kind for source in diff.sources] == ["data directory", "settings"]
     assert not diff.findings
     assert not diff.differ
 
@@ -336,7 +336,7 @@ def test_a_brokers_listeners_are_nobodys_endpoint(tmp_path: Path) -> None:
 def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Path) -> None:
     folder = fixtures_dir / "kafka-3.7.2/static-quorum"
     nodes = [copied(folder / f"node-{id}", tmp_path / f"node-{id}") for id in (1, 2)]
-    paths = [each / "server.properties" for each in nodes]
+    paths = [path / "server.properties" for path in nodes]
     assert findings(*paths) == []
     text = paths[1].read_text()
     (line,) = [each for each in text.splitlines() if each.startswith("controller.quorum.voters")]

@@ -29,7 +29,7 @@ class Log:
 
     def records(self, *records: tuple[str, int, dict[str, Any]], after: int = 100) -> "Log":
         values: list[tuple[bytes | None, bytes]] = [
-            (None, encode_record(*each)) for each in records
+            (None, encode_record(*record)) for record in records
         ]
         return self._append(values, control=False, after=after)
 
@@ -40,7 +40,7 @@ class Log:
         message = {
             "version": 0,
             "leaderId": leader,
-            "voters": [{"voterId": each, "voterDirectoryId": NOWHERE} for each in voters],
+            "voters": [{"voterId": voter, "voterDirectoryId": NOWHERE} for voter in voters],
             "grantingVoters": [{"voterId": leader, "voterDirectoryId": NOWHERE}],
         }
         return self.control(ControlRecordType.LEADER_CHANGE, message, after)
@@ -139,7 +139,7 @@ def timeline(*paths: Path, **options: Any) -> Timeline:
 
 
 def of_type(told: Timeline, *types: str) -> list[Event]:
-    return [each for each in told.events if each.type in types]
+    return [event for event in told.events if event.type in types]
 
 
 def one(told: Timeline, type: str) -> Event:
@@ -148,4 +148,4 @@ def one(told: Timeline, type: str) -> Event:
 
 
 def codes(told: Timeline) -> set[str]:
-    return {each.code for each in told.findings}
+    return {finding.code for finding in told.findings}

@@ -139,8 +139,8 @@ def copied(source: Path, target: Path) -> Path:
     keep_out = shutil.ignore_patterns("*-[0-9]", "*-delete")
     shutil.copytree(source, target, ignore=keep_out)
     shutil.copytree(source / "data" / PARTITION, target / "data" / PARTITION)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for path in target.rglob("*"):
+        path.chmod(0o755 if path.is_dir() else 0o644)
     return target
 
 

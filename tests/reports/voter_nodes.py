@@ -18,12 +18,13 @@ STATIC = "1@localhost:9091,2@localhost:9092,3@localhost:9093"
 
 
 def compared(*paths: Path) -> VoterDiff:
-    return diff_voters(read_sources([str(each) for each in paths]))
+    return diff_voters(read_sources([str(path) for path in paths]))
 
 
 def findings(*paths: Path) -> list[tuple[str, Severity]]:
     return [
-        (each.code.removeprefix("KT-DIR-"), each.severity) for each in compared(*paths).findings
+        (finding.code.removeprefix("KT-DIR-"), finding.severity)
+        for finding in compared(*paths).findings
     ]
 
 

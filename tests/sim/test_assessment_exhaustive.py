@@ -57,9 +57,9 @@ def may_be_committed(logs: Mapping[int, tuple[int, ...]]) -> Iterator[tuple[int,
     unknown = 3 - len(logs)
     prefixes = {log[:end] for log in logs.values() for end in range(1, len(log) + 1)}
     held = [
-        each
-        for each in prefixes
-        if sum(log[: len(each)] == each for log in logs.values()) + unknown >= MAJORITY
+        prefix
+        for prefix in prefixes
+        if sum(log[: len(prefix)] == prefix for log in logs.values()) + unknown >= MAJORITY
     ]
     for each in held:
         if not any(other != each and other[: len(each)] == each for other in held):

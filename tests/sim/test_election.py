@@ -31,7 +31,7 @@ def scenario(text: str) -> Scenario:
 def chances(text: str, cut: frozenset[tuple[int, int]] = frozenset()) -> dict[int, Chance]:
     told = scenario(text)
     conditions = Conditions(down=frozenset(told.down), cut=cut)
-    return {each.node: each for each in Chances(told.case).all(conditions)}
+    return {chance.node: chance for chance in Chances(told.case).all(conditions)}
 
 
 def report(
@@ -43,7 +43,7 @@ def report(
 
 
 def steps(told: Report) -> tuple[str, ...]:
-    return tuple(each.advice for each in verdict(told).next_steps)
+    return tuple(next_step.advice for next_step in verdict(told).next_steps)
 
 
 EQUAL = "nodes: {1: {end: 50}, 2: {end: 50}, 3: {end: 50}}"
@@ -52,7 +52,7 @@ LONGER = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
 
 def test_equal_logs_can_all_win() -> None:
     found = chances(EQUAL)
-    assert all(each.commits and not each.refusals for each in found.values())
+    assert all(chance.commits and not chance.refusals for chance in found.values())
     assert found[1].granted == (2, 3)
 
 
@@ -60,7 +60,7 @@ def test_a_longer_log_refuses_in_one_sentence() -> None:
     found = chances(LONGER)
     assert not found[1].wins
     assert found[2].commits
-    assert [each.reason for each in found[1].refusals] == [
+    assert [refusal.reason for refusal in found[1].refusals] == [
         "2 refuses 1: its log ends at 50 of epoch 1, beyond 1's 40 of epoch 1",
         "3 does not answer 1: it is down",
     ]
@@ -77,22 +77,22 @@ def test_a_later_epoch_beats_a_longer_log() -> None:
 
 def test_a_vote_that_was_given_holds_for_its_epoch_only() -> None:
     found = chances("nodes: {1: {end: 5, epoch: 4, voted: 2}, 2: {end: 5}, 3: {end: 5, epoch: 9}}")
-    assert all(each.commits for each in found.values())
+    assert all(chance.commits for chance in found.values())
 
 
 def test_another_directory_is_another_replica() -> None:
     told = scenario(EQUAL)
     case = wiped(told.case, 3)
-    found = {each.node: each for each in Chances(case).all(Conditions(down=frozenset([2])))}
+    found = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
     assert not found[1].wins
-    kinds = {each.voter_id: each.kind for each in found[1].refusals}
+    kinds = {refusal.voter_id: refusal.kind for refusal in found[1].refusals}
     assert kinds == {2: "silent", 3: "replica"}
     assert found[3].why_not == "3 knows of no voters: it waits for a leader to tell it"
 
 
 def test_static_voters_go_by_the_id_alone() -> None:
     case = wiped(scenario(f"kraftVersion: 0\n{EQUAL}").case, 3)
-    found = {each.node: each for each in Chances(case).all(Conditions(down=frozenset([2])))}
+    found = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
     assert found[1].commits, "an empty static voter grants its vote to anyone"
     assert not found[3].wins
 
@@ -100,7 +100,7 @@ def test_static_voters_go_by_the_id_alone() -> None:
 def test_another_cluster_is_named() -> None:
     found = chances("nodes: {1: {end: 5}, 2: {end: 5, clusterId: other}, 3: {down: true}}")
     assert "2 refuses 1: it is of cluster other, not scenario" in [
-        each.reason for each in found[1].refusals
+        refusal.reason for refusal in found[1].refusals
     ]
 
 
@@ -119,7 +119,7 @@ def test_who_wins_in_runs_is_who_can_win() -> None:
     even = report(EQUAL, runs=60)
     assert set(even.wins) == {1, 2, 3}, "nobody is preferred"
     assert even.failures == Failures(failures=1)
-    assert all(each.is_safe for each in even.restarts)
+    assert all(restart.is_safe for restart in even.restarts)
 
 
 def test_no_run_goes_without_a_leader_where_one_is_possible() -> None:
@@ -132,7 +132,7 @@ def test_an_even_split_has_no_leader_and_the_way_out_is_named() -> None:
     told = report(five, cut=partition("1,2|3,4", range(1, 5)))
     assert told.leaders == ()
     assert told.heals
-    assert any("Repair the network" in each for each in steps(told))
+    assert any("Repair the network" in step for step in steps(told))
 
 
 def test_the_nodes_to_start_are_named_without_a_majority() -> None:
@@ -153,7 +153,7 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
         "nodes: {1: {end: 60, down: true}, 2: {end: 50}, 3: {voters: []}}",
     )
     assert told.leaders == (2,)
-    assert [(each.first, each.end, each.standing.value) for each in told.grave] == [
+    assert [(loss.first, loss.end, loss.standing.value) for loss in told.grave] == [
         (50, 60, "possibly committed")
     ]
     words = verdict(told)
@@ -167,7 +167,7 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
 
 def test_a_restart_that_would_lose_records_is_not_safe() -> None:
     told = report("nodes: {1: {end: 60}, 2: {end: 50}, 3: {voters: []}}", runs=5)
-    unsafe = {each.node_id for each in told.restarts if not each.is_safe}
+    unsafe = {restart.node_id for restart in told.restarts if not restart.is_safe}
     assert 1 in unsafe, "without it 3's empty log elects 2"
     assert told.rescue == (1, 2)
 
@@ -205,7 +205,7 @@ def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
     )
     conditions = Conditions(adding=(4,), removing=(1,))
     found = simulate(told.case, conditions, seed=0, runs=5)
-    assert [(each.node, each.adds, each.is_done) for each in found.changes] == [
+    assert [(change.node, change.adds, change.is_done) for change in found.changes] == [
         (1, False, True),
         (4, True, True),
     ]
@@ -276,7 +276,7 @@ def test_without_a_leader_nothing_is_advised_that_needs_one() -> None:
     case = wiped(wiped(scenario(EQUAL).case, 2), 3)
     told = simulate(case, Conditions(), seed=0, runs=3)
     assert "2 and 3 are formatted anew" in verdict(told).headline
-    assert not any(each.commands for each in verdict(told).next_steps)
+    assert not any(next_step.commands for next_step in verdict(told).next_steps)
     assert steps(told)[-1].startswith("Find the old disk of 2 (directory-2) or 3 (directory-3)")
 
 
@@ -295,7 +295,11 @@ def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
 
 def test_restarts_are_advised_as_the_table_has_them() -> None:
     told = report(EQUAL, cut=partition("1>2", (1, 2, 3)))
-    assert {each.node_id: each.is_safe for each in told.restarts} == {1: True, 2: True, 3: False}
+    assert {restart.node_id: restart.is_safe for restart in told.restarts} == {
+        1: True,
+        2: True,
+        3: False,
+    }
     assert steps(told)[1:] == (
         "Do not restart 3 now: without it there is no leader.",
         "Restart 1 and 2 one by one only, each once the last has caught up.",
@@ -337,7 +341,7 @@ def test_a_likely_leader_is_named_and_no_share_of_the_runs_is() -> None:
     coin = replace(even, wins_by_pace={together: {1: 26, 2: 24}, apart: {1: 27, 2: 23}})
     assert "likely" not in verdict(coin).headline, "two equal nodes differ by chance"
     assert "%)" not in verdict(often).headline
-    assert {each.node: each.likelihood.value for each in often.outlooks} == {
+    assert {outlook.node: outlook.likelihood.value for outlook in often.outlooks} == {
         1: "likely", 2: "possible", 3: "possible",
     }  # fmt: skip
 
@@ -348,12 +352,12 @@ def test_a_leader_that_is_restarted_wins_runs_in_which_it_starts_first() -> None
     assert told.wins_by_pace[StartPace.APART].get(1, 0) > 3, "it led 10 of 30 real starts at least"
     nodes = {each["id"]: each for each in json_value(simulate_election_document(told).nodes)}
     assert nodes[1]["likelihood"] == "possible"
-    assert [each["start"] for each in nodes[1]["shares"]] == ["together", "apart"]
+    assert [node["start"] for node in nodes[1]["shares"]] == ["together", "apart"]
 
 
 def test_the_only_node_that_can_lead_has_no_share() -> None:
     told = report(LONGER, runs=4)
-    assert {each.node: each.likelihood.value for each in told.outlooks} == {
+    assert {outlook.node: outlook.likelihood.value for outlook in told.outlooks} == {
         1: "no", 2: "only", 3: "no",
     }  # fmt: skip
     assert "2, the only one that can win; if" in verdict(told).headline
@@ -364,7 +368,7 @@ def test_a_voter_that_ended_with_an_error_is_not_just_silent() -> None:
     assert (
         "3 does not answer 1: it has ended with an error"
         " (leader 1 of epoch 1 has no endpoint of CONTROLLER)"
-        in [each.reason for each in found[1].refusals]
+        in [refusal.reason for refusal in found[1].refusals]
     )
 
 
@@ -387,7 +391,7 @@ def test_a_run_with_too_many_events_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(run_module, "MOST_EVENTS", 5)
     told = report(EQUAL, runs=3)
     assert told.given_up == 3
-    assert any("3 runs ended sooner" in each for each in verdict(told).details)
+    assert any("3 runs ended sooner" in detail for detail in verdict(told).details)
 
 
 def test_half_of_the_runs_means_of_those_that_had_a_leader() -> None:
@@ -417,7 +421,7 @@ def test_a_stated_share_is_the_one_that_was_compared_with_real_starts() -> None:
       2: {end: 9, leader: 1}
       3: {end: 7, leader: 1}"""
     told = report(behind, runs=4)
-    shares = {each.node: [share.words for share in each.shares] for each in told.outlooks}
+    shares = {outlook.node: [share.words for share in outlook.shares] for outlook in told.outlooks}
     assert shares == {1: ["about 30%", "about 55%"], 2: ["about 70%", "about 45%"], 3: []}
     slow = report(behind, runs=4, delay_ms=100)
-    assert not any(each.is_measured for each in slow.outlooks), "nobody measured that"
+    assert not any(outlook.is_measured for outlook in slow.outlooks), "nobody measured that"

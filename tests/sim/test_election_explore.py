@@ -57,7 +57,7 @@ def test_a_replica_that_does_not_write_its_vote_makes_two_leaders_by_a_crash(
     monkeypatch.setattr(transitions, "persist", lambda raft, role: None)
     found = explored(CANDIDATES, 6)
     assert found.violation is not None
-    assert any("crashes" in each for each in found.violation.steps)
+    assert any("crashes" in step for step in found.violation.steps)
 
 
 def test_a_leader_without_committed_records_is_found_out() -> None:
@@ -93,7 +93,7 @@ def test_whoever_the_trial_calls_impossible_is_never_reached() -> None:
     text = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
     told = parse_scenario(text.encode(), "test")
     conditions = Conditions(down=frozenset(told.down))
-    wins = {each.node for each in Chances(told.case).all(conditions) if each.wins}
+    wins = {chance.node for chance in Chances(told.case).all(conditions) if chance.wins}
     found = Explorer(told.case, conditions, 9, crashes=0).go()
     assert set(found.elected) == wins == {2}
     assert found.is_complete

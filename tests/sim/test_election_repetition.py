@@ -72,9 +72,9 @@ def played(case: Any, conditions: Conditions, seed: int) -> tuple[Any, Any]:
         case, conditions, seed, pace=conditions.pace_of(seed), watched=True, until_ms=40_000
     )
     return run.go(), [
-        (each.at_ms, each.node, each.role, each.epoch, each.lost, each.to, each.words,
-         each.message and each.message.body)
-        for each in run.seen
+        (seen.at_ms, seen.node, seen.role, seen.epoch, seen.lost, seen.to, seen.words,
+         seen.message and seen.message.body)
+        for seen in run.seen
     ]  # fmt: skip
 
 

@@ -31,7 +31,7 @@ def test_a_witness_that_is_ahead_hands_over_to_the_kafka_that_it_refused() -> No
     assert found.is_fine
     words = verdict(found)
     assert words.elected
-    assert any("leads as a last resort until 2 has caught up" in each for each in words.details)
+    assert any("leads as a last resort until 2 has caught up" in detail for detail in words.details)
     assert 4_000 < (found.quantile_ms(1) or 0) < 15_000
     told = json_value(simulate_election_document(found))
     nodes = {each["id"]: each for each in told["nodes"]}
@@ -51,7 +51,7 @@ def test_a_witness_that_is_not_ahead_is_no_candidate() -> None:
     found = report(EQUAL, 3)
     assert found.wins == {2: 10}
     assert found.after_witness == 0
-    assert any("leads as a last resort only" in each for each in verdict(found).details)
+    assert any("leads as a last resort only" in detail for detail in verdict(found).details)
 
 
 def test_several_witnesses_are_several_nodes() -> None:

@@ -22,7 +22,7 @@ BY_INVARIANT = {each.caught_by: each for each in reversed(table.MUTANTS)}
 
 
 def test_there_are_twenty_mutants_at_least_and_their_names_differ() -> None:
-    names = [each.name for each in table.MUTANTS]
+    names = [mutant.name for mutant in table.MUTANTS]
     assert len(names) >= 20
     assert len(set(names)) == len(names)
 
@@ -31,7 +31,7 @@ def test_every_invariant_has_a_mutant_that_violates_it() -> None:
     from kraftool.sim.checkers import CHECKERS
 
     told_by_others = {"core", "liveness", "snapshots", TRANSCRIPTS}
-    assert {each.name for each in CHECKERS} == set(BY_INVARIANT) - told_by_others
+    assert {checker.name for checker in CHECKERS} == set(BY_INVARIANT) - told_by_others
     assert told_by_others <= set(BY_INVARIANT)
 
 

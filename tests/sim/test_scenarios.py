@@ -51,7 +51,7 @@ class Quorum:
         options = Options(
             voters=voters, observers=observers, dynamic=dynamic, faults=(), timing=TIMING
         )
-        self.world = checked_world(options, self.random, [each() for each in checkers])
+        self.world = checked_world(options, self.random, [checker() for checker in checkers])
         self.voters = list(self.world.nodes.values())[:voters]
         for node in self.world.nodes.values():
             node.snapshot_every = self.random.choice((5, 20, 1000))
@@ -71,17 +71,19 @@ class Quorum:
         by = list(nodes if nodes is not None else self.world.nodes.values())
         self.until(
             f"{offset} is committed",
-            lambda: all((each.watermark or 0) >= offset for each in by if each.is_up),
+            lambda: all((node.watermark or 0) >= offset for node in by if node.is_up),
         )
 
     @property
     def leader(self) -> Node:
-        return max((each for each in self.voters if each.leads), key=lambda each: each.raft.epoch)
+        return max(
+            (voter for voter in self.voters if voter.leads), key=lambda each: each.raft.epoch
+        )
 
     def has_leader_beside(self, old: Node) -> bool:
         return any(
-            each.leads and each is not old and each.raft.epoch > old.raft.epoch
-            for each in self.voters
+            voter.leads and voter is not old and voter.raft.epoch > old.raft.epoch
+            for voter in self.voters
         )
 
     @property
@@ -93,7 +95,7 @@ class Quorum:
         self.world.network.cut |= {*pairs, *((b, a) for a, b in pairs)}
 
     def others(self, *nodes: Node) -> list[Node]:
-        return [each for each in self.world.nodes.values() if each not in nodes]
+        return [node for node in self.world.nodes.values() if node not in nodes]
 
 
 @pytest.mark.parametrize("dynamic", [True, False])
@@ -153,9 +155,9 @@ def test_237_the_majority_goes_on_and_the_minority_catches_up(seed: int) -> None
     quorum.until_committed(10)
     minority, majority = quorum.voters[:2], quorum.voters[2:]
     quorum.cut(minority, quorum.others(*minority))
-    end = max(each.log.end for each in quorum.voters)
+    end = max(voter.log.end for voter in quorum.voters)
     quorum.until_committed(2 * end, majority)
-    assert all((each.watermark or 0) < 2 * end for each in minority)
+    assert all((node.watermark or 0) < 2 * end for node in minority)
     quorum.world.network.heal()
     quorum.until_committed(2 * end + 10)
 
@@ -177,17 +179,17 @@ def test_238_one_leader_after_the_other_is_cut_off(seed: int) -> None:
 def test_239_nothing_committed_goes_with_a_disk_that_is_lost(seed: int, dynamic: bool) -> None:
     """Static voters do not tell a new disk from the old: its node may go back in epochs, and
     majorities are of those who remember."""
-    checkers = [each for each in CHECKERS if each.name not in {"epochs", "majority"}]
+    checkers = [checker for checker in CHECKERS if checker.name not in {"epochs", "majority"}]
     quorum = Quorum(seed, dynamic=dynamic, checkers=checkers)
     quorum.until_committed(10)
     old = quorum.random.choice(quorum.voters)
     epoch = old.raft.epoch
     was_leader = old.leads
     old.end(power=False)
-    rest = [each for each in quorum.voters if each is not old]
+    rest = [voter for voter in quorum.voters if voter is not old]
     if was_leader:
         quorum.until(
-            "another leads", lambda: any(each.leads and each.raft.epoch > epoch for each in rest)
+            "another leads", lambda: any(node.leads and node.raft.epoch > epoch for node in rest)
         )
     quorum.until_committed(quorum.committed + 3, rest)
     quorum.world.lost_disks[ReplicaKey(old.id, old.disk.directory_id)] = old.disk

@@ -53,5 +53,5 @@ def test_every_kind_of_fault_really_happens() -> None:
 def test_static_quorums_are_upgraded() -> None:
     options = Options(voters=3, dynamic=False, faults=("upgrade", "loss", "duplication"))
     verdicts = [run(seed, options) for seed in range(12)]
-    assert all(each.is_fine for each in verdicts), [each.text for each in verdicts]
-    assert sum(each.counts["upgrades to kraft.version 1"] for each in verdicts) >= 3
+    assert all(verdict.is_fine for verdict in verdicts), [verdict.text for verdict in verdicts]
+    assert sum(verdict.counts["upgrades to kraft.version 1"] for verdict in verdicts) >= 3

@@ -43,7 +43,7 @@ def test_one_whole_batch_is_given_though_it_is_larger_than_what_was_asked_for(
 ) -> None:
     answer = filled(disk(), FetchResponse(read=ReadRange(offset=2, max_bytes=most)))
     assert isinstance(answer, FetchResponse)
-    assert [each.base_offset for each in answer.batches] == bases
+    assert [batch.base_offset for batch in answer.batches] == bases
 
 
 @pytest.mark.parametrize(("offset", "bases"), [(3, [2, 4]), (5, [4]), (6, [])])
@@ -51,7 +51,7 @@ def test_a_read_from_within_a_batch_begins_with_the_batch(offset: int, bases: li
     """Scenario 225, and Kafka's answers in tests/raft/golden (a fetch at 3 gets 1 to 9)."""
     answer = filled(disk(), FetchResponse(read=ReadRange(offset=offset, max_bytes=999)))
     assert isinstance(answer, FetchResponse)
-    assert [each.base_offset for each in answer.batches] == bases
+    assert [batch.base_offset for batch in answer.batches] == bases
 
 
 def test_the_slices_of_a_snapshot_make_the_file() -> None:

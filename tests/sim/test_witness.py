@@ -27,7 +27,7 @@ class Stalemate:
 
     def __init__(self, seed: int) -> None:
         options = Options(voters=3, observers=0, dynamic=True, witnesses=1, faults=(), trace=False)
-        self.world = checked_world(options, Random(seed), [each() for each in CHECKERS])
+        self.world = checked_world(options, Random(seed), [checker() for checker in CHECKERS])
         self.witness = self.world.nodes[3]
         for node in self.world.nodes.values():
             self.world.after(self.world.random.randrange(30), node.start)
@@ -64,11 +64,11 @@ class Stalemate:
         assert self.world.run(self.world.now + for_ms, holds), f"no {what}"
 
     def _ends(self) -> list[int]:
-        return [each.log.end for each in self.world.nodes.values()]
+        return [node.log.end for node in self.world.nodes.values()]
 
     def _committing(self) -> Node | None:
         nodes = self.world.nodes.values()
-        return next((each for each in nodes if each.leads and each.watermark), None)
+        return next((node for node in nodes if node.leads and node.watermark), None)
 
     def _leader(self) -> Node:
         leader = self._committing()

@@ -61,9 +61,9 @@ def quorum(folder: Path, cluster_id: str = "") -> Path:
     for id in VOTERS:
         target = folder / f"node-{id}"
         shutil.copytree(QUORUM / f"node-{id}/data", target)
-        for each in target.glob("__cluster_metadata-0/*.checkpoint"):
-            if int(each.name[:20]):
-                each.unlink()
+        for path in target.glob("__cluster_metadata-0/*.checkpoint"):
+            if int(path.name[:20]):
+                path.unlink()
         if cluster_id:
             edit_meta(target, "cluster.id", cluster_id)
     return folder

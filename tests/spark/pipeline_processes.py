@@ -63,19 +63,19 @@ class Pipeline:
             case To.GROUP:
                 os.killpg(self.process.pid, number)
             case To.ALL:
-                for each in self.processes():
+                for process in self.processes():
                     with suppress(ProcessLookupError):
-                        os.kill(each, number)
+                        os.kill(process, number)
         return self.process.wait(PATIENCE_S)
 
     def processes(self) -> dict[int, str]:
         """All that come from it and run, with what they are called by."""
         found = {}
-        for each in Path("/proc").glob("[0-9]*"):
+        for path in Path("/proc").glob("[0-9]*"):
             try:
-                fields = (each / "stat").read_text().rpartition(")")[2].split()
+                fields = (path / "stat").read_text().rpartition(")")[2].split()
                 if int(fields[3]) == self.process.pid and fields[0] != "Z":
-                    found[int(each.name)] = (each / "cmdline").read_text().replace("\0", " ")
+                    found[int(path.name)] = (path / "cmdline").read_text().replace("\0", " ")
             except OSError:
                 continue
         return found
@@ -86,8 +86,8 @@ class Pipeline:
         deadline = time.monotonic() + _MOMENT_S
         while self.processes() and time.monotonic() < deadline:
             time.sleep(0.05)
-        left = [each.name for each in self.temporary.iterdir()]
-        return left + [each[:100] for each in self.processes().values()]
+        left = [path.name for path in self.temporary.iterdir()]
+        return left + [process[:100] for process in self.processes().values()]
 
 
 Run = TypeVar("Run", bound=Pipeline)

@@ -66,18 +66,18 @@ def findings_by_command(path: str) -> set[tuple[object, ...]]:
     report = verify_snapshots(open_paths([path])[0], unopened=unopened)
     documents["verify-snapshot"] = json_value(verify_snapshot_document(report))
     return {
-        (by, *(each[key] for key in PLACE))
+        (by, *(finding[key] for key in PLACE))
         for by, value in documents.items()
-        for each in _all_findings(value)
+        for finding in _all_findings(value)
     }
 
 
 def findings_of_audit(findings: Iterable[dict[str, Any]], path: str) -> set[tuple[object, ...]]:
     return {
-        (by, *(each[key] for key in PLACE))
-        for each in findings
-        for by in each["by"]
-        if each["directory"] == path and by != "audit"
+        (by, *(finding[key] for key in PLACE))
+        for finding in findings
+        for by in finding["by"]
+        if finding["directory"] == path and by != "audit"
     }
 
 
@@ -105,7 +105,7 @@ def test_a_worker_writes_a_finding_as_the_document_has_it() -> None:
 
 def test_each_finding_of_a_directory_is_told_once(told: Told) -> None:
     findings = told.findings(weighty=False)
-    places = [tuple(each[key] for key in PLACE) for each in findings]
+    places = [tuple(finding[key] for key in PLACE) for finding in findings]
     assert len(places) == len(set(places))
 
 

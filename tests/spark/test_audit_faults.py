@@ -174,9 +174,9 @@ def test_a_voter_that_lacks_changes_is_told(told: Told, fleet: Path) -> None:
 
 def test_damage_is_no_divergence(told: Told, fleet: Path) -> None:
     of = [
-        each["code"]
-        for each in told.findings()
-        if any(one.startswith(str(fleet / "damaged")) for one in each["paths"])
+        finding["code"]
+        for finding in told.findings()
+        if any(one.startswith(str(fleet / "damaged")) for one in finding["paths"])
     ]
     assert {"KT-LOG-CRC", "KT-DIR-QUORUM-STATE"} <= set(of)
     assert not {"KT-SIG-SAME-PLACE", "KT-LOG-DIVERGED"} & set(of)
@@ -205,7 +205,7 @@ def mixed_up(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> t
     root = tmp_path_factory.mktemp("mixed-up")
     build(root, FleetPlan(clusters=6, seed=5))
     names = [sorted((root / f"cluster-{number:04}").iterdir()) for number in range(6)]
-    ids = {each: _id_of(each) for nodes in names for each in nodes}
+    ids = {node: _id_of(node) for nodes in names for node in nodes}
     edit_meta(names[1][2], "cluster.id", ids[names[0][0]])
     for one, other in ((names[2][1], names[3][1]),):
         (one / PARTITION).rename(root / "aside")
@@ -286,7 +286,7 @@ def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
 
 def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:
     told = audited(spark, tmp_path / "gone")
-    assert [each["code"] for each in told.findings()] == ["KT-DIR-READ"]
+    assert [finding["code"] for finding in told.findings()] == ["KT-DIR-READ"]
     assert (told.document["clusters"], told.document["directories"]) == ([], [])
 
 
@@ -343,4 +343,8 @@ def test_a_damaged_directory_is_not_taken_into_a_complete_clone(
 
 
 def _whole_copies(told: Told) -> list[dict[str, Any]]:
-    return [each for each in told.findings(weighty=False) if each["code"] == "KT-SIG-WHOLE-COPY"]
+    return [
+        finding
+        for finding in told.findings(weighty=False)
+        if finding["code"] == "KT-SIG-WHOLE-COPY"
+    ]

@@ -85,7 +85,7 @@ def test_two_ranges_of_one_log_are_two() -> None:
 def test_the_agreement_of_one_side_closes_no_range_of_the_other_that_goes_on() -> None:
     told = _told(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(1, 7, 8))
     assert [(each.first_offset, each.last_offset) for each in told] == [(1, 2)]
-    assert [each.paths for each in told[0].sides] == [("a", "b"), ("c",)]
+    assert [side.paths for side in told[0].sides] == [("a", "b"), ("c",)]
 
 
 def test_after_a_log_has_ended_the_others_may_differ_once_more() -> None:
@@ -101,7 +101,7 @@ def test_batches_with_other_bounds_differ() -> None:
 
 def test_a_log_that_begins_within_a_range_is_on_the_side_that_it_is_like() -> None:
     told = _told(a=_log(1, 2, 3, 4), b=_log(1, 7, 8, 4), c=_log(3, 4, start=2))
-    assert [each.paths for each in told[0].sides] == [("a", "c"), ("b",)]
+    assert [side.paths for side in told[0].sides] == [("a", "c"), ("b",)]
 
 
 def test_a_gap_is_no_divergence() -> None:
@@ -124,7 +124,7 @@ def _said(*, newest_snapshot: int = 0, **logs: Log) -> list[Any]:
         )
         for name, log in logs.items()
     }
-    return [each for each, _ in findings_of(_told(**logs), summaries)]
+    return [finding for finding, _ in findings_of(_told(**logs), summaries)]
 
 
 def test_the_tail_of_a_leader_that_was_stopped_is_no_error() -> None:
@@ -187,7 +187,7 @@ def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | Non
 
 def test_one_cluster_stays_one_where_a_node_ended_early() -> None:
     units, told = split([_kin("a", 1, 1, 2), _kin("b", 2, 2, 3), _kin("c", 3)])
-    assert ([len(each) for each in units], told) == ([3], [])
+    assert ([len(unit) for unit in units], told) == ([3], [])
 
 
 def test_strangers_with_the_same_node_ids_are_two_clusters() -> None:
@@ -196,7 +196,7 @@ def test_strangers_with_the_same_node_ids_are_two_clusters() -> None:
         _kin("y/a", 1, 9, epochs={1: 9}),
     ]  # fmt: skip
     units, (told,) = split(members)
-    assert [len(each) for each in units] == [2, 1]
+    assert [len(unit) for unit in units] == [2, 1]
     assert (told.first, told.second, told.nodes) == (("x/a", "x/b"), ("y/a",), (1,))
     assert not told.are_copies
 
@@ -209,7 +209,7 @@ def test_strangers_with_other_node_ids_are_left_to_the_comparison() -> None:
 def test_copies_in_folders_of_their_own_are_two_clusters() -> None:
     members = [_kin(f"{day}/n{id}", id, 1) for day in ("mon", "tue") for id in (1, 2, 3)]
     units, (told,) = split(members)
-    assert [len(each) for each in units] == [3, 3]
+    assert [len(unit) for unit in units] == [3, 3]
     assert told.are_copies
 
 
@@ -246,8 +246,8 @@ def _fleet(*members: Kin) -> dict[str, Household]:
     """Households, with the pieces that their logs show."""
     told: dict[str, int] = {}
     for cluster in ("x", "y"):
-        told |= pieces([each for each in members if each.cluster_id == cluster])
-    return households(replace(each, piece=told.get(each.name, 0)) for each in members)
+        told |= pieces([member for member in members if member.cluster_id == cluster])
+    return households(replace(member, piece=told.get(member.name, 0)) for member in members)
 
 
 def _lent(id: int, **how: bool) -> Kin:
@@ -289,7 +289,7 @@ def test_a_voter_whose_log_has_no_part_in_common_stays_where_the_voters_name_it(
 
 
 def _household(key: str, *nodes: int, voters: tuple[int, ...] = (1, 2, 3)) -> Household:
-    names = tuple(f"/fleet/{key}/n{each}" for each in nodes)
+    names = tuple(f"/fleet/{key}/n{node}" for node in nodes)
     return Household(key=key, names=names, node_ids=frozenset(nodes), voters=frozenset(voters))
 
 
@@ -370,7 +370,7 @@ def test_a_root_behind_a_link_is_the_same_directory(fixtures_dir: Path, tmp_path
     (tmp_path / "link").symlink_to(source)
     found = find([str(source), str(tmp_path / "link"), str(tmp_path / "none")])
     assert len(found.items) == 1
-    assert [each.finding.code for each in found.findings] == ["KT-DIR-READ"]
+    assert [finding.finding.code for finding in found.findings] == ["KT-DIR-READ"]
 
 
 def test_a_folder_that_cannot_be_listed_is_a_finding(
@@ -422,12 +422,12 @@ def test_a_wiped_directory_among_others_is_told(tmp_path: Path) -> None:
     (tmp_path / "two/node-9/__cluster_metadata-0").mkdir(parents=True)
     found = find([str(tmp_path)])
     assert len(found.items) == 6
-    told = {each.finding.file: each.finding for each in found.findings}
-    assert {name: each.severity.value for name, each in told.items()} == {
+    told = {finding.finding.file: finding.finding for finding in found.findings}
+    assert {name: finding.severity.value for name, finding in told.items()} == {
         f"{tmp_path}/one/node-9": "warning",
         f"{tmp_path}/two/node-9": "error",
     }
-    assert {each.code for each in told.values()} == {"KT-DIR-EMPTY"}
+    assert {finding.code for finding in told.values()} == {"KT-DIR-EMPTY"}
 
 
 def test_an_empty_directory_is_told_where_its_fellows_or_a_pattern_name_it(tmp_path: Path) -> None:

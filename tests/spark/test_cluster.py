@@ -128,8 +128,8 @@ def worker_python(folder: Path) -> Path:
         assert spec.submodule_search_locations is not None
         place = Path(spec.submodule_search_locations[0])
         metadata = place.parent.glob(f"{name}-*.dist-info")  # crc32c asks for its own version
-        for each in (place, *metadata):
-            (site_packages / each.name).symlink_to(each)
+        for path in (place, *metadata):
+            (site_packages / path.name).symlink_to(path)
     return folder / "bin" / "python"
 
 
@@ -207,12 +207,12 @@ def test_a_worker_without_kraftool_decodes_with_the_code_that_came_with_the_job(
     assert said["master"] == cluster.master
     data = segment.read_bytes()
     batches = list(scan(lambda at, size: data[at : at + size]))
-    assert not any(isinstance(each, Damage) for each in batches)
+    assert not any(isinstance(batch, Damage) for batch in batches)
     offsets = [
         record.record.offset
-        for each in batches
-        if not isinstance(each, Damage)
-        for record in decode_batch(each)
+        for batch in batches
+        if not isinstance(batch, Damage)
+        for record in decode_batch(batch)
     ]
     assert said["offsets"] == [offset for offset in offsets if offset >= 10]
     assert said["python"] == [str(cluster.python)]
@@ -237,7 +237,7 @@ def test_a_stream_runs_on_a_cluster_and_ends_with_what_it_is_writing(
 
     def offsets() -> list[int]:
         files = map(read_table, out.glob("batch=*/*.parquet"))
-        rows = (row for each in files for row in each.to_pylist())
+        rows = (row for file in files for row in file.to_pylist())
         return sorted(row["offset"] for row in rows if row["kind"] == "record")
 
     with ended(run):

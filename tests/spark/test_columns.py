@@ -24,7 +24,7 @@ pytestmark = pytest.mark.spark
 
 
 def test_every_metadata_and_control_record_of_the_catalogue_has_a_source() -> None:
-    control = {each.message for each in ControlRecordType}
+    control = {record_type.message for record_type in ControlRecordType}
     assert set(record_types()) == {*schema.names("metadata"), *control}
 
 

@@ -61,7 +61,7 @@ def test_the_comparison_tells_what_an_audit_misses_and_what_it_invents(tmp_path:
     assert compared(finding) == (0, 0)
     assert compared() == (1, 0)
     assert compared({**finding, "position": 0}) == (1, 0)
-    other = next(each for each in tmp_path.iterdir() if each.name not in planted["directory"])
+    other = next(path for path in tmp_path.iterdir() if path.name not in planted["directory"])
     elsewhere = {**finding, "paths": [str(other / "controller-1")]}
     assert compared(elsewhere) == (1, 1)
     assert compared(finding, {**elsewhere, "severity": "info"}) == (0, 0)

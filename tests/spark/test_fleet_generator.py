@@ -34,25 +34,25 @@ ONLY_AUDIT_TELLS = {"before-upgrade"}
 
 def told(*directories: Path) -> Iterator[Finding]:
     """What the direct commands say of directories that they are given together."""
-    paths = [str(each) for each in directories]
+    paths = [str(directory) for directory in directories]
     locations, unread = locations_of(paths)
     assert not unread
     yield from diagnose(examine(locations, unread, lambda _name, _size: None)).findings
-    yield from verify_logs([open_path(each) for each in paths]).all_findings
-    yield from verify_snapshots([open_path(each) for each in paths]).all_findings
+    yield from verify_logs([open_path(path) for path in paths]).all_findings
+    yield from verify_snapshots([open_path(path) for path in paths]).all_findings
 
 
 def weighty(*directories: Path) -> list[tuple[str, str, str]]:
     """Findings from warning up."""
     return [
-        (each.code, each.file, each.text)
-        for each in told(*directories)
-        if each.severity is not Severity.INFO
+        (finding.code, finding.file, finding.text)
+        for finding in told(*directories)
+        if finding.severity is not Severity.INFO
     ]
 
 
 def clusters(fleet: Path) -> list[list[Path]]:
-    return [sorted(each.iterdir()) for each in sorted(fleet.iterdir()) if each.is_dir()]
+    return [sorted(path.iterdir()) for path in sorted(fleet.iterdir()) if path.is_dir()]
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -73,23 +73,28 @@ def healthy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_direct_commands_find_nothing_in_a_fleet_without_faults(healthy: Path) -> None:
     for directories in clusters(healthy):
         assert weighty(*directories) == []
-        for each in directories:
-            assert weighty(each) == []
+        for directory in directories:
+            assert weighty(directory) == []
 
 
 def test_its_clusters_are_not_all_alike(healthy: Path) -> None:
     every = clusters(healthy)
     assert all(len(each) == 3 for each in every)
-    states = {each: load_state(str(each)) for directories in every for each in directories}
+    states = {
+        directory: load_state(str(directory)) for directories in every for directory in directories
+    }
     levels = {state.image.features.metadata_version for state in states.values()}
-    assert levels == {each.levels[-1] for each in templates()}
-    assert len({each.read_bytes() for each in healthy.glob("*/*/meta.properties")}) == len(states)
-    voters = {len(list(each.glob(f"{PARTITION}/*-0000000000.checkpoint"))) for each in states}
+    assert levels == {template.levels[-1] for template in templates()}
+    assert len({path.read_bytes() for path in healthy.glob("*/*/meta.properties")}) == len(states)
+    voters = {len(list(path.glob(f"{PARTITION}/*-0000000000.checkpoint"))) for path in states}
     assert voters == {0, 1}
-    cleaned = [each for each in states if not (each / PARTITION / f"{0:020}.log").exists()]
+    cleaned = [path for path in states if not (path / PARTITION / f"{0:020}.log").exists()]
     assert 0 < len(cleaned) < len(states)
-    assert any(len(list(each.glob(f"{PARTITION}/*.log"))) > 2 for each in states)
-    behind = [len({states[each].end_offset for each in directories}) > 1 for directories in every]
+    assert any(len(list(path.glob(f"{PARTITION}/*.log"))) > 2 for path in states)
+    behind = [
+        len({states[directory].end_offset for directory in directories}) > 1
+        for directories in every
+    ]
     assert set(behind) == {True, False}
     epochs = {state.image.provenance.last_epoch for state in states.values()}
     assert len(epochs) > 3
@@ -107,12 +112,12 @@ def test_a_seed_makes_the_same_bytes_again_and_another_one_others(tmp_path: Path
 def test_a_large_cluster_is_as_large_as_asked_for_and_healthy_too(tmp_path: Path) -> None:
     build(tmp_path, FleetPlan(clusters=2, seed=2, huge=3_000_000))
     small, large = clusters(tmp_path)
-    size = sum(each.stat().st_size for each in large[0].glob(f"{PARTITION}/*.log"))
+    size = sum(path.stat().st_size for path in large[0].glob(f"{PARTITION}/*.log"))
     assert 2_900_000 < size < 3_500_000
-    assert size > 10 * sum(each.stat().st_size for each in small[0].glob(f"{PARTITION}/*.log"))
+    assert size > 10 * sum(path.stat().st_size for path in small[0].glob(f"{PARTITION}/*.log"))
     # Its snapshots are reckoned, not replayed: verify-snapshot compares them with the log.
     compared = verify_snapshots([open_path(str(large[0]))])
-    assert len([each for each in compared.snapshots if each.compared_with]) > 2
+    assert len([snapshot for snapshot in compared.snapshots if snapshot.compared_with]) > 2
     assert weighty(*large) == []
 
 
@@ -125,18 +130,18 @@ def test_a_planted_fault_is_answered_where_it_is_and_by_nothing_else(
     expected = KINDS[kind]
     found = list(told(*directories))
     if kind not in ONLY_AUDIT_TELLS:
-        answers = [each for each in found if each.code in expected.codes]
+        answers = [finding for finding in found if finding.code in expected.codes]
         assert answers
-        assert any(is_there(each, planted) for each in answers), answers
+        assert any(is_there(answer, planted) for answer in answers), answers
     explained = {*expected.codes, *expected.follow}
     assert not [
-        (each.code, each.file, each.text)
-        for each in found
-        if each.severity is not Severity.INFO and each.code not in explained
+        (finding.code, finding.file, finding.text)
+        for finding in found
+        if finding.severity is not Severity.INFO and finding.code not in explained
     ]
     if expected.alone:
         own = told(planted.cluster.path(planted.voter))
-        assert any(each.code in expected.codes and is_there(each, planted) for each in own)
+        assert any(finding.code in expected.codes and is_there(finding, planted) for finding in own)
 
 
 def is_there(finding: Finding, planted: Planted) -> bool:
@@ -171,4 +176,4 @@ def test_the_tool_refuses_a_folder_with_something_in_it(tmp_path: Path) -> None:
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     assert ran.returncode == 2
     assert "not empty" in ran.stderr
-    assert [each.name for each in tmp_path.iterdir()] == ["mine"]
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -65,7 +65,7 @@ def test_a_file_that_was_named_is_that_file_alone() -> None:
 
 def test_several_files_that_were_named_are_a_folder_of_them(tmp_path: Path) -> None:
     folder = DATA / "__cluster_metadata-0"
-    names = sorted(each.name for each in folder.iterdir() if each.suffix in (".log", ".checkpoint"))
+    names = sorted(path.name for path in folder.iterdir() if path.suffix in (".log", ".checkpoint"))
     with on_disk(_files(*(str(folder / name) for name in names))) as here:
         assert sorted(os.listdir(here.path)) == names
         loaded = load_state(here.path)
@@ -76,18 +76,18 @@ def test_several_files_that_were_named_are_a_folder_of_them(tmp_path: Path) -> N
 
 def test_a_url_is_copied_privately_and_the_copy_is_removed(remote: str, tmp_path: Path) -> None:
     expected = {
-        str(each.relative_to(DATA)): each.read_bytes() for each in DATA.rglob("*") if each.is_file()
+        str(path.relative_to(DATA)): path.read_bytes() for path in DATA.rglob("*") if path.is_file()
     }
     files = _files(remote)
     with on_disk(files) as here:
         below = Path(here.path)
-        found = {str(each.relative_to(below)): each for each in below.rglob("*") if each.is_file()}
-        assert {name: each.read_bytes() for name, each in found.items()} == {
-            each.relative: expected[each.relative] for each in files
+        found = {str(path.relative_to(below)): path for path in below.rglob("*") if path.is_file()}
+        assert {name: path.read_bytes() for name, path in found.items()} == {
+            file.relative: expected[file.relative] for file in files
         }
-        assert all(stat.S_IMODE(each.stat().st_mode) == 0o600 for each in found.values())
-        folders = [below, below.parent, *(each for each in below.rglob("*") if each.is_dir())]
-        assert all(stat.S_IMODE(each.stat().st_mode) == 0o700 for each in folders)
+        assert all(stat.S_IMODE(path.stat().st_mode) == 0o600 for path in found.values())
+        folders = [below, below.parent, *(path for path in below.rglob("*") if path.is_dir())]
+        assert all(stat.S_IMODE(folder.stat().st_mode) == 0o700 for folder in folders)
         assert load_state(here.path).image == load_state(str(DATA)).image
     assert not _left(tmp_path)
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_read_is_left_out_and_told(
     monkeypatch.setattr(FleetFile, "open", refusing)
     with on_disk(files) as here:
         assert not Path(here.path, "__cluster_metadata-0/quorum-state").exists()
-        assert [(each.name.rpartition("/")[2], each.hint) for each in here.problems] == [
+        assert [(problem.name.rpartition("/")[2], problem.hint) for problem in here.problems] == [
             ("quorum-state", "ask for it")
         ]
 
@@ -155,7 +155,7 @@ def test_no_name_leads_out_of_the_copy(remote: str, tmp_path: Path) -> None:
     for relative in ("../escaped", "a/../../escaped", "/escaped", "a//b", "nul\0"):
         bad = dataclasses.replace(first, relative=relative)
         with on_disk([first, bad]) as here:
-            assert [each.reason for each in here.problems] == ["its name is no file's name"]
+            assert [problem.reason for problem in here.problems] == ["its name is no file's name"]
             assert not (tmp_path / "room/escaped").exists()
 
 

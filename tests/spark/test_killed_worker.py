@@ -116,7 +116,7 @@ def rows(out: Path) -> dict[str, list[Any]]:
     """Every table's rows, in an order of their own: which file has a row is nobody's business."""
     dataset: Any = import_module("pyarrow.dataset")
     found = {}
-    for folder in sorted(each for each in out.iterdir() if each.is_dir()):
+    for folder in sorted(path for path in out.iterdir() if path.is_dir()):
         if folder.name.startswith(("_", ".")):
             continue
         table = dataset.dataset(folder, format="parquet", partitioning="hive").to_table()
@@ -154,13 +154,13 @@ class Killer(threading.Thread):
 def descendants() -> dict[int, int]:
     """The processes that come from this one, each with its parent."""
     parents: dict[int, int] = {}
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
+    for path in Path("/proc").iterdir():
+        if path.name.isdigit():
             try:
-                told = (each / "stat").read_text().rpartition(")")[2].split()
+                told = (path / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue
-            parents[int(each.name)] = int(told[1])
+            parents[int(path.name)] = int(told[1])
     found: dict[int, int] = {}
     for pid in parents:
         above = pid
@@ -173,14 +173,14 @@ def descendants() -> dict[int, int]:
 
 def has_open(pid: int, name: str) -> bool:
     try:
-        return any(os.readlink(each).endswith(name) for each in Path(f"/proc/{pid}/fd").iterdir())
+        return any(os.readlink(path).endswith(name) for path in Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
         return False
 
 
 def at_work(out: Path) -> Iterator[int]:
     """The workers that read the large log while rows of it are staged already."""
-    if not any(each.is_file() and each.stat().st_size for each in out.rglob("*.parquet*")):
+    if not any(path.is_file() and path.stat().st_size for path in out.rglob("*.parquet*")):
         return
     for pid in descendants():
         if has_open(pid, LOG):

@@ -42,7 +42,7 @@ Row = dict[str, Any]
 
 def _rows_in(path: Path) -> list[Row]:
     lines = path.read_text().splitlines(keepends=True)
-    return [json.loads(each) for each in lines if each.endswith("\n")]
+    return [json.loads(line) for line in lines if line.endswith("\n")]
 
 
 def streaming(folder: Path, *arguments: object) -> AbstractContextManager[Pipeline]:

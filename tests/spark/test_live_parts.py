@@ -145,7 +145,7 @@ def test_rows_are_lines_of_which_none_acts_on_a_terminal(
     output.flush()
     shown = capfdbinary.readouterr().out.decode()
     assert "\x1b" not in shown
-    lines = [each for each in shown.splitlines() if "what" not in each and len(each) > 10]
+    lines = [line for line in shown.splitlines() if "what" not in line and len(line) > 10]
     assert "22:13:20.000Z c\\u001b[2J" in lines[0]
     assert "0.log:7" in lines[0]
     assert 'TOPIC_RECORD  name="a' in lines[0]
@@ -165,11 +165,11 @@ def test_nothing_of_anybody_else_is_touched_whatever_it_is_called(
     with held(tmp_path / "c", _note("/a")) as mine, pytest.raises(OtherStream):
         ParquetSink(tmp_path / "dir", mine)
     assert (tmp_path / "dir" / name / "important").read_text() == "keep"
-    assert [each.name for each in (tmp_path / "dir").iterdir()] == [name]
+    assert [path.name for path in (tmp_path / "dir").iterdir()] == [name]
 
 
 def _contents(folder: Path) -> dict[Path, bytes | None]:
-    return {each: each.read_bytes() if each.is_file() else None for each in folder.rglob("*")}
+    return {path: path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
 
 
 def test_no_pipeline_writes_into_a_data_directory(fixtures_dir: Path, tmp_path: Path) -> None:

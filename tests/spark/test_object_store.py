@@ -71,7 +71,7 @@ def test_a_bucket_gives_the_records_that_the_disk_gives(store: dict[str, Any]) -
 
 def test_a_pattern_in_a_bucket_chooses_directories(store: dict[str, Any]) -> None:
     found = find_fleet(["s3://fleet/*/node-[12]/data"], options=store)
-    assert {each.directory.node_id for each in found.files} == {1, 2}
+    assert {file.directory.node_id for file in found.files} == {1, 2}
 
 
 def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[str, Any]) -> None:

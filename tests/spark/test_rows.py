@@ -258,7 +258,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
         for task in reader.partitions():
             assert isinstance(task, ReadTask)
             owners += [each.file.directory for each in task.splits]
-        return {each.name: (each.cluster_id, each.node_id) for each in owners}
+        return {owner.name: (owner.cluster_id, owner.node_id) for owner in owners}
 
     every = directories()
     names = sorted(name for name, (_, node) in every.items() if node == 2)

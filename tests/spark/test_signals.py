@@ -56,16 +56,16 @@ def _reads_the_log(run: Pipeline) -> bool:
     for pid, command in run.processes().items():
         if "pyspark" in command:
             try:
-                links = [os.readlink(each) for each in Path(f"/proc/{pid}/fd").iterdir()]
+                links = [os.readlink(path) for path in Path(f"/proc/{pid}/fd").iterdir()]
             except OSError:
                 continue
-            if any(each.endswith(LOG) for each in links):
+            if any(link.endswith(LOG) for link in links):
                 return True
     return False
 
 
 def _has_a_jvm(run: Pipeline) -> bool:
-    return any("java" in each for each in run.processes().values())
+    return any("java" in process for process in run.processes().values())
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
         assert not out.exists()
         return
     assert read_tables(out) == {}
-    assert sorted(each.name for each in (out / "_kraftool").iterdir()) == ["lock", "tables.json"]
+    assert sorted(path.name for path in (out / "_kraftool").iterdir()) == ["lock", "tables.json"]
 
 
 def test_a_signal_does_not_wait_for_the_job_that_runs(tmp_path: Path) -> None:

@@ -105,8 +105,8 @@ def test_with_an_index_little_of_the_file_is_read() -> None:
     borders = [at for _, at, _ in _items(data)]
     batches = [RecordBatch.read(data[at : at + 61], at) for at in borders]
     entries = b"".join(
-        (each.last_offset).to_bytes(4, "big") + each.position.to_bytes(4, "big")
-        for each in batches[1:]
+        (batch.last_offset).to_bytes(4, "big") + batch.position.to_bytes(4, "big")
+        for batch in batches[1:]
     )
     index = decode_offset_index(entries, 0)[0]
     read = 0

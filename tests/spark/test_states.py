@@ -101,7 +101,7 @@ def test_topics_and_partitions_are_those_of_state(
     directory: str, collected: Any, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = FIXTURES / directory
-    (owner, *_) = {each.directory for each in _write(path, collected)}
+    (owner, *_) = {file.directory for file in _write(path, collected)}
     _check_end(collected, _state(path, capsysbinary, monkeypatch))
     for table, cluster, day, batch in collected.batches:
         assert (cluster, day) == (owner.cluster_id, None), table
@@ -185,14 +185,14 @@ def test_histories_go_back_as_far_as_the_log_tells(
         )
 
     def logged(types: tuple[str, ...]) -> list[tuple[int, str]]:
-        return [(each["offset"], each["type"]) for each in records if each["type"] in types]
+        return [(record["offset"], record["type"]) for record in records if record["type"] in types]
 
     assert told("topic_history", topics) == logged(topics)
     assert told("partition_history", partitions) == logged(partitions)
     configs = [
-        (each["offset"], each["data"]["name"])
-        for each in records
-        if each["type"] == "CONFIG_RECORD" and each["data"]["resourceType"] == 2
+        (record["offset"], record["data"]["name"])
+        for record in records
+        if record["type"] == "CONFIG_RECORD" and record["data"]["resourceType"] == 2
     ]
     found = [
         (row["offset"], row["config"]) for row in collected.rows("topic_history") if row["config"]
@@ -207,7 +207,7 @@ def _log(folder: Path, *batches: list[tuple[str, int, Row]], start: int = 0) -> 
     """A log of batches of records, in a data directory."""
     log, offset = b"", start
     for records in batches:
-        values = [(None, encode_record(*each)) for each in records]
+        values = [(None, encode_record(*record)) for record in records]
         log += encode_batch(values, base_offset=offset, epoch=1, timestamp=1_000 + offset)
         offset += len(values)
     below = folder / "data/__cluster_metadata-0"
@@ -328,7 +328,7 @@ def _snapshot(path: Path, offset: int, *, whole: bool = True) -> None:
     """The snapshot that Kafka would have written at an offset of this log."""
     image = load_state(str(path), at=offset).image
     frame = SnapshotFrame(epoch=1, last_contained_log_timestamp=999 + offset, timestamp=5_000)
-    records = (encode_record(*each) for each in snapshot_records(image, 30))
+    records = (encode_record(*snapshot_record) for snapshot_record in snapshot_records(image, 30))
     data = b"".join(encode_snapshot(records, frame))
     name = write_checkpoint_name(offset, 1)
     (path / "__cluster_metadata-0" / name).write_bytes(data if whole else data[:-40])

@@ -141,7 +141,9 @@ _DATA = {"elections": _election, "voters": _voters, "features": _feature, "broke
 def test_the_tables_of_a_cluster_are_its_timeline(
     cluster: str, collected: Any, capsysbinary: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    paths = sorted({str(each[0].directory.name) for each in _directories(FIXTURES / cluster)})
+    paths = sorted(
+        {str(directory[0].directory.name) for directory in _directories(FIXTURES / cluster)}
+    )
     told = _Told(paths, capsysbinary, monkeypatch)
     _check(paths, collected, told)
     assert collected.tables, "something happened in every one of them"
@@ -160,8 +162,8 @@ def test_damaged_directories_tell_what_the_timeline_tells(
             if damaged.is_file():
                 shutil.copy(damaged, tmp_path / "node-2" / where / damaged.name)
     groups: dict[str, list[str]] = {}
-    for each in _directories(tmp_path):
-        owner = each[0].directory
+    for directory in _directories(tmp_path):
+        owner = directory[0].directory
         groups.setdefault(owner.cluster_id or owner.name, []).append(owner.name)
     for group in groups.values():
         told = _Told(group, capsysbinary, monkeypatch)

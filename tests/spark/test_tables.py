@@ -170,7 +170,7 @@ def test_files_and_findings_are_those_of_their_sources(
         rows = [tuple(row) for row in frame.select(columns).collect()]
         # No cluster id and an empty one are the same to a partition's folder.
         expected = sorted(str((row[0] or None, *row[1:])) for row in rows)
-        found = [tuple(row[each] for each in columns) for row in _read(written[0], name)]
+        found = [tuple(row[column] for column in columns) for row in _read(written[0], name)]
         assert sorted(map(str, found)) == expected
         assert expected
 
@@ -200,17 +200,17 @@ def test_a_second_run_reads_nothing_and_changes_nothing(
     report = write_tables(wanted, start)
     assert support.listing(out) == before
     assert (first.is_new, report.is_new, report.bytes_read) == (True, False, 0)
-    assert [each.after for each in report.tables] == [each.after for each in first.tables]
+    assert [table.after for table in report.tables] == [table.after for table in first.tables]
 
 
 def test_what_is_told_is_what_is_there(written: tuple[Path, TablesReport]) -> None:
     out, report = written
-    for each in report.tables:
-        files = list((out / each.name).rglob("*.parquet"))
+    for table in report.tables:
+        files = list((out / table.name).rglob("*.parquet"))
         rows = sum(pq.read_metadata(path).num_rows for path in files)
         size = sum(path.stat().st_size for path in files)
-        assert (each.after.rows, each.after.files, each.after.size) == (rows, len(files), size)
-    assert {each.name for each in report.tables} <= TABLES.keys()
+        assert (table.after.rows, table.after.files, table.after.size) == (rows, len(files), size)
+    assert {table.name for table in report.tables} <= TABLES.keys()
 
 
 def test_only_the_owner_can_read_them(written: tuple[Path, TablesReport]) -> None:
@@ -222,7 +222,7 @@ def test_only_the_owner_can_read_them(written: tuple[Path, TablesReport]) -> Non
 
 def test_pyarrow_reads_them_by_cluster_and_day(written: tuple[Path, TablesReport]) -> None:
     out, report = written
-    rows = {each.name: each.after.rows for each in report.tables}
+    rows = {table.name: table.after.rows for table in report.tables}
     for name in ("records", "batches", "PartitionRecord", "topics"):
         found = ds.dataset(out / name, partitioning="hive")
         assert found.count_rows() == rows[name]
@@ -235,7 +235,7 @@ def test_spark_reads_them_by_cluster_and_day(
     spark: "SparkSession", written: tuple[Path, TablesReport]
 ) -> None:
     out, report = written
-    rows = {each.name: each.after.rows for each in report.tables}
+    rows = {table.name: table.after.rows for table in report.tables}
     for name in ("records", "RegisterBrokerRecord", "partition_history", "findings"):
         frame = spark.read.parquet(str(out / name))
         assert frame.count() == rows[name]
@@ -252,9 +252,9 @@ def test_every_type_of_record_is_in_the_table_of_its_name(
     for rows in records.values():
         for row in rows:
             counts[row["type"]] = counts.get(row["type"], 0) + 1
-    for each in written[1].tables:
-        if each.name in record_types():
-            assert each.after.rows == sum(counts.get(kind, 0) for kind in types_of(each.name))
+    for table in written[1].tables:
+        if table.name in record_types():
+            assert table.after.rows == sum(counts.get(kind, 0) for kind in types_of(table.name))
 
 
 def test_secrets_are_masked_unless_asked_for(spark: "SparkSession", tmp_path: Path) -> None:

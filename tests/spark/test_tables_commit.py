@@ -289,9 +289,9 @@ def test_many_clusters_need_few_open_files_and_little_memory(tmp_path: Path) -> 
     files = sink.close()
     assert open_at_once == 3
     assert waiting < 100_000
-    assert sum(each.rows for each in files) == 4 * 40 * 50
-    assert len({each.path for each in files}) == len(files)
-    assert {each.staged for each in files} == {str(path) for path in tmp_path.rglob("*.parquet")}
+    assert sum(file.rows for file in files) == 4 * 40 * 50
+    assert len({file.path for file in files}) == len(files)
+    assert {file.staged for file in files} == {str(path) for path in tmp_path.rglob("*.parquet")}
 
 
 def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:
@@ -310,7 +310,7 @@ def test_a_cluster_id_of_any_form_is_one_folder(tmp_path: Path, value: str) -> N
     name = partition("cluster_id", value)
     assert "/" not in name
     (tmp_path / name).mkdir()
-    assert [each.name for each in tmp_path.iterdir()] == [name]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
     assert folder_of("records", value, "2026-01-01") == f"records/{name}/date=2026-01-01"
 
 

@@ -34,7 +34,7 @@ def _without_changes(out: Path) -> support.Tables:
 
 
 def _added(report: TablesReport, name: str) -> int:
-    return sum(each.added_rows for each in report.tables if each.name == name)
+    return sum(table.added_rows for table in report.tables if table.name == name)
 
 
 def _log(path: Path) -> Path:

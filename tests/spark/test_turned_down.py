@@ -47,7 +47,7 @@ def place(tmp_path: Path, fixtures_dir: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def _everything(place: Path) -> list[str]:
-    return sorted(str(each) for each in place.rglob("*"))
+    return sorted(str(path) for path in place.rglob("*"))
 
 
 @pytest.mark.parametrize(

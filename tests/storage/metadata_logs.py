@@ -97,7 +97,9 @@ def batches_in(data: bytes) -> list[RecordBatch]:
 
 def offsets(data: bytes) -> list[tuple[int, int]]:
     """First and last offset of each batch."""
-    return [(each.base_offset, each.last_offset) for each in batches_in(data)]
+    return [
+        (record_batch.base_offset, record_batch.last_offset) for record_batch in batches_in(data)
+    ]
 
 
 def snapshot(log: MetadataLog, offset: int, epoch: int, timestamp: int = 1_000) -> OffsetAndEpoch:
@@ -123,13 +125,13 @@ def downloadable(path: Path, offset: int, epoch: int) -> bytes:
 
 def names(directory: Path) -> list[str]:
     """The files of the partition."""
-    return sorted(each.name for each in (directory / PARTITION).iterdir())
+    return sorted(path.name for path in (directory / PARTITION).iterdir())
 
 
 def content(directory: Path) -> dict[str, bytes]:
     """Every file below a directory, but for the lock, which has no content."""
     return {
-        str(each.relative_to(directory)): each.read_bytes()
-        for each in sorted(directory.rglob("*"))
-        if each.is_file() and each.name != ".lock"
+        str(path.relative_to(directory)): path.read_bytes()
+        for path in sorted(directory.rglob("*"))
+        if path.is_file() and path.name != ".lock"
     }

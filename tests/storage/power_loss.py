@@ -69,10 +69,10 @@ class RecordingFiles(Files):
         self.trace: list[Operation] = []
         self.inodes: dict[str, int] = {}
         self.began: dict[str, tuple[int, bytes]] = {}
-        for each in sorted(root.rglob("*")):
-            if each.is_file() and each.name != ".lock":
-                self.inodes[str(each)] = len(self.inodes)
-                self.began[str(each)] = (self.inodes[str(each)], each.read_bytes())
+        for path in sorted(root.rglob("*")):
+            if path.is_file() and path.name != ".lock":
+                self.inodes[str(path)] = len(self.inodes)
+                self.began[str(path)] = (self.inodes[str(path)], path.read_bytes())
         self._next = len(self.inodes)
 
     def opened(self, path: str, descriptor: int) -> OpenFile:
@@ -126,7 +126,7 @@ class Platter:
 
     def copy(self) -> Platter:
         return Platter(
-            dict(self.names), {key: bytearray(each) for key, each in self.contents.items()}
+            dict(self.names), {key: bytearray(content) for key, content in self.contents.items()}
         )
 
     def apply(self, change: Change) -> None:

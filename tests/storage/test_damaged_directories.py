@@ -49,10 +49,10 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_damaged_files_are_cut_or_refused(written: Path, data: st.DataObject) -> None:
     whole = content(written)
     known = [
-        _without_epoch(each)
+        _without_epoch(record_batch)
         for log_name in sorted(whole)
         if log_name.endswith(".log")
-        for each in batches_in(whole[log_name])
+        for record_batch in batches_in(whole[log_name])
     ]
     name = data.draw(st.sampled_from(sorted(whole)), label="file")
     damaged = bytearray(whole[name])
@@ -74,7 +74,7 @@ def test_damaged_files_are_cut_or_refused(written: Path, data: st.DataObject) ->
             assert content(directory) == before, "a refusal changes nothing"
             return
         # All that is served was written. (An epoch is in front of what a CRC is over.)
-        served = [_without_epoch(each) for each in batches_of(log)]
+        served = [_without_epoch(record_batch) for record_batch in batches_of(log)]
         assert served == known[: len(served)]
         if not name.endswith(".log"):
             assert len(served) == len(known)

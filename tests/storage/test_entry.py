@@ -36,6 +36,6 @@ def test_an_archive_gives_the_files_that_the_directory_gives(tmp_path: Path) -> 
     (tmp_path / "data.tar").write_bytes(out.getvalue())
     for path in (data, tmp_path / "data.tar"):
         location = open_path(str(path))
-        found = [each.path for each in location.entries() if isinstance(each, Entry)]
+        found = [entry.path for entry in location.entries() if isinstance(entry, Entry)]
         assert found == [f"{PARTITION}/{SEGMENT}"]
-        assert all(each.total == 0 for each in location.folders.values())
+        assert all(folder.total == 0 for folder in location.folders.values())

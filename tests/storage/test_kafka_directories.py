@@ -54,9 +54,9 @@ def copied(path: Path, target: Path) -> Path:
 def worth_telling(path: Path) -> set[tuple[str, str, str]]:
     found = verify_logs([open_path(str(path))]).all_findings
     return {
-        (each.code, Path(each.file).name, each.text)
-        for each in found
-        if each.severity is not Severity.INFO
+        (finding.code, Path(finding.file).name, finding.text)
+        for finding in found
+        if finding.severity is not Severity.INFO
     }
 
 
@@ -70,10 +70,10 @@ def test_what_kafka_wrote_is_opened_whole(path: Path, tmp_path: Path) -> None:
     cut = log.recovery.cut
     assert cut is None, "Kafka's own log needs no cutting"
     assert log.recovery.wiped_to is None
-    served = b"".join(each.data for each in batches_of(log))
+    served = b"".join(record_batch.data for record_batch in batches_of(log))
     assert served == b"".join(logs.values())
-    assert {Path(log.snapshot_path(each)).name for each in log.snapshots} == {
-        Path(each).name for each in snapshots
+    assert {Path(log.snapshot_path(snapshot)).name for snapshot in log.snapshots} == {
+        Path(snapshot).name for snapshot in snapshots
     }
     assert (log.election is None) == (f"{PARTITION}/quorum-state" not in before)
     view = log.view
@@ -132,17 +132,21 @@ def test_a_snapshot_of_the_same_records_has_the_same_bytes(path: Path, tmp_path:
         content_of.voters,
         now_ms=whole[0].header.max_timestamp,
     )
-    for each in whole:
-        if not each.is_control:
-            for record in each.records():
+    for record_batch in whole:
+        if not record_batch.is_control:
+            for record in record_batch.records():
                 assert record.value is not None
                 writer.append(record.value)
     writer.freeze()
     ours = Path(log.snapshot_path(key)).read_bytes()
     log.close()
-    if {each.header.max_timestamp for each in whole} == {whole[0].header.max_timestamp}:
+    if {record_batch.header.max_timestamp for record_batch in whole} == {
+        whole[0].header.max_timestamp
+    }:
         assert ours == data
-    assert [_timeless(each) for each in batches_in(ours)] == [_timeless(each) for each in whole]
+    assert [_timeless(record_batch) for record_batch in batches_in(ours)] == [
+        _timeless(each) for each in whole
+    ]
 
 
 def _timeless(batch: RecordBatch) -> tuple[object, ...]:

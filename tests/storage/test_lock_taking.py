@@ -93,9 +93,11 @@ def test_reading_the_directory_does_not_give_it_back(tmp_path: Path) -> None:
     """POSIX drops a lock when its process closes any descriptor of the file."""
     opened(tmp_path).close()
     with DirectoryLock(str(tmp_path)):
-        entries = [each for each in open_path(str(tmp_path)).entries() if isinstance(each, Entry)]
-        assert ".lock" in {each.basename for each in entries}
-        for each in entries:
-            with each.open() as source:
+        entries = [
+            entry for entry in open_path(str(tmp_path)).entries() if isinstance(entry, Entry)
+        ]
+        assert ".lock" in {entry.basename for entry in entries}
+        for entry in entries:
+            with entry.open() as source:
                 source.read_at(0, 100)
         assert elsewhere(ASK, tmp_path).stdout.strip() == LockState.HELD

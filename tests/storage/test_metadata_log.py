@@ -115,9 +115,9 @@ def test_segments_end_when_a_batch_would_make_them_too_large(tmp_path: Path) -> 
     for offset in range(0, 40, 4):
         log.append([batch(offset, 4)])
     log.close()
-    starts = [each for each in names(tmp_path) if each.endswith(".log")]
+    starts = [name for name in names(tmp_path) if name.endswith(".log")]
     assert starts == [f"{each:020}.log" for each in (0, 12, 24, 36)]
-    sizes = [os.path.getsize(tmp_path / PARTITION / each) for each in starts]
+    sizes = [os.path.getsize(tmp_path / PARTITION / start) for start in starts]
     assert sizes == [3 * size, 3 * size, 3 * size, size]
 
 
@@ -125,8 +125,8 @@ def test_one_append_may_fill_several_segments(tmp_path: Path) -> None:
     size = len(encode(batch(0, 4)))
     log = opened(tmp_path, segment_bytes=2 * size)
     log.append([batch(each, 4) for each in range(0, 40, 4)])
-    assert len([each for each in names(tmp_path) if each.endswith(".log")]) == 5
-    assert [each.base_offset for each in batches_of(log)] == list(range(0, 40, 4))
+    assert len([name for name in names(tmp_path) if name.endswith(".log")]) == 5
+    assert [record_batch.base_offset for record_batch in batches_of(log)] == list(range(0, 40, 4))
     log.close()
 
 
@@ -135,7 +135,7 @@ def test_segments_end_when_their_first_batch_is_too_old(tmp_path: Path) -> None:
     for offset, timestamp in enumerate((1_000, 1_100, 1_101, 1_150, 1_202)):
         log.append([batch(offset, timestamp=timestamp)])
     log.close()
-    starts = [each for each in names(tmp_path) if each.endswith(".log")]
+    starts = [name for name in names(tmp_path) if name.endswith(".log")]
     assert starts == [f"{each:020}.log" for each in (0, 2, 4)]
 
 
@@ -144,7 +144,7 @@ def test_segments_end_when_an_index_is_full(tmp_path: Path) -> None:
     for offset in range(10):
         log.append([batch(offset)])
     log.close()
-    starts = [each for each in names(tmp_path) if each.endswith(".log")]
+    starts = [name for name in names(tmp_path) if name.endswith(".log")]
     # An index of 60 bytes has seven entries; the first batch of a segment has none.
     assert starts == [f"{each:020}.log" for each in (0, 8)]
 
@@ -161,12 +161,12 @@ def test_the_indexes_name_a_batch_about_every_interval(tmp_path: Path) -> None:
     entries = list(index.entries())
     assert len(entries) > 3
     positions = [0]
-    for each in entries:
-        at = RecordBatch.read(data[each.position : each.position + HEADER_SIZE])
-        assert at.last_offset == each.offset
-        positions.append(each.position)
+    for entry in entries:
+        at = RecordBatch.read(data[entry.position : entry.position + HEADER_SIZE])
+        assert at.last_offset == entry.offset
+        positions.append(entry.position)
     gaps = [later - earlier for earlier, later in pairwise(positions)]
-    assert all(300 < each <= 300 + 2 * len(encode(batch(0, 2))) for each in gaps)
+    assert all(300 < gap <= 300 + 2 * len(encode(batch(0, 2))) for gap in gaps)
     times, found = decode_time_index(folder.joinpath(f"{0:020}.timeindex").read_bytes())
     assert not found
     last = list(times.entries())[-1]
@@ -328,7 +328,7 @@ def test_verify_log_finds_nothing_in_what_was_written(tmp_path: Path) -> None:
     decoded, _ = checkpoint_files.decode_leader_epochs(
         (tmp_path / PARTITION / "leader-epoch-checkpoint").read_bytes()
     )
-    assert [(each.epoch, each.start_offset) for each in decoded.entries][-1][0] == 2
+    assert [(entry.epoch, entry.start_offset) for entry in decoded.entries][-1][0] == 2
 
 
 def test_a_new_log_of_static_voters_names_them_to_the_core(tmp_path: Path) -> None:

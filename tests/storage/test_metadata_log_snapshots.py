@@ -37,7 +37,7 @@ def test_a_snapshot_counts_from_its_freeze_on(tmp_path: Path) -> None:
     writer.append(NO_OP)
     unfinished = log.snapshots
     assert unfinished == ()
-    (part,) = (each for each in names(tmp_path) if each.endswith(".part"))
+    (part,) = (name for name in names(tmp_path) if name.endswith(".part"))
     assert part.startswith(f"{4:020}-{1:010}-")
     writer.freeze()
     assert log.snapshots == (OffsetAndEpoch(4, 1),)
@@ -46,7 +46,7 @@ def test_a_snapshot_counts_from_its_freeze_on(tmp_path: Path) -> None:
     assert log.snapshot_path(OffsetAndEpoch(4, 1)) == str(path)
     given_up = log.new_snapshot(OffsetAndEpoch(4, 2), 1_000, 0, None)
     given_up.delete()
-    assert not [each for each in names(tmp_path) if each.endswith(".part")]
+    assert not [name for name in names(tmp_path) if name.endswith(".part")]
     assert log.snapshots == (OffsetAndEpoch(4, 1),)
     log.close()
 
@@ -121,13 +121,13 @@ def test_a_download_that_is_dropped_or_begun_again_leaves_nothing(tmp_path: Path
     log.begin_download(key)
     log.append_to_download(key, b"some")
     log.begin_download(OffsetAndEpoch(200, 3))
-    assert len([each for each in names(tmp_path) if each.endswith(".part")]) == 1
+    assert len([name for name in names(tmp_path) if name.endswith(".part")]) == 1
     with pytest.raises(ProtocolError):
         log.append_to_download(key, b"more")
     log.drop_download(key)
-    assert len([each for each in names(tmp_path) if each.endswith(".part")]) == 1
+    assert len([name for name in names(tmp_path) if name.endswith(".part")]) == 1
     log.drop_download(OffsetAndEpoch(200, 3))
-    assert not [each for each in names(tmp_path) if each.endswith(".part")]
+    assert not [name for name in names(tmp_path) if name.endswith(".part")]
     log.close()
 
 
@@ -185,13 +185,13 @@ def test_files_that_go_lose_their_names_first_and_their_bytes_later(tmp_path: Pa
     snapshot(log, 10, 1)
     snapshot(log, 20, 1)
     log.clean(5_000)
-    marked = [each for each in names(tmp_path) if each.endswith(".deleted")]
+    marked = [name for name in names(tmp_path) if name.endswith(".deleted")]
     assert f"{10:020}-{1:010}.checkpoint.deleted" in marked
     assert f"{0:020}.log.deleted" in marked
     log.clean(64_999)
-    assert [each for each in names(tmp_path) if each.endswith(".deleted")] == marked
+    assert [name for name in names(tmp_path) if name.endswith(".deleted")] == marked
     log.clean(65_000)
-    assert not [each for each in names(tmp_path) if each.endswith(".deleted")]
+    assert not [name for name in names(tmp_path) if name.endswith(".deleted")]
     log.close()
 
 

@@ -115,7 +115,7 @@ class Run:
 
     def truncate(self) -> None:
         """Not below what is committed, as a snapshot is."""
-        least = max((each.offset for each in self.last.snapshots), default=0)
+        least = max((end.offset for end in self.last.snapshots), default=0)
         borders = [each.base_offset for each in self.last.history if each.base_offset >= least]
         if not borders:
             return
@@ -126,7 +126,7 @@ class Run:
         self.promise(history=kept, flushed=min(self.last.flushed, offset))
 
     def snapshot(self) -> None:
-        newest = max((each.offset for each in self.last.snapshots), default=0)
+        newest = max((end.offset for end in self.last.snapshots), default=0)
         whole = [each for each in self.last.history if newest < each.next_offset]
         whole = [each for each in whole if each.next_offset <= self.last.flushed]
         if whole:
@@ -138,7 +138,7 @@ class Run:
         self.now += 40_000
         start = self.log.clean(self.now)
         if start is not None:
-            kept = frozenset(each for each in self.last.snapshots if each.offset >= start)
+            kept = frozenset(end for end in self.last.snapshots if end.offset >= start)
             self.promise(start=start, snapshots=kept)
 
     def install(self) -> None:
@@ -171,9 +171,10 @@ def judge(directory: Path, before: Promised, after: Promised, *, goes_on: bool =
     log = opened(directory, NoSync(), **SETTINGS)
     try:
         assert log.election in (before.election, after.election)
-        found = [each.data for each in batches_of(log)]
+        found = [record_batch.data for record_batch in batches_of(log)]
         assert any(
-            _is_head(found, log.start_offset, log.end_offset, each) for each in (before, after)
+            _is_head(found, log.start_offset, log.end_offset, promised)
+            for promised in (before, after)
         ), "a batch is served that was not written there"
         surely = min(before.flushed, after.flushed)
         assert log.end_offset >= surely, "what was flushed is there, or in a snapshot"
@@ -211,14 +212,14 @@ def failures(
         lost.advance()
         if at <= since:
             continue
-        yield from ((each, at) for each in lost.prefixes())
+        yield from ((prefix, at) for prefix in lost.prefixes())
         yield from ((lost.reordered(random), at) for _ in range(reordered))
 
 
 def around(run: Run, at: int) -> tuple[Promised, Promised]:
     """What was promised when an operation of the disk was done, and by the call that it is of."""
-    before = [each for each in run.promises if each.at <= at][-1]
-    after = next((each for each in run.promises if each.at > at), before)
+    before = [promise for promise in run.promises if promise.at <= at][-1]
+    after = next((promise for promise in run.promises if promise.at > at), before)
     return before, after
 
 
@@ -325,7 +326,9 @@ def test_what_was_flushed_is_there_after_a_crash_and_the_rest_may_be_lost(tmp_pa
         state.write_to(run.root, left)
         log = opened(left)
         ends.append(log.end_offset)
-        assert [each.base_offset for each in batches_of(log)] == list(range(0, log.end_offset, 2))
+        assert [record_batch.base_offset for record_batch in batches_of(log)] == list(
+            range(0, log.end_offset, 2)
+        )
         log.close()
     assert min(ends) == 4
     assert max(ends) == 8

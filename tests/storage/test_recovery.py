@@ -47,7 +47,7 @@ def written(
 def bases(directory: Path) -> list[int]:
     """Where the batches begin that a log has after it was opened."""
     log = opened(directory)
-    found = [each.base_offset for each in batches_of(log)]
+    found = [record_batch.base_offset for record_batch in batches_of(log)]
     log.close()
     return found
 
@@ -125,7 +125,7 @@ def test_damage_in_the_middle_ends_the_log_and_is_told(tmp_path: Path) -> None:
     assert cut.lost_segments == (f"{8:020}.log", f"{16:020}.log")
     assert log.view.end == OffsetAndEpoch(2, 1)
     log.close()
-    assert [each for each in names(tmp_path) if each.endswith(".log")] == [LOG]
+    assert [name for name in names(tmp_path) if name.endswith(".log")] == [LOG]
     assert (folder / LOG).stat().st_size == SIZE
 
 
@@ -248,12 +248,12 @@ def test_a_directory_that_ended_well_is_not_written_to(tmp_path: Path) -> None:
     log.append([batch(each, 2) for each in range(0, 20, 2)])
     snapshot(log, 10, 1)
     log.close()
-    for each in (tmp_path / PARTITION).iterdir():
-        os.utime(each, (1, 1))
+    for path in (tmp_path / PARTITION).iterdir():
+        os.utime(path, (1, 1))
     log = opened(tmp_path, segment_bytes=4 * SIZE)
     assert list(log.recovery.sentences()) == []
     log.close()
-    assert {each.stat().st_mtime for each in (tmp_path / PARTITION).iterdir()} == {1}
+    assert {path.stat().st_mtime for path in (tmp_path / PARTITION).iterdir()} == {1}
 
 
 # Snapshots that the log does not fit

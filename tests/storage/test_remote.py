@@ -57,7 +57,7 @@ def _memory() -> tuple[str, RemoteFiles]:
 
 def test_a_folder_is_listed_and_patterns_are_matched() -> None:
     url, files = _memory()
-    assert [(each.name, each.is_folder) for each in files.listed("data")] == [
+    assert [(item.name, item.is_folder) for item in files.listed("data")] == [
         ("__cluster_metadata-0", True),
         ("meta.properties", False),
     ]

@@ -174,7 +174,7 @@ def test_an_archive_without_its_end_mark_is_a_warning() -> None:
     whole = tar({f"{PARTITION}/quorum-state": b"{}"})
     found, problems = walk(whole[: 2 * BLOCK])
     assert len(found) == 1
-    assert [each.severity for each in problems] == [Severity.WARNING]
+    assert [problem.severity for problem in problems] == [Severity.WARNING]
 
 
 def test_a_member_that_ends_early_is_named_with_what_is_missing() -> None:
@@ -211,9 +211,9 @@ def test_a_damaged_header_costs_its_own_member_and_no_other() -> None:
     whole[2 * BLOCK + 3] ^= 0xFF
     found, problems = walk(bytes(whole))
     assert list(found) == [f"{PARTITION}/quorum-state", "data/meta.properties"]
-    assert [(each.position, "1024 bytes passed over" in each.reason) for each in problems] == [
-        (2 * BLOCK, True)
-    ]
+    assert [
+        (problem.position, "1024 bytes passed over" in problem.reason) for problem in problems
+    ] == [(2 * BLOCK, True)]
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_links_are_told_louder_where_they_stand_for_the_metadata() -> None:
     )
     found, problems = walk(data + END)
     assert not found
-    assert [each.severity for each in problems] == ["info", "warning", "warning", "info"]
+    assert [problem.severity for problem in problems] == ["info", "warning", "warning", "info"]
 
 
 def test_topic_folders_are_counted_and_not_given() -> None:

@@ -52,7 +52,7 @@ def test_gzip_cut_anywhere_is_told() -> None:
     for cut in range(2, len(zipped), 37):
         with unzipped(zipped[:cut]) as archive:
             problems = [item for item in archive.entries() if isinstance(item, EntryProblem)]
-        assert any("ends early" in each.reason for each in problems), cut
+        assert any("ends early" in problem.reason for problem in problems), cut
 
 
 def test_bytes_behind_gzip_that_are_none_are_told() -> None:

@@ -30,10 +30,10 @@ def test_a_truncation_drops_what_follows_and_the_log_goes_on(tmp_path: Path) -> 
     log.flush(22)
     log.truncate(8)
     assert (log.end_offset, log.flushed_offset) == (8, 8)
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6]
+    assert [record_batch.base_offset for record_batch in batches_of(log)] == [0, 2, 4, 6]
     log.append([batch(8, 3, epoch=3, timestamp=1_010)])
     log.flush(11)
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6, 8]
+    assert [record_batch.base_offset for record_batch in batches_of(log)] == [0, 2, 4, 6, 8]
     log.close()
     epochs = (tmp_path / PARTITION / "leader-epoch-checkpoint").read_bytes()
     assert epochs == b"0\n2\n1 0\n3 8\n"
@@ -49,12 +49,12 @@ def test_a_truncation_takes_whole_segments_along(tmp_path: Path) -> None:
     log = opened(tmp_path, segment_bytes=2 * size)
     log.append([batch(each, 2) for each in range(0, 20, 2)])
     log.truncate(6)
-    assert [each for each in names(tmp_path) if each.endswith(".log")] == [
+    assert [name for name in names(tmp_path) if name.endswith(".log")] == [
         f"{each:020}.log" for each in (0, 4)
     ]
     log.truncate(4)
     log.append([batch(4, 2), batch(6, 2), batch(8, 2)])
-    assert [each.base_offset for each in batches_of(log)] == [0, 2, 4, 6, 8]
+    assert [record_batch.base_offset for record_batch in batches_of(log)] == [0, 2, 4, 6, 8]
     log.truncate(0)
     assert log.end_offset == 0
     log.append([batch(0, epoch=4)])

@@ -43,8 +43,8 @@ def damaged(into: Path) -> str:
 
 def stand_still(folder: Path) -> None:
     """Every file is an hour old."""
-    for each in folder.rglob("*"):
-        os.utime(each, ns=((AT_MS - 3_600_000) * 1_000_000,) * 2)
+    for path in folder.rglob("*"):
+        os.utime(path, ns=((AT_MS - 3_600_000) * 1_000_000,) * 2)
 
 
 def here(function: Callable[..., T], *arguments: object, task: Task) -> T:

@@ -68,8 +68,8 @@ class Still:
 
     def _picture(self) -> Picture:
         looks = tuple(
-            DirectoryLook(path=each, at_ms=AT_MS, stamp=(self.number,))
-            for each in self.sources.directories
+            DirectoryLook(path=directory, at_ms=AT_MS, stamp=(self.number,))
+            for directory in self.sources.directories
         )
         return Picture(
             at_ms=AT_MS,
@@ -113,13 +113,13 @@ async def settled(pilot: Pilot[None]) -> None:
         # All messages are handled then. Not to wait for an idle processor: that takes real time,
         # and what is asked for is known here.
         await pilot.pause(0)
-        busy = [each for each in app.workers if each.name != "watcher"]
-        is_calm = app.picture is not None and all(each.is_finished for each in busy)
+        busy = [worker for worker in app.workers if worker.name != "watcher"]
+        is_calm = app.picture is not None and all(worker.is_finished for worker in busy)
         calm = calm + 1 if is_calm else 0
         if calm == 3:
             return
         await asyncio.sleep(0.005)
-    raise AssertionError(f"still working: {[each.name for each in app.workers]}")
+    raise AssertionError(f"still working: {[worker.name for worker in app.workers]}")
 
 
 async def until_shown(pilot: Pilot[None], words: str) -> None:
@@ -166,7 +166,7 @@ def look_at(
     theme: str = "",
 ) -> None:
     """Do something with a view that has read what it shows."""
-    name = next(each.name for each in VIEWS if each.cls == screen.__name__)
+    name = next(view.name for view in VIEWS if view.cls == screen.__name__)
 
     async def inner() -> None:
         async with dashboard(watcher, name, size, theme) as pilot:

@@ -32,7 +32,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "fixtures" / "watch"
 def recorded(looks: Iterable[tuple[int, QuorumView]]) -> str:
     """Looks as text: one line each, so that a diff says which moment changed."""
     lines = [
-        json.dumps({"atMs": at_ms, "nodes": [_answer(each) for each in view.nodes]})
+        json.dumps({"atMs": at_ms, "nodes": [_answer(node) for node in view.nodes]})
         for at_ms, view in looks
     ]
     return "[\n" + ",\n".join(lines) + "\n]\n"

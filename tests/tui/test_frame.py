@@ -57,10 +57,10 @@ def test_each_digit_goes_to_its_view_and_brackets_to_the_next(fixtures_dir: Path
     watcher = Replayed(pictures("healthy")[-1:], Sources(directories=(directory,)))
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
-        for number, each in enumerate(VIEWS, 1):
+        for number, view in enumerate(VIEWS, 1):
             await press(pilot, str(number))
             assert app.seen is not None
-            assert app.seen.id == each.name
+            assert app.seen.id == view.name
         await press(pilot, "1", "right_square_bracket")
         assert app.seen is not None
         assert app.seen.id == VIEWS[1 % len(VIEWS)].name
@@ -288,8 +288,8 @@ def test_export_writes_a_new_file_for_its_owner(
         assert document["leaderId"] == 2
     elif ending == "csv":
         rows = [*csv.DictReader(io.StringIO(text))]
-        assert [each["id"] for each in rows] == ["1", "2", "3", "4", "11"]
-        assert {each["restartIsSafe"] for each in rows} == {"true"}
+        assert [row["id"] for row in rows] == ["1", "2", "3", "4", "11"]
+        assert {row["restartIsSafe"] for row in rows} == {"true"}
     else:
         assert text.startswith("<svg")
 
@@ -321,8 +321,8 @@ def test_a_served_dashboard_writes_nothing(tmp_path: Path) -> None:
 def test_the_command_palette_has_views_and_actions() -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
         await press(pilot, "ctrl+p")
-        offered = [each.title for each in app.get_system_commands(app.screen)]
-        assert [each.title for each in VIEWS] == offered[: len(VIEWS)]
+        offered = [system_command.title for system_command in app.get_system_commands(app.screen)]
+        assert [view.title for view in VIEWS] == offered[: len(VIEWS)]
         assert {"Help", "Theme", "Export", "Copy", "Pause", "Quit"} <= {*offered}
         assert app.theme == DARK
         await press(pilot, *"theme", "enter")

@@ -64,7 +64,7 @@ def test_all_that_doctor_finds_is_there_with_the_command_to_run(folder: Path) ->
     async def body(pilot: Pilot[None], view: HealthScreen) -> None:
         told = view.as_json()
         codes = [each["code"] for each in told["complaints"]]
-        assert sorted(codes) == sorted(each.finding.code for each in expected.complaints)
+        assert sorted(codes) == sorted(complaint.finding.code for complaint in expected.complaints)
         assert len([*view.as_rows()]) == 1 + len(codes)
         assert "✖ 2 errors" in shown(pilot)
         first = view.as_json()["complaints"][0]

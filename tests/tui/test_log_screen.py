@@ -152,7 +152,7 @@ def test_f_filters_by_what_records_are_and_say() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         await press(pilot, "f")
         await write(pilot, "type:TopicRecord")
-        assert [each.offset for each in view.lines.rows] == [
+        assert [row.offset for row in view.lines.rows] == [
             21,
             25,
             29,
@@ -168,7 +168,7 @@ def test_f_filters_by_what_records_are_and_say() -> None:
         view.query_one(Prompt).value = ""
         await write(pilot, "topic:orders-b broker:11")
         assert view.lines.rows
-        assert all("orders-b" in each.text for each in view.lines.rows)
+        assert all("orders-b" in row.text for row in view.lines.rows)
 
     run(body, NODE)
 
@@ -206,7 +206,7 @@ def test_a_filter_looks_through_the_log_in_pieces_and_x_stops_it(
         app = app_of(pilot)
         await press(pilot, "f")
         await write(pilot, "type:LeaderChange")
-        assert [each.offset for each in view.lines.rows] == [0, 43, 69]
+        assert [row.offset for row in view.lines.rows] == [0, 43, 69]
         assert pieces > 20
         pieces, stop_at = 0, 3
         await press(pilot, "G", "f")
@@ -246,12 +246,12 @@ def test_slash_finds_words_and_n_goes_on_also_where_nothing_was_read_yet(
 def test_enter_shows_a_record_with_its_bytes_and_escape_closes_it() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         await press(pilot, "enter")
-        shown = "\n".join(each.plain for each in view._detail.rows)
+        shown = "\n".join(row.plain for row in view._detail.rows)
         assert '"brokerId": 11' in shown
         assert "position 20796" in shown
         assert "brokerEpoch" in shown
         await press(pilot, "k")
-        shown = "\n".join(each.plain for each in view._detail.rows)
+        shown = "\n".join(row.plain for row in view._detail.rows)
         assert '"topicId": "q3w-c3-RR_ydE9Y1ux_ILA"' in shown
         await press(pilot, "tab", "y")
         assert '"topicId": "q3w-c3-RR_ydE9Y1ux_ILA"' in pilot.app.clipboard
@@ -274,7 +274,7 @@ def test_no_secret_is_in_rows_details_or_exports(tmp_path: Path) -> None:
         for at in sensitive:
             view.lines.move_to(at)
             await settled(pilot)
-            assert "CANARY" not in "\n".join(each.plain for each in view._detail.rows)
+            assert "CANARY" not in "\n".join(text.plain for text in view._detail.rows)
         assert "CANARY" not in json.dumps(view.as_json())
         assert "CANARY" not in str([*view.as_rows()])
         assert len(view.as_json()["shown"]) == 224
@@ -296,7 +296,7 @@ def test_new_records_are_followed_unless_the_cursor_is_elsewhere_or_it_is_paused
 ) -> None:
     whole, log = batches(), tmp_path / "__cluster_metadata-0" / LOG
     log.parent.mkdir()
-    log.write_bytes(b"".join(each.data for each in whole[:20]))
+    log.write_bytes(b"".join(record_batch.data for record_batch in whole[:20]))
     following = iter(whole[20:])
 
     async def grow(pilot: Pilot[None]) -> RecordBatch:
@@ -327,14 +327,14 @@ def test_new_records_are_followed_unless_the_cursor_is_elsewhere_or_it_is_paused
 def test_a_truncation_is_told_and_marked_where_it_happened(tmp_path: Path) -> None:
     whole, log = batches(), tmp_path / "__cluster_metadata-0" / LOG
     log.parent.mkdir()
-    log.write_bytes(b"".join(each.data for each in whole[:30]))
+    log.write_bytes(b"".join(batch.data for batch in whole[:30]))
 
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         first = whole[25].base_offset
         others = b"".join(
-            each.data[:12] + (9).to_bytes(4, "big") + each.data[16:] for each in whole[25:28]
+            batch.data[:12] + (9).to_bytes(4, "big") + batch.data[16:] for batch in whole[25:28]
         )
-        log.write_bytes(b"".join(each.data for each in whole[:25]) + others)
+        log.write_bytes(b"".join(batch.data for batch in whole[:25]) + others)
         app_of(pilot).watcher.look_now()
         await settled(pilot)
         words = f"truncated: the records from offset {first} on are no longer in the log"
@@ -373,7 +373,7 @@ def test_d_goes_to_the_log_of_the_next_directory() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", sorted(each.name for each in (ROOT / "fixtures/damaged").iterdir())
+    "name", sorted(path.name for path in (ROOT / "fixtures/damaged").iterdir())
 )
 def test_whatever_is_damaged_is_shown_or_told(name: str) -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
@@ -417,7 +417,7 @@ def test_what_is_exported_is_what_is_shown(tmp_path: Path) -> None:
         assert document["schemaVersion"] == 2
         assert [each["offset"] for each in document["shown"]][:3] == [21, 25, 29]
         rows = [*csv.DictReader((tmp_path / "log.csv").read_text().splitlines())]
-        assert [each["offset"] for each in rows][:3] == ["21", "25", "29"]
+        assert [row["offset"] for row in rows][:3] == ["21", "25", "29"]
 
     run(body, NODE)
 

@@ -25,7 +25,7 @@ SIZE = (120, 30)
 
 
 def _looks(*paths: str, lock: LockState) -> tuple[DirectoryLook, ...]:
-    return tuple(replace(DirectoryWatch(each).look(60), lock=lock) for each in paths)
+    return tuple(replace(DirectoryWatch(path).look(60), lock=lock) for path in paths)
 
 
 def _watcher(*paths: str, lock: LockState = LockState.FREE) -> Replayed:

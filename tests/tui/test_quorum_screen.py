@@ -78,7 +78,7 @@ def test_directories_look_as_they_did(fixtures_dir: Path, monkeypatch: pytest.Mo
         replace(DirectoryWatch(f"kafka-4.3.0/dynamic-quorum/node-{number}/data").look(), at_ms=0)
         for number in (1, 2, 3, 4)
     )
-    at_ms = max(each.last_timestamp or 0 for each in looks)
+    at_ms = max(directory_look.last_timestamp or 0 for directory_look in looks)
     history = Remembering().take(at_ms, None, looks)
     picture = Picture(at_ms=at_ms, directories=looks, history=history)
 
@@ -131,10 +131,10 @@ def test_names_from_nodes_are_never_markup_and_never_act() -> None:
     at_ms, view = views("healthy")[-1]
     bad = "[bold red]no[/] \x1b[2J \u202e ]8;;http://x"
     nodes = tuple(
-        replace(each, problem=bad, is_reached=False, cluster_id=f"[link=x]{bad}")
-        if each.node_id == 1
-        else each
-        for each in view.nodes
+        replace(node, problem=bad, is_reached=False, cluster_id=f"[link=x]{bad}")
+        if node.node_id == 1
+        else node
+        for node in view.nodes
     )
     hostile = QuorumView(nodes=nodes)
     history = Remembering().take(at_ms, hostile, ())
@@ -158,7 +158,7 @@ def test_a_hundred_observers_are_rows_like_any() -> None:
         for number in range(100)
     )
     quorum = replace(leader.quorum, observers=many)
-    nodes = tuple(replace(each, quorum=quorum) if each is leader else each for each in view.nodes)
+    nodes = tuple(replace(node, quorum=quorum) if node is leader else node for node in view.nodes)
     crowded = QuorumView(nodes=nodes)
     history = Remembering().take(at_ms, crowded, ())
 
@@ -176,7 +176,7 @@ def test_the_title_is_red_while_the_leader_runs_no_controller() -> None:
     async def steps(app: WatchApp, _: Pilot[None]) -> None:
         title, _right = headline(app.picture, app.overview, app.palette, is_paused=False)
         assert "✖ node 3 leads epoch 5 · no controller" in title.plain
-        styles = [each.style for each in title.spans]
+        styles = [span.style for span in title.spans]
         assert app.palette.bad in styles
         assert app.palette.good not in styles
         shown = screen(app)

@@ -171,4 +171,4 @@ def test_a_browser_shows_the_dashboard_and_fetches_nothing_from_elsewhere(
     assert f"{own}/static/textual.js" in page.requested
     assert page.complaints == []
     pictures = [tmp_path / "files.png", tmp_path / "help.png"]
-    assert all(each.stat().st_size > 20_000 for each in pictures), "an empty page is smaller"
+    assert all(picture.stat().st_size > 20_000 for picture in pictures), "an empty page is smaller"

@@ -121,11 +121,11 @@ def test_what_is_open_stays_open_at_another_offset() -> None:
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
         await press(pilot, "G", "enter", "j", "j", "enter")
         assert here(view) == "topics/byName"
-        newest = {each.path for each in tree(view).rows}
+        newest = {row.path for row in tree(view).rows}
         assert ("topics", "byName", "orders-b") in newest
         await press(pilot, "o")
         await write(pilot, "100")
-        older = {each.path for each in tree(view).rows}
+        older = {row.path for row in tree(view).rows}
         assert ("topics", "byName", "orders-a") in older
         assert ("topics", "byName", "orders-b") not in older
         assert here(view) == "topics/byName"
@@ -144,7 +144,7 @@ def test_two_offsets_are_compared_and_the_tree_comes_back() -> None:
         await press(pilot, "c")
         changes = view.query_one("#state-changes", Lines)
         assert changes.has_focus
-        assert next(each.name for each in changes.rows if each.sign == "+") == "orders-b"
+        assert next(row.name for row in changes.rows if row.sign == "+") == "orders-b"
         assert "from offset 186 to 190" in screen(app_of(pilot))
         await press(pilot, "full_stop")
         assert "from offset 186 to 191" in screen(app_of(pilot))

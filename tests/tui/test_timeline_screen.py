@@ -42,7 +42,7 @@ def here(view: TimelineScreen) -> Event:
 
 def test_it_shows_the_events_that_the_command_tells_merged_over_nodes() -> None:
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:
-        wanted = read_timeline([str(each) for each in NODES], Task()).timeline
+        wanted = read_timeline([str(node) for node in NODES], Task()).timeline
         assert tuple(events(view).rows) == wanted.events
         assert events(view).is_at_end
         shown = screen(app_of(pilot))
@@ -66,7 +66,7 @@ def test_large_logs_are_read_by_another_process_with_the_same_result(
     monkeypatch.setattr("kraftool.tui.screens.timeline.apart", apart_)
 
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:
-        wanted = read_timeline([str(each) for each in NODES], Task()).timeline
+        wanted = read_timeline([str(node) for node in NODES], Task()).timeline
         assert asked == [read_timeline]
         assert tuple(events(view).rows) == wanted.events
 
@@ -114,12 +114,12 @@ def test_f_lets_kinds_and_words_through_and_slash_finds() -> None:
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:
         await press(pilot, "f")
         await write(pilot, "elections brokers")
-        kinds = {each.category.value for each in events(view).rows}
+        kinds = {row.category.value for row in events(view).rows}
         assert kinds == {"elections", "brokers"}
         await press(pilot, "f")
         await write(pilot, " fenced")
         assert events(view).rows
-        assert all("fenced" in each.text for each in events(view).rows)
+        assert all("fenced" in row.text for row in events(view).rows)
         await press(pilot, "g", "slash")
         await write(pilot, "broker 11")
         assert "broker 11" in here(view).text

@@ -82,8 +82,8 @@ def test_other_voters_are_told_in_words(folder: Path) -> None:
     """A directory whose log ends before a change is behind; one of another cluster is set aside."""
     paths = copied(folder, 2, 3)
     meta = folder / paths[1] / "meta.properties"
-    lines = ["cluster.id=AAAAAAAAAAAAAAAAAAAAAQ" if each.startswith("cluster.id") else each
-             for each in meta.read_text().splitlines()]  # fmt: skip
+    lines = ["cluster.id=AAAAAAAAAAAAAAAAAAAAAQ" if line.startswith("cluster.id") else line
+             for line in meta.read_text().splitlines()]  # fmt: skip
     meta.write_text("\n".join(lines) + "\n")
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:

@@ -28,13 +28,13 @@ SCENARIO = "kafka-4.3.0/static-single"
 async def _settled(app: WatchApp, pilot: Pilot[None]) -> None:
     """Until the view's own work is done."""
     while app.picture is None or any(
-        not each.is_finished for each in app.workers if each.name != "watcher"
+        not worker.is_finished for worker in app.workers if worker.name != "watcher"
     ):
         await pilot.pause(0.02)
     await pilot.pause()
 
 
-@pytest.mark.parametrize("name", [each.name for each in VIEWS])
+@pytest.mark.parametrize("name", [view.name for view in VIEWS])
 def test_no_view_shows_a_secret(name: str, fixtures_dir: Path) -> None:
     directory = str(fixtures_dir / SCENARIO / "node-1/data")
 

@@ -141,7 +141,7 @@ def test_s_takes_other_chance_and_says_which(folder: Path) -> None:
 
 def test_d_goes_from_live_nodes_to_directories(folder: Path) -> None:
     paths = tuple(copied(folder, 2, 3, 4))
-    looks = tuple(DirectoryLook(path=each, at_ms=0) for each in paths)
+    looks = tuple(DirectoryLook(path=path, at_ms=0) for path in paths)
     picture = replace(pictures("healthy")[-1], directories=looks)
     watcher = Replayed([picture], Sources(directories=paths))
 

@@ -26,18 +26,26 @@ from tests.tui.recording import pictures
 
 def _directories(fixtures_dir: Path) -> list[str]:
     quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
-    return [str(each) for each in sorted(quorum.glob("node-*/data"))]
+    return [str(path) for path in sorted(quorum.glob("node-*/data"))]
 
 
 def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
     paths = _directories(fixtures_dir)
     report = diagnose(examine(*locations_of(paths)))
     found = examine_directories(paths, Task())
-    assert [each.finding for each in found.complaints] == list(report.findings)
+    assert [complaint.finding for complaint in found.complaints] == list(report.findings)
     assert found.rules == len(report.rules)
-    assert {each.who for each in found.complaints} >= {"node 12", "node 2", "between nodes"}
-    assert all(each.meaning() for each in found.complaints)
-    lost = next(each for each in found.complaints if each.finding.code == "KT-SIG-LOST-REPLICAS")
+    assert {complaint.who for complaint in found.complaints} >= {
+        "node 12",
+        "node 2",
+        "between nodes",
+    }
+    assert all(complaint.meaning() for complaint in found.complaints)
+    lost = next(
+        complaint
+        for complaint in found.complaints
+        if complaint.finding.code == "KT-SIG-LOST-REPLICAS"
+    )
     assert lost.commands[0].startswith("kafka-topics ")
     assert lost.evidence
 
@@ -46,16 +54,16 @@ def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
 def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
     """By the newest look, and one that was taken long enough before."""
     judge = LiveHealth()
-    given = [each.view for each in pictures(name)]
+    given = [picture.view for picture in pictures(name)]
     judged = [judge.judge(view) for view in given if view is not None]
     now = given[-1]
     assert now is not None
-    at_ms = max(each.asked_ms for each in now.nodes)
+    at_ms = max(node.asked_ms for node in now.nodes)
     older = [
         view
         for view in given
         if view is not None
-        and at_ms - max(each.asked_ms for each in view.nodes) >= LOOKS_APART_S * 1000
+        and at_ms - max(node.asked_ms for node in view.nodes) >= LOOKS_APART_S * 1000
     ]
     assert judged[-1].findings == health(older[-1], now).findings
 
@@ -64,7 +72,7 @@ def test_one_look_says_nothing_of_what_only_time_shows() -> None:
     (first, *_) = pictures("healthy")
     assert first.view is not None
     found = LiveHealth().judge(first.view)
-    assert not {each.code for each in found.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
+    assert not {finding.code for finding in found.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
     assert found.commits_per_s is None
 
 
@@ -75,13 +83,15 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     doctored = examine_directories(_directories(fixtures_dir), Task())
     examined = DoctorCheckup(found=doctored, at_ms=0, took_ms=0)
     found = complaints(live, examined)
-    ranks = [[*Severity].index(each.finding.severity) for each in found]
+    ranks = [[*Severity].index(complaint.finding.severity) for complaint in found]
     assert ranks == sorted(ranks)
     assert len(found) == len(live.findings) + len(doctored.complaints)
     assert found[0].finding.code == "KT-LIVE-NO-LEADER"
-    unreached = [each.who for each in found if each.finding.code == "KT-LIVE-UNREACHED"]
+    unreached = [
+        complaint.who for complaint in found if complaint.finding.code == "KT-LIVE-UNREACHED"
+    ]
     assert all(each.startswith("node ") for each in unreached)
-    assert len({each.key for each in found}) == len(found)
+    assert len({complaint.key for complaint in found}) == len(found)
     assert counted(found).startswith("4 errors, 2 warnings, ")
     told = document(live, examined, found)
     assert told["schemaVersion"] == 2

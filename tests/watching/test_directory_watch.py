@@ -33,7 +33,7 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
 
 
 def _looks(fixtures_dir: Path, *nodes: int) -> tuple[DirectoryLook, ...]:
-    return tuple(DirectoryWatch(str(fixtures_dir / QUORUM.format(each))).look() for each in nodes)
+    return tuple(DirectoryWatch(str(fixtures_dir / QUORUM.format(node))).look() for node in nodes)
 
 
 def _positions(path: Path) -> list[int]:
@@ -49,16 +49,18 @@ def test_a_look_tells_what_dump_tells(fixtures_dir: Path) -> None:
     assert (look.quorum_state.leader_id, look.quorum_state.leader_epoch) == (2, 3)
     assert (look.log_end_offset, look.last_epoch) == (224, 3)
     assert look.snapshots == ((0, 0), (85, 3), (153, 3), (203, 3))
-    assert [(each.epoch, each.leader_id) for each in look.leader_changes] == [
+    assert [
+        (leader_change.epoch, leader_change.leader_id) for leader_change in look.leader_changes
+    ] == [
         (1, 2),
         (2, 3),
         (3, 2),
     ]
     assert look.voters is not None
-    assert sorted(each.id for each in look.voters.voters) == [2, 3, 4]
+    assert sorted(voter.id for voter in look.voters.voters) == [2, 3, 4]
     assert look.voters.offset == 80, "where the log has it, not the snapshots that repeat it"
     assert look.previous_voters is not None
-    assert sorted(each.id for each in look.previous_voters.voters) == [1, 2, 3, 4]
+    assert sorted(voter.id for voter in look.previous_voters.voters) == [1, 2, 3, 4]
     assert look.is_complete
     assert look.problem == ""
 
@@ -69,12 +71,12 @@ def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
     assert (report.leader_id, report.epoch) == (2, 3)
     assert report.voters.commit is Commit.COMMITTED
     assert sorted(each.id for each in report.voters.now) == [2, 3, 4]
-    rows = {each.node_id: each for each in report.replicas}
+    rows = {replica.node_id: replica for replica in report.replicas}
     assert rows[1].role == "observer", "it was removed"
     assert rows[1].lag == 224 - 81
     assert rows[2].role == "voter"
     assert report.tolerance.failures is None
-    said = [each.reason for each in report.statements]
+    said = [statement.reason for statement in report.statements]
     assert len(said) == 1, "all know of the newest voters"
     assert "node-1/data is stale: ends at 81, 143 behind " in said[0]
 
@@ -99,7 +101,7 @@ def test_a_voter_set_that_only_one_directory_has_is_not_committed(
     report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
     assert report.voters.commit is Commit.UNCOMMITTED
     assert sorted(each.id for each in report.voters.before) == [1, 2, 3, 4]
-    assert any("They name other voters" in each.reason for each in report.statements)
+    assert any("They name other voters" in statement.reason for statement in report.statements)
 
 
 def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +153,9 @@ def test_a_log_that_was_truncated_is_read_again(directory: Path) -> None:
     os.truncate(log, first.position)
     look = watch.look()
     assert look.log_end_offset == 69
-    assert [each.epoch for each in look.leader_changes] == [1, 2], "and forgets what was in it"
+    assert [leader_change.epoch for leader_change in look.leader_changes] == [1, 2], (
+        "and forgets what was in it"
+    )
 
 
 def test_a_last_batch_that_lost_its_end_is_no_longer_counted(directory: Path) -> None:
@@ -211,7 +215,7 @@ def test_a_large_segment_shows_its_end_at_once_and_its_elections_in_time(
     look = first
     while not look.is_complete:
         look = watch.look()
-    assert [each.epoch for each in look.leader_changes] == [1, 2, 3]
+    assert [leader_change.epoch for leader_change in look.leader_changes] == [1, 2, 3]
     assert look.voters is not None
     assert look.voters.offset == 80
 
@@ -285,7 +289,7 @@ def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) ->
     seen = 0
     for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
         look = DirectoryWatch(str(path)).look()
-        listed = [each for each in open_path(str(path)).entries() if isinstance(each, Entry)]
+        listed = [entry for entry in open_path(str(path)).entries() if isinstance(entry, Entry)]
         assert any(each.place is EntryPlace.ROOT for each in listed)
         assert look.node.node_id is not None, path
         assert look.problem == "", path

@@ -55,15 +55,15 @@ def test_the_leaders_log_gives_the_history_of_its_own_directory(
 ) -> None:
     async def body(target: Target, view: QuorumView) -> None:
         (source,) = read_sources([str(DIRECTORY)])
-        ours = (replace(each, cluster_id=source.node.cluster_id) for each in view.nodes)
+        ours = (replace(node, cluster_id=source.node.cluster_id) for node in view.nodes)
         surveyed(QuorumView(nodes=tuple(ours)))
         sources = Sources(target=target, directories=(str(DIRECTORY),))
         diff, unobserved = await asyncio.to_thread(voter_board.compare, sources, Task())
         assert unobserved == ""
         live, directory = diff.sources
         assert live.source.is_live
-        assert [each.identity for each in live.source.history if each.origin.value == "log"] == [
-            each.identity for each in directory.source.history if each.origin.value == "log"
+        assert [entry.identity for entry in live.source.history if entry.origin.value == "log"] == [
+            entry.identity for entry in directory.source.history if entry.origin.value == "log"
         ]
         assert not diff.differ
         rows = {row.holders for row in history_rows(diff)}
@@ -85,7 +85,7 @@ def test_a_leader_that_tells_no_log_is_compared_by_what_it_describes(
         )
         assert "FENCED_LEADER_EPOCH" in unobserved
         assert diff.voters is not None
-        assert [each.id for each in diff.voters.voters] == [1, 2, 3]
+        assert [voter.id for voter in diff.voters.voters] == [1, 2, 3]
 
     _with(leader, body)
 
@@ -107,8 +107,8 @@ def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
         assert second.cluster.brokers == first.cluster.brokers
         judged = LiveHealth().judge(view, second)
         assert judged.cluster is second.cluster
-        assert {each.code for each in second.cluster.findings} <= {
-            each.code for each in judged.findings
+        assert {finding.code for finding in second.cluster.findings} <= {
+            finding.code for finding in judged.findings
         }
 
     _with(leader, body)
@@ -150,6 +150,6 @@ def test_nothing_is_said_of_metadata_that_nobody_was_asked_for() -> None:
 def test_directories_alone_ask_nobody(surveyed: Callable[[QuorumView], None]) -> None:
     diff, unobserved = voter_board.compare(Sources(directories=(str(DIRECTORY),)), Task())
     assert unobserved == ""
-    assert [each.source.name for each in diff.sources] == [
-        each.name for each in read_sources([str(DIRECTORY)])
+    assert [source.source.name for source in diff.sources] == [
+        source.name for source in read_sources([str(DIRECTORY)])
     ]

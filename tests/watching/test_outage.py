@@ -52,17 +52,17 @@ def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:
     case = case_of_live(picture)
     assert case is not None
     assert picture.view is not None
-    told = {each.replica.id: each.log_end_offset for each in picture.view.voters}
-    assert {each.id: each.end.offset for each in case.nodes} == told
+    told = {voter.replica.id: voter.log_end_offset for voter in picture.view.voters}
+    assert {node.id: node.end.offset for node in case.nodes} == told
     assert lost_already(picture) == frozenset()
     voters = sorted(case.voters.ids)
     assert len(voters) == 3
-    for each in voters:
-        found = answer(case, OutageQuestion(down=frozenset({each}), runs=5), Task())
-        assert found.is_fine, each
-        assert each not in found.leaders
-        rest = answer(case, OutageQuestion(down=frozenset(voters) - {each}, runs=5), Task())
-        assert rest.leaders == (), each
+    for voter in voters:
+        found = answer(case, OutageQuestion(down=frozenset({voter}), runs=5), Task())
+        assert found.is_fine, voter
+        assert voter not in found.leaders
+        rest = answer(case, OutageQuestion(down=frozenset(voters) - {voter}, runs=5), Task())
+        assert rest.leaders == (), voter
 
 
 def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None:
@@ -81,9 +81,9 @@ def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None
     assert 0 < old.offset < new.offset
     found = answer(case, OutageQuestion(down=frozenset({lost}), runs=5), Task())
     assert found.is_fine
-    assert [each.leader for each in found.losses] == [lost], "only it lacks what came since"
-    assert all(each.first == old.offset for each in found.losses)
-    assert any(f"{lost} may have more" in each for each in case.notes)
+    assert [loss.leader for loss in found.losses] == [lost], "only it lacks what came since"
+    assert all(loss.first == old.offset for loss in found.losses)
+    assert any(f"{lost} may have more" in note for note in case.notes)
 
 
 def test_without_a_leader_the_last_one_is_believed_and_its_age_told() -> None:
@@ -92,7 +92,7 @@ def test_without_a_leader_the_last_one_is_believed_and_its_age_told() -> None:
     assert case is not None
     lost = lost_already(picture)
     assert len(lost) == 2
-    assert any("no node leads now" in each for each in case.notes)
+    assert any("no node leads now" in note for note in case.notes)
     assert answer(case, OutageQuestion(down=lost, runs=5), Task()).leaders == ()
     assert answer(case, OutageQuestion(runs=5), Task()).is_elected
 
@@ -130,7 +130,7 @@ def test_a_live_witness_is_no_ordinary_candidate() -> None:
     picture = Picture(at_ms=0, view=view, history=Remembering().take(0, view, ()))
     case = case_of_live(picture)
     assert case is not None
-    assert [each.id for each in case.nodes if each.is_witness] == [3]
+    assert [node.id for node in case.nodes if node.is_witness] == [3]
     found = answer(case, OutageQuestion(down=frozenset({1}), runs=5), Task())
     assert found.leaders == (2,)
     assert found.without_controller == ()

@@ -27,7 +27,7 @@ def test_a_real_quorum_without_a_spare_voter_is_not_green(recording: str, status
     assert tab.status is status
     assert overview.report is not None
     assert tab.count == 1 + sum(
-        each.severity is not Severity.INFO for each in overview.report.statements
+        statement.severity is not Severity.INFO for statement in overview.report.statements
     )
 
 
@@ -40,7 +40,7 @@ def test_a_note_keeps_the_title_from_being_green() -> None:
 
 def test_a_stale_directory_is_a_warning_of_the_title(fixtures_dir: Path) -> None:
     paths = [fixtures_dir / f"kafka-4.3.0/dynamic-quorum/node-{each}/data" for each in (1, 2)]
-    looks = tuple(DirectoryWatch(str(each)).look(60) for each in paths)
+    looks = tuple(DirectoryWatch(str(path)).look(60) for path in paths)
     overview = Overview()
     overview.take(Picture(at_ms=looks[0].at_ms, directories=looks))
     assert overview.status is Status.WARN

@@ -168,6 +168,6 @@ def test_closing_ends_a_question_that_is_under_way() -> None:
             pool = Pool(patience_s=0.01)
             await pool.ask(where, ACCESS)
             await pool.close()
-            assert [each for each in asyncio.all_tasks() if "Pool" in repr(each)] == []
+            assert [task for task in asyncio.all_tasks() if "Pool" in repr(task)] == []
 
     asyncio.run(run())

@@ -29,14 +29,16 @@ def _last(name: str) -> QuorumReport:
 
 
 def _row(report: QuorumReport, node_id: int) -> ReplicaStatus:
-    return next(each for each in report.replicas if each.node_id == node_id)
+    return next(
+        replica_status for replica_status in report.replicas if replica_status.node_id == node_id
+    )
 
 
 def _picture(*views: QuorumView, every_ms: int = 1000) -> Picture:
     """The last of some looks, with the history of all."""
     remembering = Remembering()
-    for number, each in enumerate(views):
-        history = remembering.take(1_000_000 + number * every_ms, each, ())
+    for number, quorum_view in enumerate(views):
+        history = remembering.take(1_000_000 + number * every_ms, quorum_view, ())
     return Picture(at_ms=1_000_000 + (len(views) - 1) * every_ms, view=views[-1], history=history)
 
 
@@ -49,19 +51,22 @@ def test_a_healthy_quorum_has_nothing_to_say() -> None:
     assert report.high_watermark == report.leader_end == 41
     assert report.rate == pytest.approx(2.0, abs=0.05), "a no-op every 500 ms"
     assert report.rate_trend == (1,) * 19
-    assert [(each.node_id, each.role) for each in report.replicas] == [
+    assert [(replica.node_id, replica.role) for replica in report.replicas] == [
         (1, "voter"), (2, "leader"), (3, "voter"), (4, "observer"), (11, "observer"),
     ]  # fmt: skip
     assert report.voters.commit is Commit.COMMITTED
     assert report.tolerance.failures == 1
     assert report.elections_seen == 0
     assert report.statements == ()
-    assert all(each.restart and each.restart.is_safe for each in report.replicas)
+    assert all(
+        replica_status.restart and replica_status.restart.is_safe
+        for replica_status in report.replicas
+    )
     assert not _row(report, 11).is_asked, "brokers are the leader's word only"
 
 
 def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
-    seen = [quorum_report(each) for each in pictures("leader-killed")]
+    seen = [quorum_report(picture) for picture in pictures("leader-killed")]
     without = [each for each in seen if each.leader_id is None]
     assert without, "a look fell between the two"
     assert without[0].statements[0].reason == (
@@ -72,13 +77,17 @@ def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     assert without[0].tolerance.reason == "2 of 3 voters are reached, enough to elect a leader"
     last = seen[-1]
     assert (last.leader_id, last.epoch, last.elections_seen) == (3, 2, 1)
-    assert [(each.epoch, each.leader_id) for each in last.elections] == [(2, 3)]
+    assert [(election.epoch, election.leader_id) for election in last.elections] == [(2, 3)]
     assert last.tolerance.failures == 0
     assert last.tolerance.reason == "2 of 3 voters keep up, 2 are needed"
-    safe = {each.node_id: each.restart.is_safe for each in last.replicas if each.restart}
+    safe = {
+        replica_status.node_id: replica_status.restart.is_safe
+        for replica_status in last.replicas
+        if replica_status.restart
+    }
     assert safe == {1: False, 2: True, 3: False, 4: True, 11: True}
     assert not _row(last, 2).is_reached
-    assert [each.reason for each in last.statements] == [
+    assert [statement.reason for statement in last.statements] == [
         "Node 2, a voter, cannot be reached: connection refused."
     ]
 
@@ -93,12 +102,16 @@ def test_without_a_majority_it_is_said_what_must_come_back() -> None:
     )
     assert _row(report, 1).last_end == 56, "what the last leader knew"
     assert _row(report, 11).role == "observer", "also of those that nobody asks"
-    safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
+    safe = {
+        replica_status.node_id: replica_status.restart.is_safe
+        for replica_status in report.replicas
+        if replica_status.restart
+    }
     assert safe == {1: False, 2: True, 3: True}, "the one that is up is needed"
 
 
 def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
-    seen = [quorum_report(each) for each in pictures("uncommitted-voter")]
+    seen = [quorum_report(picture) for picture in pictures("uncommitted-voter")]
     assert seen[0].voters.commit is Commit.COMMITTED
     changed = next(each for each in seen if len(each.voters.now) == 4)
     last = seen[-1]
@@ -108,10 +121,10 @@ def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
         assert sorted(each.id for each in report.voters.before) == [1, 2, 3]
         assert _row(report, 4).is_joining
     assert last.tolerance.is_lost
-    texts = [each.reason for each in last.statements]
+    texts = [statement.reason for statement in last.statements]
     assert texts[0].startswith("Nothing was committed for 10 s, while the leader wrote 23 records")
     assert any(
-        each.startswith("A voter change that adds node 4 is not committed") for each in texts
+        text.startswith("A voter change that adds node 4 is not committed") for text in texts
     )
     trend = [each for each in _row(last, 1).trend if each is not None]
     assert trend == sorted(trend), "it falls behind"
@@ -156,7 +169,8 @@ def test_opinions_that_differ_are_said_in_words() -> None:
     unknowing = node(2, leader=None, epoch=6)
     quorum = described([replica(n) for n in (1, 2, 3)], epoch=7)
     texts = [
-        each.reason for each in quorum_report(_picture(view(quorum, unknowing, other))).statements
+        statement.reason
+        for statement in quorum_report(_picture(view(quorum, unknowing, other))).statements
     ]
     assert texts == [
         "Node 2 knows no leader in its epoch 6; node 1 leads epoch 7.",
@@ -170,9 +184,11 @@ def test_two_leaders_of_one_epoch_are_an_error_and_of_two_a_warning() -> None:
         theirs = described([replica(n) for n in (1, 2, 3)], epoch=epoch, leader=2)
         both = view(mine, replace(node(2, quorum=theirs, epoch=epoch), leader_id=2), node(3))
         told = [
-            each for each in quorum_report(_picture(both)).statements if "Two nodes" in each.reason
+            statement
+            for statement in quorum_report(_picture(both)).statements
+            if "Two nodes" in statement.reason
         ]
-        assert [each.severity for each in told] == [severity]
+        assert [statement.severity for statement in told] == [severity]
 
 
 def test_nodes_of_two_clusters_are_an_error() -> None:
@@ -193,7 +209,7 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     silent = replica(3, fetched=0)
     quorum = described([replica(1), replica(2), silent])
     report = quorum_report(_picture(view(quorum, node(2), gone(3))))
-    told = {each.node_id: each.restart for each in report.replicas}
+    told = {replica_status.node_id: replica_status.restart for replica_status in report.replicas}
     assert told[1] is not None
     assert not told[1].is_safe
     assert told[2] is not None
@@ -212,13 +228,17 @@ def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
         "Node 3 leads, but it runs no controller: topics cannot be created, and brokers that start"
         " exit. Next: wait: node 3 hands leadership to a Kafka that has caught up. If it still"
     )
-    words = {each.name: each.parts for each in summary.lines(report)}
+    words = {line.name: line.parts for line in summary.lines(report)}
     assert words["Leader"][0] == ("✖ node 3, without a controller", "bad")
     assert words["May fail"][0] == ("0", "bad")
     cells = summary.cells(report, _row(report, 3))
     assert cells[summary.ROLE] == ("◌ leader", "bad")
     assert cells[summary.RESTART] == ("✓ yes", "good")
-    safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
+    safe = {
+        replica_status.node_id: replica_status.restart.is_safe
+        for replica_status in report.replicas
+        if replica_status.restart
+    }
     assert safe == {1: False, 2: False, 3: True, 4: False}, "a broker that starts exits"
     meanings = {part.meaning for parts in words.values() for part in parts}
     assert "good" not in meanings
@@ -230,7 +250,12 @@ def test_a_witness_that_follows_is_shown_as_one() -> None:
     assert report.statements == ()
     assert report.tolerance.failures == 1
     assert summary.cells(report, _row(report, 3))[summary.ROLE] == ("◌ witness", "warn")
-    assert [each.is_witness for each in report.replicas] == [False, False, True, None]
+    assert [replica_status.is_witness for replica_status in report.replicas] == [
+        False,
+        False,
+        True,
+        None,
+    ]
     told = json_value(watch_document(report))
     assert [each["isWitness"] for each in told["replicas"]] == [False, False, True, None]
     assert told["hasActiveController"] is True
@@ -244,7 +269,11 @@ def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
     assert report.tolerance.reason == (
         "3 of 3 voters keep up, 2 are needed; only node 1 is known to run a controller"
     )
-    safe = {each.node_id: each.restart.is_safe for each in report.replicas if each.restart}
+    safe = {
+        replica_status.node_id: replica_status.restart.is_safe
+        for replica_status in report.replicas
+        if replica_status.restart
+    }
     assert safe == {1: False, 2: True, 3: True}
 
 

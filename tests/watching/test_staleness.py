@@ -75,7 +75,10 @@ def test_another_cluster_is_not_compared(looks: tuple[DirectoryLook, ...]) -> No
 
 def test_the_report_marks_what_is_stale(looks: tuple[DirectoryLook, ...]) -> None:
     report = quorum_report(_picture(looks))
-    stale = {each.node_id: each.stale for each in report.replicas}
+    stale = {replica.node_id: replica.stale for replica in report.replicas}
     assert stale[1].startswith("ends at 81, 143 behind node-2; node 1 was removed")
     assert stale[2] == stale[3] == ""
-    assert any(each.reason.startswith("node-1 is stale: ends at 81") for each in report.statements)
+    assert any(
+        statement.reason.startswith("node-1 is stale: ends at 81")
+        for statement in report.statements
+    )

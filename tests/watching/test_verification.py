@@ -40,7 +40,7 @@ def _damaged(fixtures_dir: Path, into: Path) -> Path:
 def test_a_sound_directory_is_verified(fixtures_dir: Path, tmp_path: Path) -> None:
     path = _sound(fixtures_dir, tmp_path)
     found = verify(str(path), 7, Task())
-    assert all(each.severity is Severity.INFO for each in found.findings)
+    assert all(finding.severity is Severity.INFO for finding in found.findings)
     assert found.verdict() == "verified"
     assert found.checked == "13 files, 38.1 kB, 116 batches, 421 records"
     assert len(found.states) == 5
@@ -56,15 +56,15 @@ def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) ->
     assert len(found.findings) == len(both)
     assert found.findings[0].severity is Severity.ERROR
     in_log = found.of(f"{directory}/__cluster_metadata-0/00000000000000000000.log")
-    assert {each.code for each in in_log} >= {"KT-LOG-CRC"}
-    assert all(each.position is not None for each in in_log)
+    assert {finding.code for finding in in_log} >= {"KT-LOG-CRC"}
+    assert all(finding.position is not None for finding in in_log)
     counts = json_value(found)["findingCounts"]
-    assert counts["error"] == sum(each.severity is Severity.ERROR for each in found.findings)
+    assert counts["error"] == sum(finding.severity is Severity.ERROR for finding in found.findings)
 
 
 def test_a_path_that_is_not_there_is_a_finding() -> None:
     found = verify("/no/such/directory", 0, Task())
-    assert [each.code for each in found.findings] == ["KT-DIR-READ"]
+    assert [finding.code for finding in found.findings] == ["KT-DIR-READ"]
 
 
 def test_a_process_of_its_own_finds_the_same_and_tells_how_far_it_is(

@@ -15,7 +15,7 @@ from tests.tui.recording import pictures
 
 def _paths(fixtures_dir: Path) -> tuple[str, ...]:
     quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
-    return tuple(str(each) for each in sorted(quorum.glob("node-*/data")))
+    return tuple(str(path) for path in sorted(quorum.glob("node-*/data")))
 
 
 def test_directories_are_compared_as_diff_voters_does(fixtures_dir: Path) -> None:
@@ -30,8 +30,8 @@ def test_what_nodes_told_is_compared_before_any_log_is_read() -> None:
     assert picture.view is not None
     told = compare_told(picture.view)
     assert told.voters is not None
-    assert {each.id for each in told.voters.voters} == {
-        each.replica.id for each in picture.view.voters
+    assert {voter.id for voter in told.voters.voters} == {
+        voter.replica.id for voter in picture.view.voters
     }
     assert not told.differ
     assert len(told.sources) == len(picture.view.nodes)
@@ -41,7 +41,7 @@ def test_it_is_read_again_where_voters_leaders_or_files_change() -> None:
     given = pictures("leader-killed")
     assert changes(given[0]) == changes(replace(given[0], at_ms=0))
     assert changes(given[0]) != changes(given[-1])
-    sizes = {changes(each) for each in pictures("healthy")}
+    sizes = {changes(picture) for picture in pictures("healthy")}
     assert len(sizes) == 1, "log ends that move are no change of voters"
 
 

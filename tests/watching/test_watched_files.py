@@ -30,19 +30,19 @@ def _look(directory: Path) -> DirectoryFiles:
 
 
 def _file(found: DirectoryFiles, name: str) -> FileLook:
-    return next(each for each in found.files if each.path.endswith(name))
+    return next(file for file in found.files if file.path.endswith(name))
 
 
 def test_every_file_is_listed_with_what_it_holds(directory: Path) -> None:
     found = _look(directory)
-    on_disk = {str(each.relative_to(directory)) for each in directory.rglob("*") if each.is_file()}
-    assert {each.path for each in found.files} == on_disk
-    told = {each.path.rpartition("/")[2]: each.holds for each in found.files}
+    on_disk = {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
+    assert {file.path for file in found.files} == on_disk
+    told = {file.path.rpartition("/")[2]: file.holds for file in found.files}
     assert told["meta.properties"] == "node 2"
     assert told["quorum-state"] == "epoch 3, leader 2"
     assert told["00000000000000000085-0000000003.checkpoint"] == "the state before offset 85"
     assert told["00000000000000000000.index"] == "4 entries"
-    assert found.size == sum(each.stat().st_size for each in directory.rglob("*") if each.is_file())
+    assert found.size == sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 def test_a_segment_ends_where_the_next_begins(directory: Path) -> None:
@@ -76,7 +76,9 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
     (directory / "__cluster_metadata-0" / "quorum-state").write_text("{")
     (found,) = files.look([str(directory)])
     assert read == ["quorum-state"]
-    assert [each.code for each in _file(found, "quorum-state").findings] == ["KT-DIR-QUORUM-STATE"]
+    assert [finding.code for finding in _file(found, "quorum-state").findings] == [
+        "KT-DIR-QUORUM-STATE"
+    ]
 
 
 def test_what_a_removal_left_is_told(directory: Path) -> None:
@@ -96,7 +98,7 @@ def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directo
 
 
 def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
-    paths = [str(each) for each in sorted((fixtures_dir / "damaged").rglob("*")) if each.is_file()]
+    paths = [str(path) for path in sorted((fixtures_dir / "damaged").rglob("*")) if path.is_file()]
     found = WatchedFiles().look(paths)
     assert len(found) == len(paths)
-    assert all(each.files or each.problems for each in found)
+    assert all(directory_files.files or directory_files.problems for directory_files in found)

@@ -34,7 +34,7 @@ class Activity:
         self._level = level
         self._next_producer_id = max(image.producer_ids.next_producer_id, 0)
         self._epochs: dict[int, int] = {}
-        self._directories = {each: uuid(random) for each in BROKERS}
+        self._directories = {broker: uuid(random) for broker in BROKERS}
         self._topics: list[tuple[str, str, int]] = []
         self._leaders: dict[tuple[str, int], int] = {}
 
@@ -94,7 +94,7 @@ class Activity:
             }
             version = partition_version(self._level)
             if version >= _DIRECTORIES_VERSION:
-                value["directories"] = [self._directories[each] for each in replicas]
+                value["directories"] = [self._directories[replica] for replica in replicas]
             made.append(Told("PartitionRecord", version, value))
         return made
 
@@ -118,7 +118,7 @@ class Activity:
         made = []
         for number in chosen:
             out = self._random.choice(BROKERS)
-            rest = [each for each in BROKERS if each != out]
+            rest = [broker for broker in BROKERS if broker != out]
             leader = self._leaders[topic_id, number]
             if leader == out:
                 leader = self._leaders[topic_id, number] = rest[0]
@@ -192,9 +192,11 @@ class Bulk:
         for name, count in zip(self.names, batches, strict=True):
             topic = image.topics.by_name[name]
             partitions = {
-                number: each._replace(partition_epoch=each.partition_epoch + 2 * count)
-                for number, each in topic.partitions.items()
+                number: partition._replace(partition_epoch=partition.partition_epoch + 2 * count)
+                for number, partition in topic.partitions.items()
             }
             by_id[topic.id] = replace(topic, partitions=partitions)
-        topics = TopicsImage(by_id=by_id, by_name={each.name: each for each in by_id.values()})
+        topics = TopicsImage(
+            by_id=by_id, by_name={topic_image.name: topic_image for topic_image in by_id.values()}
+        )
         return replace(image, topics=topics)

@@ -56,7 +56,7 @@ def _missed(
 ) -> list[str]:
     """What of a fault was not told: the fault itself, or some of the places of a divergence."""
     what = f"{planted['kind']} in {planted['directory']}"
-    answering = [each for each in findings if each["code"] in planted["codes"]]
+    answering = [finding for finding in findings if finding["code"] in planted["codes"]]
     if not answering:
         return [what]
     if not any(_is_there(each, planted) for each in answering):
@@ -65,9 +65,9 @@ def _missed(
         return []
     offsets = [planted["offset"], *(offset for _, _, offset in planted["places"])]
     ranges = [
-        (each["firstOffset"], each["lastOffset"])
-        for each in divergences
-        for side in each["sides"]
+        (divergence["firstOffset"], divergence["lastOffset"])
+        for divergence in divergences
+        for side in divergence["sides"]
         if any(name.endswith("/" + planted["directory"]) for name in side["paths"])
     ]
     return [

@@ -19,7 +19,8 @@ from fleets.faults import MANIFEST, Cluster, FaultKind, Planted, Site, fixed_for
 from fleets.history import History
 
 KINDS = {
-    each.name: each for each in (*faults_log.KINDS, *faults_files.KINDS, *faults_cluster.KINDS)
+    fault_kind.name: fault_kind
+    for fault_kind in (*faults_log.KINDS, *faults_files.KINDS, *faults_cluster.KINDS)
 }
 
 

@@ -45,12 +45,12 @@ def voters_record(voters: tuple[Voter, ...]) -> dict[str, Any]:
         "version": 0,
         "voters": [
             {
-                "voterId": each.id,
-                "voterDirectoryId": each.directory_id,
-                "endpoints": [each.endpoint()],
+                "voterId": voter.id,
+                "voterDirectoryId": voter.directory_id,
+                "endpoints": [voter.endpoint()],
                 "kRaftVersionFeature": {"minSupportedVersion": 0, "maxSupportedVersion": 1},
             }
-            for each in voters
+            for voter in voters
         ],
     }
 
@@ -90,7 +90,7 @@ class ClusterSpec:
         """A minority of the voters, without the first."""
         count = (len(self.voters) - 1) // 2
         chosen = self.random("behind").sample(self.voters[1:], count) if count else []
-        return tuple(each for each in self.voters if each in chosen)
+        return tuple(voter for voter in self.voters if voter in chosen)
 
     @property
     def has_directory_ids(self) -> bool:

@@ -159,8 +159,8 @@ class NodeWriter:
             self._checkpoint_of_0()
         if self._spec.template.bootstrap is not None:
             (self.path / BOOTSTRAP).write_bytes(self._spec.template.bootstrap)
-        entries = [each for each in self._epochs if each.start_offset > start]
-        first = [each for each in self._epochs if each.start_offset <= start][-1]
+        entries = [epoch for epoch in self._epochs if epoch.start_offset > start]
+        first = [epoch for epoch in self._epochs if epoch.start_offset <= start][-1]
         entries.insert(0, EpochEntry(epoch=first.epoch, start_offset=start))
         self._write(
             checkpoint_files.LEADER_EPOCH_CHECKPOINT,
@@ -178,8 +178,8 @@ class NodeWriter:
         keeps = self._plan.keeps
         if keeps is None or not 0 < keeps <= len(self._snapshots):
             return 0
-        for each in self._snapshots[:-keeps]:
-            (self.partition / write_checkpoint_name(each.offset, each.epoch)).unlink()
+        for snapshot in self._snapshots[:-keeps]:
+            (self.partition / write_checkpoint_name(snapshot.offset, snapshot.epoch)).unlink()
         oldest = self._snapshots[-keeps].offset
         while len(self._segments) > 1 and self._segments[1].base <= oldest:
             self._segments.pop(0).delete()
@@ -211,7 +211,7 @@ class NodeWriter:
             data_version=int(is_dynamic),
             leader_id=self._told.leader_id,
             leader_epoch=self._told.epoch,
-            current_voters=() if is_dynamic else tuple(each.id for each in self._spec.voters),
+            current_voters=() if is_dynamic else tuple(voter.id for voter in self._spec.voters),
         )
 
     def _meta_properties(self) -> None:
@@ -234,7 +234,7 @@ def write_nodes(writers: Iterable[NodeWriter], events: Iterable[Event]) -> None:
     """Let several nodes take the same history, in one go."""
     every = list(writers)
     for event in events:
-        for each in every:
-            each.take(event)
-    for each in every:
-        each.finish()
+        for node_writer in every:
+            node_writer.take(event)
+    for node_writer in every:
+        node_writer.finish()

@@ -75,7 +75,7 @@ class Site:
 
     @property
     def others(self) -> list[Voter]:
-        return [each for each in self.cluster.spec.voters if each is not self.voter]
+        return [voter for voter in self.cluster.spec.voters if voter is not self.voter]
 
     def segment(self) -> Path:
         """The largest segment, of which there is a middle."""
@@ -84,16 +84,16 @@ class Site:
     def snapshots(self) -> list[Path]:
         """Without that of offset 0, oldest first."""
         found = sorted(self.partition.glob("*.checkpoint"))
-        return [each for each in found if int(each.name[:20])]
+        return [path for path in found if int(path.name[:20])]
 
     def below(self, path: Path) -> str:
         return path.relative_to(self.path).as_posix()
 
     def rewrite(self, events: Iterable[Event], plan: NodePlan | None = None) -> None:
         """Write the directory again, of another history."""
-        for each in (*self.partition.iterdir(), *self.path.glob("*.*")):
-            if each.is_file():
-                each.unlink()
+        for path in (*self.partition.iterdir(), *self.path.glob("*.*")):
+            if path.is_file():
+                path.unlink()
         self.partition.rmdir()
         writer = NodeWriter(self.cluster.root, self.cluster.spec, self.voter, plan or NodePlan())
         write_nodes([writer], events)
@@ -131,11 +131,11 @@ def fixed_for(needs: str, number: int) -> dict[str, Any]:
     """What has to be fixed of a cluster that a fault needs so."""
     every = templates()
     if needs == "dynamic":
-        fitting = [each for each in every if each.may_be_dynamic]
+        fitting = [template for template in every if template.may_be_dynamic]
         chosen = fitting[number % len(fitting)]
         return {"template": chosen, "is_dynamic": True, "moves_voter": True}
     if needs == "upgraded":
-        upgraded = [each for each in every if len(set(each.levels)) > 1]
+        upgraded = [template for template in every if len(set(template.levels)) > 1]
         return {"template": upgraded[number % len(upgraded)], "is_dynamic": False}
     return {"is_dynamic": False} if needs == "static" else {}
 

@@ -27,9 +27,9 @@ _OLD = ("KT-SIG-FORGOTTEN-VOTE", "KT-SIG-DOUBLE-VOTE", "KT-SIG-LAG", "KT-DIR-VOT
 def minority_holds(site: Site) -> Place:
     """A majority was put back from copies made before the newest snapshot of the first node."""
     events = list(site.cluster.events)
-    newest = max(number for number, each in enumerate(events) if isinstance(each, Snapshot))
-    before = [number for number, each in enumerate(events[:newest]) if isinstance(each, Batch)]
-    epochs = [each.epoch for each in events[:newest] if isinstance(each, Batch)]
+    newest = max(number for number, event in enumerate(events) if isinstance(event, Snapshot))
+    before = [number for number, event in enumerate(events[:newest]) if isinstance(event, Batch)]
+    epochs = [event.epoch for event in events[:newest] if isinstance(event, Batch)]
     # Before the election that the snapshot came after, if there was one; else midway.
     cut = next(
         (number for number, epoch in zip(before, epochs, strict=True) if epoch == epochs[-1]), 0
@@ -43,18 +43,18 @@ def minority_holds(site: Site) -> Place:
 def id_of_another_cluster(site: Site) -> Place:
     """The cluster.id of the cluster beside it; with none beside it, nobody's."""
     root, name = site.cluster.root, site.cluster.spec.name
-    metas = sorted(each for each in root.glob("*/*/meta.properties") if each.parts[-3] != name)
+    metas = sorted(path for path in root.glob("*/*/meta.properties") if path.parts[-3] != name)
     if not metas:
         return edited_meta(site, "cluster.id", uuid(site.random))
-    near = max([each for each in metas if each.parts[-3] < name] or metas)
+    near = max([path for path in metas if path.parts[-3] < name] or metas)
     # The first of its nodes is the one that no fault is put into.
-    first = min(each for each in metas if each.parts[-3] == near.parts[-3])
+    first = min(path for path in metas if path.parts[-3] == near.parts[-3])
     return edited_meta(site, "cluster.id", _cluster_id(first))
 
 
 def _cluster_id(meta: Path) -> str:
     lines = meta.read_text().splitlines()
-    return next(each.partition("=")[2] for each in lines if each.startswith("cluster.id="))
+    return next(line.partition("=")[2] for line in lines if line.startswith("cluster.id="))
 
 
 def old_majority(site: Site) -> Place:
@@ -66,7 +66,7 @@ def old_majority(site: Site) -> Place:
     voters = _newest_voters(events)
     added: list[Voter] = []
     changes: list[Event] = []
-    last = [each for each in events if isinstance(each, Batch)][-1]
+    last = [event for event in events if isinstance(event, Batch)][-1]
     for number in range(stale - len(rest)):
         voter = Voter(
             id=spec.voters[-1].id + 1 + number,

@@ -43,7 +43,7 @@ def snapshot_truncated(site: Site) -> Place:
     size = path.stat().st_size * site.random.randint(30, 90) // 100
     with path.open("r+b") as file:
         file.truncate(size)
-    torn = next(each for each in every if each.position + len(each.data) > size)
+    torn = next(batch for batch in every if batch.position + len(batch.data) > size)
     return Place(
         file=site.below(path), position=torn.position, end=size, offset=int(path.name[:20])
     )
@@ -59,7 +59,7 @@ def snapshot_misnamed(site: Site) -> Place:
 
 def snapshot_differs(site: Site) -> Place:
     """Another state than the other nodes' at the same offset: a configuration has another value."""
-    mine = {each.name: each for each in site.snapshots()}
+    mine = {snapshot.name: snapshot for snapshot in site.snapshots()}
     theirs = {
         each.name
         for voter in site.others
@@ -71,16 +71,16 @@ def snapshot_differs(site: Site) -> Place:
     for batch in batches(path):
         records: list[bytes] = []
         if not batch.is_control:
-            for each in batch.records():
-                assert each.value is not None
-                name, version, value = decode_record(each.value)
+            for record in batch.records():
+                assert record.value is not None
+                name, version, value = decode_record(record.value)
                 if not changed and name == "ConfigRecord" and value["name"] in _HARMLESS:
                     value = {**value, "value": value["value"] + "0"}
                     changed = True
                 records.append(encode_record(name, version, value))
         header = batch.header
         made += batch.data if batch.is_control else encode_batch(
-            ((None, each) for each in records),
+            ((None, record) for record in records),
             base_offset=header.base_offset,
             epoch=header.partition_leader_epoch,
             timestamp=header.base_timestamp,
@@ -97,8 +97,8 @@ def edited_meta(site: Site, key: str, value: str) -> Place:
     """Give a directory another id."""
     path = site.path / _META
     lines = path.read_text().splitlines(keepends=True)
-    assert any(each.startswith(f"{key}=") for each in lines)
-    edited = [f"{key}={value}\n" if each.startswith(f"{key}=") else each for each in lines]
+    assert any(line.startswith(f"{key}=") for line in lines)
+    edited = [f"{key}={value}\n" if line.startswith(f"{key}=") else line for line in lines]
     path.write_text("".join(edited))
     return Place(file=_META)
 
@@ -144,7 +144,7 @@ def broken_quorum_state(site: Site) -> Place:
 def old_quorum_state(site: Site) -> Place:
     path = site.partition / _QUORUM_STATE
     text = path.read_text()
-    epoch = max(each.epoch for each in site.cluster.events)
+    epoch = max(event.epoch for event in site.cluster.events)
     assert f'"leaderEpoch":{epoch}' in text
     path.write_text(text.replace(f'"leaderEpoch":{epoch}', '"leaderEpoch":0'))
     return Place(file=site.below(path))

@@ -28,9 +28,9 @@ INDEXES = ("KT-LOG-INDEX-DIFFERS", "KT-DIR-EPOCHS-DIFFER")
 def _middle(site: Site) -> tuple[Path, RecordBatch]:
     """A data batch with whole ones before and after it, and in its own segment too."""
     every = [
-        (path, each)
+        (path, batch)
         for path in sorted(site.partition.glob("*.log"))
-        for each in batches(path)[1:-1]
+        for batch in batches(path)[1:-1]
     ]
     inner = [each for each in every[len(every) // 3 :] if not each[1].is_control]
     return site.random.choice(inner)
@@ -80,7 +80,7 @@ def diverged_same_epoch(site: Site) -> Place:
     found: list[tuple[Path, RecordBatch]] = []
     for path in sorted(site.partition.glob("*.log")):
         every = batches(path)
-        found += [(path, each) for each in every if _has_config(each)]
+        found += [(path, record_batch) for record_batch in every if _has_config(record_batch)]
     chosen = site.random.sample(found, min(3, len(found)))
     chosen.sort(key=lambda each: each[1].header.base_offset)
     places = []
@@ -93,7 +93,7 @@ def diverged_same_epoch(site: Site) -> Place:
 
 def _has_config(batch: RecordBatch) -> bool:
     return not batch.is_control and any(
-        _is_changeable(*decode_record(each.value)) for each in batch.records() if each.value
+        _is_changeable(*decode_record(record.value)) for record in batch.records() if record.value
     )
 
 
@@ -104,16 +104,16 @@ def _is_changeable(name: str, version: int, value: dict[str, Any]) -> bool:
 
 def _with_other_config(batch: RecordBatch) -> bytes:
     records: list[bytes] = []
-    for each in batch.records():
-        assert each.value is not None
-        name, version, value = decode_record(each.value)
+    for record in batch.records():
+        assert record.value is not None
+        name, version, value = decode_record(record.value)
         if _is_changeable(name, version, value):
             last = str((int(value["value"][-1]) + 1) % 10)
             value = {**value, "value": value["value"][:-1] + last}
         records.append(encode_record(name, version, value))
     header = batch.header
     data = encode_batch(
-        ((None, each) for each in records),
+        ((None, record) for record in records),
         base_offset=header.base_offset,
         epoch=header.partition_leader_epoch,
         timestamp=header.base_timestamp,
@@ -125,10 +125,10 @@ def _with_other_config(batch: RecordBatch) -> bytes:
 def diverged_other_epoch(site: Site) -> Place:
     """It led until the last election, and has records that no other node has fetched."""
     events = list(site.cluster.events)
-    last_epoch = max(each.epoch for each in events if isinstance(each, Batch))
+    last_epoch = max(event.epoch for event in events if isinstance(event, Batch))
     cut = next(
-        number for number, each in enumerate(events)
-        if isinstance(each, Batch) and each.epoch == last_epoch
+        number for number, event in enumerate(events)
+        if isinstance(event, Batch) and event.epoch == last_epoch
     )  # fmt: skip
     kept: list[Event] = events[:cut]
     last = [each for each in kept if isinstance(each, Batch)][-1]
@@ -139,7 +139,7 @@ def diverged_other_epoch(site: Site) -> Place:
     site.rewrite([*kept, *made])
     path = max(site.partition.glob("*.log"))
     offset = made[0].base_offset
-    position = next(each.position for each in batches(path) if each.header.base_offset == offset)
+    position = next(batch.position for batch in batches(path) if batch.header.base_offset == offset)
     return Place(file=site.below(path), position=position, offset=offset)
 
 
@@ -162,8 +162,8 @@ def _lost_batch(site: Site, after: Batch) -> Batch:
 
 
 def wiped_log(site: Site) -> Place:
-    for each in site.partition.iterdir():
-        each.unlink()
+    for path in site.partition.iterdir():
+        path.unlink()
     site.partition.rmdir()
     return Place()
 
@@ -172,8 +172,8 @@ def stale_voters(site: Site) -> Place:
     """It stopped before the last change of voters, long before the others."""
     events = list(site.cluster.events)
     cut = next(
-        number for number, each in enumerate(events)
-        if number and isinstance(each, Batch) and b"moved-" in each.data
+        number for number, event in enumerate(events)
+        if number and isinstance(event, Batch) and b"moved-" in event.data
     )  # fmt: skip
     return _stopped(site, events[:cut])
 
@@ -182,8 +182,8 @@ def before_upgrade(site: Site) -> Place:
     """It stopped before metadata.version was raised."""
     events = list(site.cluster.events)
     raised = [
-        number for number, each in enumerate(events)
-        if isinstance(each, Batch) and _raises(each)
+        number for number, event in enumerate(events)
+        if isinstance(event, Batch) and _raises(event)
     ]  # fmt: skip
     return _stopped(site, events[: raised[-1]])
 
@@ -193,7 +193,7 @@ def _raises(batch: Batch) -> bool:
     read = RecordBatch.read(batch.data, 0)
     if read.is_control:
         return False
-    told = [decode_record(each.value) for each in read.records() if each.value is not None]
+    told = [decode_record(record.value) for record in read.records() if record.value is not None]
     return any(
         name == "FeatureLevelRecord" and value["name"] == "metadata.version"
         for name, _, value in told

@@ -101,13 +101,13 @@ class History:
         for step in self._spec.template.steps:
             self._now = self._spec.began_ms + 1000 + step.after_ms
             records: list[Told] = []
-            for each in step.records:
-                if each.name == "RegisterControllerRecord":
+            for record in step.records:
+                if record.name == "RegisterControllerRecord":
                     if not registered:
-                        yield from self._controllers(each)
+                        yield from self._controllers(record)
                         registered = True
                     continue
-                records.append(rewriter.rewritten(each, self._offset + len(records)))
+                records.append(rewriter.rewritten(record, self._offset + len(records)))
             if records:
                 yield self._appended(records)
         yield self._snapshot()
@@ -127,9 +127,9 @@ class History:
     def _model(self) -> dict[str, Any]:
         """The newest registration of a broker in the real history."""
         for step in reversed(self._spec.template.steps):
-            for each in step.records:
-                if each.name == "RegisterBrokerRecord":
-                    return {**each.value, "rack": None, "inControlledShutdown": False}
+            for record in step.records:
+                if record.name == "RegisterBrokerRecord":
+                    return {**record.value, "rack": None, "inControlledShutdown": False}
         raise AssertionError("every fixture has a broker")
 
     # --- the quorum -------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ class History:
         """A new epoch, which its leader begins with a control batch."""
         self._epoch += self._random.choice((1, 1, 2))
         self._leader = self._random.choice(self.voters)
-        everybody = [{"voterId": each.id} for each in self.voters]
+        everybody = [{"voterId": voter.id} for voter in self.voters]
         granting = everybody[: len(everybody) // 2 + 1]
         value = {
             "version": 0,
@@ -158,8 +158,8 @@ class History:
         """A voter has got another endpoint (UpdateRaftVoter)."""
         moved = self._random.choice(self.voters)
         self.voters = tuple(
-            replace(each, host=f"moved-{each.host}") if each is moved else each
-            for each in self.voters
+            replace(voter, host=f"moved-{voter.host}") if voter is moved else voter
+            for voter in self.voters
         )
         voters = voters_record(self.voters)
         return self._control_batch([_control(ControlRecordType.KRAFT_VOTERS, voters)])
@@ -178,10 +178,13 @@ class History:
 
     def _appended(self, records: list[Told]) -> Batch:
         self._loader.begin_batch(self._epoch, self._now)
-        for number, each in enumerate(records):
-            self._loader.replay(self._offset + number, each.name, each.value)
+        for number, record in enumerate(records):
+            self._loader.replay(self._offset + number, record.name, record.value)
         data = encode_batch(
-            ((None, encode_record(each.name, each.version, each.value)) for each in records),
+            (
+                (None, encode_record(record.name, record.version, record.value))
+                for record in records
+            ),
             base_offset=self._offset,
             epoch=self._epoch,
             timestamp=self._now,
@@ -212,7 +215,7 @@ class History:
             kraft_version=int(self._spec.is_dynamic),
             voters=voters_record(self.voters) if self._spec.is_dynamic else None,
         )
-        records = (encode_record(*each) for each in snapshot_records(image))
+        records = (encode_record(*snapshot_record) for snapshot_record in snapshot_records(image))
         return Snapshot(self._offset, self._epoch, b"".join(encode_snapshot(records, frame)))
 
     # --- the bulk ---------------------------------------------------------------------------------
@@ -238,7 +241,9 @@ class History:
                 yield self._snapshot_of(bulk.after(image, done))
 
     def _appended_again(self, records: list[Told]) -> bytearray:
-        values = ((None, encode_record(each.name, each.version, each.value)) for each in records)
+        values = (
+            (None, encode_record(record.name, record.version, record.value)) for record in records
+        )
         return bytearray(encode_batch(values, base_offset=0, epoch=0, timestamp=0))
 
     def _repeated(self, data: bytearray, count: int) -> Batch:

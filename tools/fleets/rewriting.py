@@ -66,4 +66,4 @@ def _is_reserved(text: str) -> bool:
 def _uuid_fields(name: str) -> tuple[tuple[str, bool], ...]:
     """The fields of a record that hold uuids, and whether they are arrays."""
     fields: tuple[Field, ...] = schema.message(name).fields
-    return tuple((each.name, each.is_array) for each in fields if each.element == "uuid")
+    return tuple((field.name, field.is_array) for field in fields if field.element == "uuid")

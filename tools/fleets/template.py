@@ -74,10 +74,10 @@ class Template:
     def levels(self) -> list[int]:
         """The metadata.versions that the cluster had, in order."""
         return [
-            int(each.value["featureLevel"])
+            int(record.value["featureLevel"])
             for step in self.steps
-            for each in step.records
-            if each.name == "FeatureLevelRecord" and each.value["name"] == "metadata.version"
+            for record in step.records
+            if record.name == "FeatureLevelRecord" and record.value["name"] == "metadata.version"
         ]
 
 
@@ -97,7 +97,7 @@ def _read(name: str, may_be_dynamic: bool) -> Template:
         if batch.is_control:
             continue
         first = batch.header.base_timestamp if first < 0 else first
-        records = tuple(_told(each) for each in batch.records())
+        records = tuple(_told(record) for record in batch.records())
         steps.append(Step(records, batch.header.base_timestamp - first))
     bootstrap = data / BOOTSTRAP
     return Template(

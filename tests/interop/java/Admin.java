@@ -87,6 +87,11 @@ public class Admin {
     static Object execute(JsonNode op) throws Exception {
         String name = op.get("op").asText();
         if (name.equals("produce")) return produce(op);
+        if (name.equals("forget-all")) {
+            for (org.apache.kafka.clients.admin.Admin client : CLIENTS.values()) client.close(Duration.ZERO);
+            CLIENTS.clear();
+            return null;
+        }
         org.apache.kafka.clients.admin.Admin admin = client(op);
         switch (name) {
             case "describe-cluster": return describeCluster(admin);

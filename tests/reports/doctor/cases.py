@@ -38,7 +38,7 @@ class Log(LogBuilder):
 
     def data_batch(self, *records: Record, epoch: int = 1, stamp: int = STAMP) -> Log:
         self.data += encode_batch(
-            [(None, encode_record(*each)) for each in records],
+            [(None, encode_record(*record)) for record in records],
             base_offset=self.end,
             epoch=epoch,
             timestamp=stamp,
@@ -183,26 +183,31 @@ def state(path: Path, *records: Record, stamp: int = STAMP) -> Path:
 
 
 def doctor(*paths: Path, ignore: Sequence[str] = ()) -> DoctorReport:
-    locations, findings = locations_of([str(each) for each in paths])
+    locations, findings = locations_of([str(path) for path in paths])
     return diagnose(examine(locations, findings), ignore)
 
 
 def found(code: str, *paths: Path) -> list[Diagnosis]:
     """The diagnoses of one code over some directories."""
     report = doctor(*paths)
-    return [each for one in report.sections for each in one.diagnoses if each.finding.code == code]
+    return [
+        diagnosis
+        for one in report.sections
+        for diagnosis in one.diagnoses
+        if diagnosis.finding.code == code
+    ]
 
 
 def one(code: str, *paths: Path) -> Diagnosis:
     """The only diagnosis of a code, which is complete."""
     told = found(code, *paths)
-    assert len(told) == 1, (code, [each.finding.text for each in told])
+    assert len(told) == 1, (code, [diagnosis.finding.text for diagnosis in told])
     assert told[0].finding.text
     return told[0]
 
 
 def severities(code: str, *paths: Path) -> list[Severity]:
-    return [each.finding.severity for each in found(code, *paths)]
+    return [diagnosis.finding.severity for diagnosis in found(code, *paths)]
 
 
 __all__ = [

@@ -77,7 +77,7 @@ def test_a_majority_of_old_directories_can_elect_without_what_is_committed(tmp_p
     assert "no more than 1 of them" in finding.advice
     assert "one after the other" not in finding.advice
     assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
-    assert {each.file for each in told.evidence} == set(map(str, paths))
+    assert {evidence.file for evidence in told.evidence} == set(map(str, paths))
 
 
 def test_a_log_without_records_behind_its_snapshot_is_compared_too(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_broker_that_has_it_is_named_and_nobody_is_to_start(tmp_path: Path) ->
 
 def test_voters_without_any_log_are_left_to_their_own_rule(tmp_path: Path) -> None:
     paths = newest(tmp_path), old(tmp_path, 2), old(tmp_path, 3)
-    for each in paths[1:]:
-        shutil.rmtree(each / PARTITION)
+    for path in paths[1:]:
+        shutil.rmtree(path / PARTITION)
     assert not found(CODE, *paths)
     assert found("KT-SIG-WIPED-VOTER", *paths)

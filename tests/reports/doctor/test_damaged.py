@@ -37,7 +37,7 @@ FITTING = {
 
 
 def test_every_case_is_listed() -> None:
-    assert set(FITTING) == {each.parent.name for each in DAMAGED.glob("*/SOURCE")}
+    assert set(FITTING) == {path.parent.name for path in DAMAGED.glob("*/SOURCE")}
 
 
 @pytest.mark.parametrize("case", FITTING)
@@ -45,9 +45,9 @@ def test_a_damaged_directory_is_named(case: str) -> None:
     path = DAMAGED / case
     parts = sorted(each for each in path.iterdir() if each.is_dir())
     report = doctor(*(parts or [path]))
-    told = [each for each in report.findings if each.code == FITTING[case]]
-    assert told, [each.code for each in report.findings]
-    assert all(each.file for each in told)
+    told = [finding for finding in report.findings if finding.code == FITTING[case]]
+    assert told, [finding.code for finding in report.findings]
+    assert all(finding.file for finding in told)
 
 
 @pytest.mark.parametrize("case", FITTING)

@@ -34,7 +34,7 @@ def test_the_tail_of_a_leader_that_was_stopped_is_no_error(tmp_path: Path) -> No
     assert one("KT-LOG-DIVERGED", tail, others[0]).finding.severity is Severity.WARNING
     again = node(tmp_path / "b", stopped, 4)
     told = found("KT-LOG-DIVERGED", tail, again, *others)
-    assert {each.finding.severity for each in told} == {Severity.ERROR}
+    assert {diagnosis.finding.severity for diagnosis in told} == {Severity.ERROR}
 
 
 def test_other_bytes_in_the_same_epoch_are_named(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from kraftool.reports.findings.kinds import KINDS
 
 
 def test_the_list_has_every_code_in_order() -> None:
-    told = [each.code for each in explain("list")]
+    told = [explanation.code for explanation in explain("list")]
     assert told == sorted(KINDS)
     families = {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE", "REC"}
     assert {each.split("-")[1] for each in told} == families
@@ -27,9 +27,9 @@ def test_a_code_has_its_meaning_advice_and_references() -> None:
 
 
 def test_references_have_the_form_of_kips_and_pull_requests() -> None:
-    references = {each for kind in KINDS.values() for each in kind.references}
+    references = {reference for kind in KINDS.values() for reference in kind.references}
     assert len(references) > 20
-    assert all(re.fullmatch(r"KIP-\d+|apache/kafka #\d+", each) for each in references)
+    assert all(re.fullmatch(r"KIP-\d+|apache/kafka #\d+", reference) for reference in references)
 
 
 def test_applied_offset_is_said_to_be_no_evidence() -> None:

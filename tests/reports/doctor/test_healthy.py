@@ -53,7 +53,9 @@ TRULY_THERE: dict[str, dict[str, set[str]]] = {
 
 
 def serious(*paths: Path) -> set[str]:
-    return {each.code for each in doctor(*paths).findings if each.severity is not Severity.INFO}
+    return {
+        finding.code for finding in doctor(*paths).findings if finding.severity is not Severity.INFO
+    }
 
 
 def test_there_are_scenarios() -> None:
@@ -89,4 +91,4 @@ def test_a_torn_tail_after_a_kill_is_the_one_warning(real: Callable[..., Path]) 
 def test_a_removed_voters_directory_is_a_note(fixtures_dir: Path) -> None:
     path = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data"
     told = found("KT-DIR-NOT-A-VOTER", path)
-    assert [each.finding.severity for each in told] == [Severity.INFO]
+    assert [diagnosis.finding.severity for diagnosis in told] == [Severity.INFO]

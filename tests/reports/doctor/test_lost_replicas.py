@@ -20,7 +20,7 @@ def test_an_unregistered_last_replica_is_named(tmp_path: Path) -> None:
 def test_without_any_replica_left_no_election_is_offered(tmp_path: Path) -> None:
     alone = partition(leader=-1, isr=[12], replicas=[12])
     told = one(CODE, state(tmp_path / "data", topic(), alone, broker(11)))
-    assert not any("kafka-leader-election" in each for each in told.commands)
+    assert not any("kafka-leader-election" in command for command in told.commands)
 
 
 def test_where_nobody_is_known_that_is_said(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ def test_bootstrap_servers_alone_at_kraft_version_0_are_named(tmp_path: Path) ->
     told = one("KT-SIG-MIGRATION-ORDER", settings(tmp_path, static_log()))
     assert told.finding.field == "controller.quorum.voters"
     assert told.finding.expected == "1@HOST:PORT,2@HOST:PORT,3@HOST:PORT"
-    assert any("upgrade --feature kraft.version=1" in each for each in told.commands)
+    assert any("upgrade --feature kraft.version=1" in command for command in told.commands)
 
 
 def test_another_nodes_settings_tell_what_to_put_back(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def mutate(nodes: list[Path], choose: random.Random) -> set[Path]:
     """Change three files of each node; return them."""
     changed = set()
     for node in nodes:
-        files = sorted(each for each in node.rglob("*") if each.is_file() and each.stat().st_size)
+        files = sorted(path for path in node.rglob("*") if path.is_file() and path.stat().st_size)
         for file in choose.sample(files, 3):
             data = mutated(file.read_bytes(), choose)
             if file.suffix in (".log", ".checkpoint"):
@@ -56,10 +56,10 @@ def mutate(nodes: list[Path], choose: random.Random) -> set[Path]:
 
 def found(nodes: list[Path]) -> set[tuple[str, str, str]]:
     """Which findings doctor has of these nodes: code, file and text."""
-    report = doctor(*(each / "server.properties" for each in nodes))
+    report = doctor(*(node / "server.properties" for node in nodes))
     counts = doctor_document(report).finding_counts
     assert counts.error + counts.warning + counts.info == len(report.findings)
-    return {(each.code, each.file, each.text) for each in report.findings}
+    return {(finding.code, finding.file, finding.text) for finding in report.findings}
 
 
 @pytest.mark.parametrize("seed", range(24))

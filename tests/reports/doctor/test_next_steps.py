@@ -196,7 +196,7 @@ def test_a_broken_quorum_state_is_never_to_be_deleted(tmp_path: Path, data: byte
     told = found("KT-DIR-QUORUM-STATE", path)[0]
     assert told.finding.advice.startswith("never delete it")
     assert "highest epoch among these directories is 7" in told.commands[0]
-    assert not any(re.match(r"(rm|mv) ", each) for each in told.commands)
+    assert not any(re.match(r"(rm|mv) ", command) for command in told.commands)
 
 
 def test_a_missing_quorum_state_is_found(tmp_path: Path) -> None:
@@ -311,8 +311,8 @@ def test_no_command_moves_a_bad_newest_snapshot_away_which_the_advice_does_where
     newest.write_bytes(newest.read_bytes()[:-300])
     told = found("KT-SNAP-FORM", path) + found("KT-SNAP-DAMAGE", path)
     assert told
-    assert not any(line.startswith("mv ") for each in told for line in each.commands)
-    assert any("the log is whole from 0" in each.finding.advice for each in told)
+    assert not any(line.startswith("mv ") for diagnosis in told for line in diagnosis.commands)
+    assert any("the log is whole from 0" in diagnosis.finding.advice for diagnosis in told)
 
 
 def test_a_copy_is_never_made_inside_a_data_directory(tmp_path: Path) -> None:
@@ -333,8 +333,8 @@ def test_every_command_of_a_report_is_one_line_for_a_shell(real: Real) -> None:
     (strange / PARTITION / "quorum-state").unlink()
     report: DoctorReport = doctor(strange)
     for section in report.sections:
-        for each in section.diagnoses:
-            for command in each.commands:
+        for diagnosis in section.diagnoses:
+            for command in diagnosis.commands:
                 assert "\n" not in command
                 assert "things" not in command or "'" in command, command
 

@@ -37,6 +37,6 @@ def test_what_a_damaged_snapshot_lacks_is_not_missing(tmp_path: Path, fixtures_d
         content[after + 4 + 16 + 1] = 0xFF  # more endpoints than there are bytes
         snapshot.chmod(0o600)
         snapshot.write_bytes(content)
-    codes = {each.code for each in doctor(data).findings}
+    codes = {finding.code for finding in doctor(data).findings}
     assert "KT-SNAP-DAMAGE" in codes
     assert "KT-SIG-NOT-REGISTERED" not in codes

@@ -40,7 +40,7 @@ def test_a_majority_of_the_earlier_voters_can_elect_beside_those_of_now(tmp_path
     assert finding.text.endswith("can elect a leader beside 3, 4")
     assert (finding.expected, finding.found) == ("2, 3, 4", "1, 2, 3")
     assert "and 1 not at all" in finding.advice
-    assert {str(each) for each in old} <= {each.file for each in told.evidence}
+    assert {str(path) for path in old} <= {evidence.file for evidence in told.evidence}
 
 
 def test_one_old_directory_is_no_majority(tmp_path: Path) -> None:

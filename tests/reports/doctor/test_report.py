@@ -30,7 +30,7 @@ def test_every_rule_has_a_test_that_names_a_code_of_its_findings() -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("name", [each.name for each in rules()])
+@pytest.mark.parametrize("name", [rule.name for rule in rules()])
 def test_the_tests_of_a_rule_fail_without_it(name: str) -> None:
     without = f"""
 import pytest
@@ -46,7 +46,7 @@ raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "{HERE / f"test_{n
 
 def test_every_signature_is_told_by_a_rule_and_can_be_explained() -> None:
     folder = HERE.parents[2] / "kraftool/reports/doctor/rules"
-    text = "".join(each.read_text() for each in folder.rglob("*.py"))
+    text = "".join(path.read_text() for path in folder.rglob("*.py"))
     for code in KINDS:
         if code.startswith("KT-SIG-"):
             assert f"kinds.{code.removeprefix('KT-SIG-').replace('-', '_')}" in text, code
@@ -63,7 +63,7 @@ def test_the_worst_comes_first_in_each_directory(fixtures_dir: Path) -> None:
     rank = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     report = doctor(*fixtures_dir.glob("kafka-3.9.1/dynamic-quorum/node-*/server.properties"))
     for section in report.sections:
-        told = [rank.index(each.finding.severity) for each in section.diagnoses]
+        told = [rank.index(diagnosis.finding.severity) for diagnosis in section.diagnoses]
         assert told == sorted(told)
 
 
@@ -71,9 +71,9 @@ def test_what_dump_and_diff_voters_share_is_told_once(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
     log = path / "__cluster_metadata-0" / f"{0:020}.log"
     log.write_bytes(log.read_bytes() + b"\x01" * 100)
-    codes = [each.code for each in doctor(path).findings]
+    codes = [finding.code for finding in doctor(path).findings]
     assert codes.count("KT-DIR-STALE-VOTER") == 1
-    assert len([each for each in codes if each.startswith("KT-LOG-")]) == 1
+    assert len([code for code in codes if code.startswith("KT-LOG-")]) == 1
 
 
 def test_ignored_codes_are_left_out_and_counted(fixtures_dir: Path) -> None:
@@ -87,7 +87,7 @@ def test_ignored_codes_are_left_out_and_counted(fixtures_dir: Path) -> None:
 def test_a_directory_and_the_settings_that_lead_to_it_are_one_patient(fixtures_dir: Path) -> None:
     node_1 = fixtures_dir / "kafka-4.3.0/static-single/node-1"
     report = doctor(node_1 / "data", node_1 / "server.properties")
-    assert [each.path for each in report.sections if each.path] == [str(node_1 / "data")]
+    assert [section.path for section in report.sections if section.path] == [str(node_1 / "data")]
     assert report.sections[0].patient is not None
     assert report.sections[0].patient.settings_file.endswith("server.properties")
 
@@ -95,21 +95,21 @@ def test_a_directory_and_the_settings_that_lead_to_it_are_one_patient(fixtures_d
 def test_the_log_directories_of_one_broker_are_no_two_nodes(fixtures_dir: Path) -> None:
     node_11 = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-11"
     report = doctor(node_11 / "data-a", node_11 / "data-b")
-    assert {each.code for each in report.findings if each.severity is not Severity.INFO} == {
-        "KT-SIG-LOST-REPLICAS"
-    }
+    assert {
+        finding.code for finding in report.findings if finding.severity is not Severity.INFO
+    } == {"KT-SIG-LOST-REPLICAS"}
 
 
 def test_the_folder_of_a_topic_is_no_metadata_log(fixtures_dir: Path) -> None:
     folders = sorted(fixtures_dir.glob("kafka-4.3.0/static-single/node-1/data/orders-*"))
     assert folders
     for folder in folders:
-        assert {each.severity for each in doctor(folder).findings} <= {Severity.INFO}
+        assert {finding.severity for finding in doctor(folder).findings} <= {Severity.INFO}
 
 
 def test_a_path_that_leads_nowhere_is_a_finding_beside_the_others(tmp_path: Path) -> None:
     report = doctor(tmp_path / "nothing", state(tmp_path / "data", broker(11)))
-    assert [each.code for each in report.findings] == ["KT-DIR-READ"]
+    assert [finding.code for finding in report.findings] == ["KT-DIR-READ"]
 
 
 def test_a_formatted_directory_that_never_ran_is_fine(tmp_path: Path) -> None:
@@ -119,10 +119,10 @@ def test_a_formatted_directory_that_never_ran_is_fine(tmp_path: Path) -> None:
         "version=1\nnode.id=1\ncluster.id=xxuyFdGYSvOPfcYJRNjaMA\n"
         "directory.id=Directory-of-node-001A\n"
     )
-    assert {each.severity for each in doctor(data).findings} <= {Severity.INFO}
+    assert {finding.severity for finding in doctor(data).findings} <= {Severity.INFO}
 
 
 def test_settings_by_themselves_are_looked_at(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text("process.roles=controller\nnode.id=1\nlog.dirs=/nowhere/at/all\n")
-    assert "KT-DIR-NO-QUORUM" in [each.code for each in doctor(file).findings]
+    assert "KT-DIR-NO-QUORUM" in [finding.code for finding in doctor(file).findings]

@@ -17,7 +17,7 @@ def quorum(path: Path, *places: tuple[str, int]) -> Path:
 def test_voters_at_one_endpoint_are_named(tmp_path: Path) -> None:
     told = one("KT-SIG-SAME-ENDPOINT", quorum(tmp_path, ("c1", 9090), ("C1", 9090), ("c3", 9090)))
     assert told.finding.text == "voters 1 and 2 have the same endpoint"
-    assert [each.offset for each in told.evidence] == [2, 2]
+    assert [evidence.offset for evidence in told.evidence] == [2, 2]
 
 
 def test_another_port_or_host_is_another_endpoint(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ def parts(path: Path, count: int) -> Path:
 def test_three_unfinished_snapshots_are_named(tmp_path: Path) -> None:
     told = one("KT-SIG-SNAPSHOT-ATTEMPTS", parts(tmp_path / "data", 3))
     assert told.finding.text == "3 unfinished snapshots, 12 bytes"
-    assert all(each.file.endswith(".checkpoint.part") for each in told.evidence)
+    assert all(evidence.file.endswith(".checkpoint.part") for evidence in told.evidence)
     assert told.commands == (f"df -h {tmp_path / 'data'}",)
 
 

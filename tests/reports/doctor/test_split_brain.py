@@ -15,7 +15,7 @@ def test_two_quorum_states_with_two_leaders_are_named(tmp_path: Path) -> None:
     )
     told = one("KT-SIG-SPLIT-BRAIN", *paths)
     assert told.finding.text == (f"epoch 5 has several leaders: 1 by {paths[0]}; 2 by {paths[1]}")
-    assert [each.found for each in told.evidence] == [
+    assert [evidence.found for evidence in told.evidence] == [
         "leaderEpoch 5, leaderId 1",
         "leaderEpoch 5, leaderId 2",
     ]
@@ -48,7 +48,7 @@ def test_two_logs_with_two_leaders_of_one_epoch_are_named(tmp_path: Path) -> Non
     other.control(2, leader(3, (1, 2, 3)))
     paths = node(tmp_path / "a", one_log, 1, epoch=1), node(tmp_path / "b", other, 3, epoch=1)
     told = one("KT-SIG-SPLIT-BRAIN", *paths)
-    assert {each.offset for each in told.evidence} == {3}
+    assert {evidence.offset for evidence in told.evidence} == {3}
 
 
 def test_leaders_of_two_epochs_are_fine(tmp_path: Path) -> None:

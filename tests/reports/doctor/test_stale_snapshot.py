@@ -19,7 +19,7 @@ def test_a_snapshot_that_outlived_a_truncation_is_named(tmp_path: Path) -> None:
     told = one("KT-SIG-STALE-SNAPSHOT", path)
     assert told.finding.offset == 500
     assert told.commands[0] == f"cp -a {path} {path}.copy"
-    assert not any(each.startswith("mv ") for each in told.commands)
+    assert not any(command.startswith("mv ") for command in told.commands)
     assert not found("KT-SNAP-AHEAD", path), "Kafka does not wipe the log for this one"
 
 

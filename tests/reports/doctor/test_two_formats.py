@@ -20,9 +20,9 @@ def test_two_standalone_quorums_of_one_cluster_id_are_named(tmp_path: Path) -> N
     )
     assert "1@Directory-of-node-001A" in told.finding.expected
     assert "2@Directory-of-node-002A" in told.finding.found
-    assert [each.position is not None for each in told.evidence] == [True, True]
+    assert [evidence.position is not None for evidence in told.evidence] == [True, True]
     cluster = "xxuyFdGYSvOPfcYJRNjaMA"
-    assert any(f"format --cluster-id {cluster}" in each for each in told.commands)
+    assert any(f"format --cluster-id {cluster}" in command for command in told.commands)
     assert told.commands[-1].endswith("--bootstrap-controller c1.example:9090 add-controller")
 
 

@@ -17,7 +17,7 @@ def static(path: Path, metadata_version: int, *, directory: bool = False) -> Pat
 def without_directory_id(path: Path, *, directory: bool = False) -> Path:
     meta = path / "meta.properties"
     lines = meta.read_text().splitlines(keepends=True)
-    meta.write_text("".join(each for each in lines if directory or "directory" not in each))
+    meta.write_text("".join(line for line in lines if directory or "directory" not in line))
     return path
 
 

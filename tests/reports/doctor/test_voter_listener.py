@@ -17,10 +17,10 @@ def settings(path: Path, names: str) -> Path:
 def test_a_renamed_listener_is_named(tmp_path: Path) -> None:
     told = one("KT-SIG-VOTER-LISTENER", settings(tmp_path, "CTRL_SSL,CONTROLLER"))
     assert (told.finding.expected, told.finding.found) == ("CONTROLLER", "CTRL_SSL, CONTROLLER")
-    assert [each.found.partition("://")[0] for each in told.evidence] == [
+    assert [evidence.found.partition("://")[0] for evidence in told.evidence] == [
         "voter 1: CONTROLLER", "voter 2: CONTROLLER", "voter 3: CONTROLLER",
     ]  # fmt: skip
-    assert all("://" in each.found for each in told.evidence)
+    assert all("://" in evidence.found for evidence in told.evidence)
     assert told.commands[0].endswith(": controller.listener.names=CONTROLLER")
 
 

@@ -89,8 +89,8 @@ def test_a_cluster_made_from_the_same_template_has_no_copy(tmp_path: Path) -> No
     assert diagnosis.finding.severity is Severity.ERROR
     assert "no log here has that whole" in diagnosis.finding.text
     assert f"other batches are around it: {clone}" in diagnosis.finding.text
-    assert not any("cp -a" in each and str(clone) in each for each in diagnosis.commands)
+    assert not any("cp -a" in command and str(clone) in command for command in diagnosis.commands)
     whole = node(tmp_path / "whole", mine, 3)
     diagnosis = one(CODE, damaged, clone, whole)
     assert f"whole there: {whole}" in diagnosis.finding.text
-    assert [each.file for each in diagnosis.evidence] == [str(whole)]
+    assert [evidence.file for evidence in diagnosis.evidence] == [str(whole)]

@@ -28,7 +28,7 @@ def test_one_wiped_voter_forgot_its_vote(tmp_path: Path) -> None:
 def test_a_majority_of_wiped_voters_must_not_start(tmp_path: Path) -> None:
     told = found(CODE, *quorum(tmp_path, 2, 3))
     assert len(told) == 2
-    assert all("do not start these" in each.finding.advice for each in told)
+    assert all("do not start these" in diagnosis.finding.advice for diagnosis in told)
 
 
 def test_whole_voters_are_not_wiped(tmp_path: Path) -> None:

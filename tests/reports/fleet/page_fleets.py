@@ -61,7 +61,7 @@ def sound(clusters: int, seed: int = 1) -> FleetAudit:
     """A fleet in which nothing is wrong."""
     random = Random(seed)
     found = [_cluster(random, cluster_id(random), sick=False) for _ in range(clusters)]
-    return assembled([one for one, _ in found], [each for _, many in found for each in many])
+    return assembled([one for one, _ in found], [summary for _, many in found for summary in many])
 
 
 def sick(clusters: int, seed: int = 2) -> FleetAudit:
@@ -75,14 +75,14 @@ def sick(clusters: int, seed: int = 2) -> FleetAudit:
         if ill and number % 18 == 0:
             parted = [_divergence(random, summary, mine) for _ in range(random.randint(1, 3))]
             divergences += parted
-            told += [_diverged(each) for each in parted]
+            told += [_diverged(divergence) for divergence in parted]
             summary = replace(summary, divergences=len(parted))
         counts = _tally(told)
-        between = _tally([each for each in told if AUDIT in each.by])
+        between = _tally([finding for finding in told if AUDIT in finding.by])
         summaries.append(replace(summary, finding_counts=counts, between_counts=between))
-        for each in mine:
-            own = [one for one in told if one.directory == each.name]
-            directories.append(replace(each, finding_counts=_tally(own)))
+        for directory_summary in mine:
+            own = [one for one in told if one.directory == directory_summary.name]
+            directories.append(replace(directory_summary, finding_counts=_tally(own)))
         findings += told
     return assembled(summaries, directories, findings, divergences)
 
@@ -97,34 +97,34 @@ def assembled(
     """An audit of these with the sums that they come to, in the order that an audit has."""
     order = sorted(clusters, key=lambda each: _badness(each.finding_counts))
     by_cluster: dict[str, list[DirectorySummary]] = {}
-    for each in directories:
-        by_cluster.setdefault(each.cluster, []).append(each)
+    for directory in directories:
+        by_cluster.setdefault(directory.cluster, []).append(directory)
     told = sorted(findings, key=lambda each: list(Severity).index(each.finding.severity))
-    codes = Counter(each.finding.code for each in findings)
-    levels = {(each.metadata_release, each.metadata_version) for each in directories}
+    codes = Counter(finding.finding.code for finding in findings)
+    levels = {(directory.metadata_release, directory.metadata_version) for directory in directories}
     return FleetAudit(
         run=RUN,
         counts=FleetCounts(
             clusters=len(clusters),
             directories=len(directories),
-            live=sum(each.is_live for each in directories),
-            files=sum(each.files for each in directories),
-            size=sum(each.size for each in directories),
-            records=sum(each.records for each in directories),
-            elections=sum(each.elections for each in clusters),
+            live=sum(directory.is_live for directory in directories),
+            files=sum(directory.files for directory in directories),
+            size=sum(directory.size for directory in directories),
+            records=sum(directory.records for directory in directories),
+            elections=sum(cluster.elections for cluster in clusters),
             divergences=len(divergences),
             finding_counts=_tally(findings),
-            clusters_with=_worst(each.finding_counts for each in clusters),
-            directories_with=_worst(each.finding_counts for each in directories),
-            undecoded=sum(each.finding.undecoded for each in findings),
-            bytes_read=sum(each.size for each in directories),
+            clusters_with=_worst(cluster.finding_counts for cluster in clusters),
+            directories_with=_worst(directory.finding_counts for directory in directories),
+            undecoded=sum(finding.finding.undecoded for finding in findings),
+            bytes_read=sum(directory.size for directory in directories),
             task_seconds=1834.0,
         ),
         clusters=tuple(order),
         directories=tuple(
-            each
+            summary
             for one in order
-            for each in sorted(by_cluster.get(one.name, ()), key=lambda each: each.node_id or 0)
+            for summary in sorted(by_cluster.get(one.name, ()), key=lambda each: each.node_id or 0)
         ),
         findings=tuple(told[:most_findings]),
         divergences=tuple(divergences),
@@ -138,8 +138,8 @@ def assembled(
             VersionCount(
                 name=name,
                 level=level,
-                directories=sum(each.metadata_version == level for each in directories),
-                clusters=sum(name in each.metadata_versions for each in clusters),
+                directories=sum(directory.metadata_version == level for directory in directories),
+                clusters=sum(name in cluster.metadata_versions for cluster in clusters),
             )
             for name, level in sorted(levels, key=lambda each: -(each[1] or 0))
         ),
@@ -203,26 +203,26 @@ def _cluster(
                 leader_id=leader,
             )
         )
-    ends = [each.end_offset or 0 for each in nodes]
+    ends = [node.end_offset or 0 for node in nodes]
     days = sorted(random.sample(range(45), random.randint(0, 4)))
     most = 30 if sick else 2
-    elections = tuple(ElectionDay(_day(each), random.randint(1, most)) for each in reversed(days))
+    elections = tuple(ElectionDay(_day(day), random.randint(1, most)) for day in reversed(days))
     return (
         ClusterSummary(
             name=name,
             cluster_id=name,
             directories=3,
             node_ids=(1, 2, 3),
-            live=sum(each.is_live for each in nodes),
-            size=sum(each.size for each in nodes),
-            records=sum(each.records for each in nodes),
+            live=sum(node.is_live for node in nodes),
+            size=sum(node.size for node in nodes),
+            records=sum(node.records for node in nodes),
             start_offset=start,
             end_offset=max(ends),
             lowest_end_offset=min(ends),
             lag=max(ends) - min(ends),
             epoch=epoch,
             leader_id=leader,
-            last_timestamp=max(each.last_timestamp or 0 for each in nodes),
+            last_timestamp=max(node.last_timestamp or 0 for node in nodes),
             metadata_versions=(release,)
             if not sick or random.random() < 0.8
             else ("4.0-IV3", release),
@@ -279,7 +279,7 @@ def _divergence(
     odd = random.choice(list(mine))
     sides = []
     for number, names in enumerate(
-        ([each.name for each in mine if each is not odd], [odd.name]),
+        ([summary.name for summary in mine if summary is not odd], [odd.name]),
     ):
         sides.append(
             DivergedSide(
@@ -315,13 +315,13 @@ def _diverged(one: Divergence) -> FleetFinding:
 
 
 def _tally(findings: Sequence[FleetFinding]) -> FindingCounts:
-    many = Counter(each.finding.severity.value for each in findings)
+    many = Counter(finding.finding.severity.value for finding in findings)
     return FindingCounts(**many)
 
 
 def _worst(counts: Iterable[FindingCounts]) -> FindingCounts:
-    worst = [each.worst for each in counts]
-    return FindingCounts(**Counter(each.value for each in worst if each is not None))
+    worst = [count.worst for count in counts]
+    return FindingCounts(**Counter(severity.value for severity in worst if severity is not None))
 
 
 def _badness(counts: FindingCounts) -> tuple[int, int, int]:
@@ -329,14 +329,14 @@ def _badness(counts: FindingCounts) -> tuple[int, int, int]:
 
 
 def _code(code: str, many: int, findings: Sequence[FleetFinding]) -> CodeCount:
-    mine = [each for each in findings if each.finding.code == code]
+    mine = [finding for finding in findings if finding.finding.code == code]
     kind = KINDS.get(code)
     return CodeCount(
         code=code,
         severity=mine[0].finding.severity,
         findings=many,
-        clusters=len({each.cluster for each in mine}),
-        directories=len({name for each in mine for name in each.directories}),
+        clusters=len({finding.cluster for finding in mine}),
+        directories=len({name for finding in mine for name in finding.directories}),
         meaning=kind.meaning if kind is not None else "",
         advice=mine[0].finding.advice,
     )

@@ -45,9 +45,9 @@ def test_an_element_is_one_line_and_comes_as_it_is_asked_for() -> None:
     asked: list[int] = []
 
     def findings() -> Iterator[bytes]:
-        for number, each in enumerate(audit.findings):
+        for number, finding in enumerate(audit.findings):
             asked.append(number)
-            yield json_line(each)
+            yield json_line(finding)
 
     lists = lists_of(audit)
     pieces = json_document(audit_document(audit, replace(lists, findings=findings())))

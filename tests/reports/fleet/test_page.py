@@ -127,7 +127,7 @@ def test_the_tiles_have_the_counts_of_the_model() -> None:
 def test_every_cluster_has_a_row_with_its_numbers() -> None:
     audit = sick(60)
     rows = Page.of(audit).table("Clusters").rows[1:]
-    assert [row[0] for row in rows] == [each.name for each in audit.clusters]
+    assert [row[0] for row in rows] == [summary.name for summary in audit.clusters]
     for row, cluster in zip(rows, audit.clusters, strict=True):
         assert row[5] == f"{cluster.end_offset:,}"
         assert row[6] == f"{cluster.lag:,}"
@@ -156,32 +156,36 @@ def test_every_cause_is_told_with_its_reach_its_advice_and_a_command() -> None:
     audit = sick(60)
     read = Page.of(audit)
     causes = [each for each in read.of_tag("li") if "cause" in each.attributes.get("class", "")]
-    urgent = [each for each in audit.codes if each.severity is not Severity.INFO]
+    urgent = [code for code in audit.codes if code.severity is not Severity.INFO]
     assert len(causes) == min(len(urgent), 12)
     for told, cause in zip(causes, urgent, strict=False):
         assert cause.code in told.text
         assert f"{cause.findings} finding" in told.text
         assert f"in {cause.clusters} cluster" in told.text
-        advice = [each.finding.advice for each in audit.findings if each.finding.code == cause.code]
+        advice = [
+            finding.finding.advice
+            for finding in audit.findings
+            if finding.finding.code == cause.code
+        ]
         assert all(each in told.text for each in advice)
         assert "kraftool " in told.text
     rest = read.sections["first"].text
-    assert all(each.code in rest for each in urgent), "what does not fit is named"
+    assert all(code_count.code in rest for code_count in urgent), "what does not fit is named"
 
 
 def test_each_cluster_has_its_own_advice() -> None:
     """One code in many clusters, of which each group has to do something else."""
     audit = sick(60)
-    code = next(each.code for each in audit.codes if each.clusters > 3)
+    code = next(code_count.code for code_count in audit.codes if code_count.clusters > 3)
     advices = ("restore it from node 1", "let Kafka fetch it again", "keep a copy of both")
     findings: list[FleetFinding] = []
     expected: dict[str, str] = {}
-    for each in audit.findings:
-        if each.finding.code == code:
-            advice = expected.setdefault(each.cluster, advices[len(expected) % 3])
-            findings.append(replace(each, finding=replace(each.finding, advice=advice)))
+    for finding in audit.findings:
+        if finding.finding.code == code:
+            advice = expected.setdefault(finding.cluster, advices[len(expected) % 3])
+            findings.append(replace(finding, finding=replace(finding.finding, advice=advice)))
         else:
-            findings.append(each)
+            findings.append(finding)
     read = Page.of(replace(audit, findings=tuple(findings)))
     (card,) = [
         each
@@ -193,13 +197,13 @@ def test_each_cluster_has_its_own_advice() -> None:
     for group in groups:
         clusters = {each for each in expected if each in group}
         assert clusters
-        (advice,) = {expected[each] for each in clusters}
+        (advice,) = {expected[cluster] for cluster in clusters}
         assert [each for each in advices if each in group] == [advice]
 
 
 def test_what_is_only_worth_knowing_is_no_cause() -> None:
     audit = sick(60)
-    infos = [each.code for each in audit.codes if each.severity is Severity.INFO]
+    infos = [code_count.code for code_count in audit.codes if code_count.severity is Severity.INFO]
     assert infos
     first = Page.of(audit).sections["first"].text
     assert not [code for code in infos if code in first]
@@ -263,37 +267,43 @@ def test_numbers_of_the_plots_are_those_of_the_model() -> None:
     read = Page.of(audit)
     codes = read.table("Findings by code: Findings").rows[1:]
     assert codes == [
-        [f"{'✕' if each.severity is Severity.ERROR else '▲'} {each.code}", f"{each.findings}"]
-        for each in audit.codes[:12]
+        [f"{'✕' if code.severity is Severity.ERROR else '▲'} {code.code}", f"{code.findings}"]
+        for code in audit.codes[:12]
     ]
     worst = read.table("Clusters with the most serious findings: Info").rows[1:]
     assert worst == [
         [
-            each.name,
+            summary.name,
             *map(
                 str,
-                (each.finding_counts.error, each.finding_counts.warning, each.finding_counts.info),
+                (
+                    summary.finding_counts.error,
+                    summary.finding_counts.warning,
+                    summary.finding_counts.info,
+                ),
             ),
         ]
-        for each in [each for each in audit.clusters if each.finding_counts.total][:12]
+        for summary in [cluster for cluster in audit.clusters if cluster.finding_counts.total][:12]
     ]
     lag = read.table("Lag between the nodes of a cluster: Clusters").rows[1:]
     assert sum(int(many) for _, many in lag) == len(audit.clusters)
     assert next(int(many) for bin, many in lag if bin == "0") == sum(
-        each.lag == 0 for each in audit.clusters
+        cluster.lag == 0 for cluster in audit.clusters
     )
     highest = read.table("Lag between the nodes of a cluster: Offsets").rows[1]
-    assert highest[1] == f"{max(each.lag or 0 for each in audit.clusters):,}"
+    assert highest[1] == f"{max(cluster.lag or 0 for cluster in audit.clusters):,}"
     days = read.table("Elections by day: Elections").rows[1:]
-    assert sum(int(many) for _, many in days) == sum(each.elections for each in audit.clusters)
+    assert sum(int(many) for _, many in days) == sum(
+        cluster.elections for cluster in audit.clusters
+    )
 
 
 def test_every_plot_can_be_read_as_a_table() -> None:
     read = Page.of(sick(60))
     figures = read.of_tag("figure")
     assert len(figures) == 8
-    for each in figures:
-        assert "Numbers" in each.text
+    for figure in figures:
+        assert "Numbers" in figure.text
 
 
 def test_a_cluster_of_which_nothing_is_known_shows_dashes_and_no_zeros() -> None:

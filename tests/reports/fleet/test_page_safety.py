@@ -41,7 +41,7 @@ def poisoned(value: Any, name: str = "") -> Any:
         return tuple(poisoned(each) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
-            value, **{each.name: poisoned(getattr(value, each.name)) for each in fields(value)}
+            value, **{field.name: poisoned(getattr(value, field.name)) for field in fields(value)}
         )
     return value
 
@@ -78,7 +78,7 @@ def test_the_policy_allows_the_one_style_block_and_nothing_else(read: Page) -> N
     ]
     styles = read.of_tag("style")
     assert len(policies) == len(styles) == 1
-    directives = dict(each.split(maxsplit=1) for each in policies[0].split("; "))
+    directives = dict(part.split(maxsplit=1) for part in policies[0].split("; "))
     digest = b64encode(sha256(styles[0].text.encode()).digest()).decode()
     assert directives.pop("style-src") == f"'sha256-{digest}'"
     assert directives.pop("default-src") == "'none'"
@@ -104,7 +104,7 @@ def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(read: Page
         assert each.attributes["role"] == "region"
         assert each.attributes["aria-label"]
     svgs = [each for each in read.elements if each.tag == "svg"]
-    assert all(each.attributes["role"] == "img" and each.text for each in svgs)
+    assert all(svg.attributes["role"] == "img" and svg.text for svg in svgs)
 
 
 def test_poisoned_data_makes_no_element_and_no_attribute_more() -> None:
@@ -151,8 +151,8 @@ def test_what_was_hidden_is_shown_where_it_stands() -> None:
 def test_a_line_break_in_data_makes_no_second_command() -> None:
     audit = sick(6)
     trap = tuple(
-        replace(each, commands=("kraftool doctor /archive\nrm -rf /data",))
-        for each in audit.findings
+        replace(finding, commands=("kraftool doctor /archive\nrm -rf /data",))
+        for finding in audit.findings
     )
     shown = [each.text for each in Page.of(replace(audit, findings=trap)).of_tag("pre")]
     assert not [line for text in shown for line in text.splitlines() if line.startswith("rm")]
@@ -161,7 +161,7 @@ def test_a_line_break_in_data_makes_no_second_command() -> None:
 
 def test_a_text_of_a_million_characters_is_cut_and_that_is_told() -> None:
     audit = sick(6)
-    long = tuple(_long(each) for each in audit.findings)
+    long = tuple(_long(finding) for finding in audit.findings)
     read = Page.of(replace(audit, findings=long))
     assert len(read.html) < 500_000
     assert re.search(r"… and 99\d,\d{3} more characters", read.text)

@@ -163,8 +163,8 @@ def test_a_lane_goes_from_start_to_end_and_marks_what_differs() -> None:
     )
     assert widths(drawn, "info") == [100, 50]
     marks = [each for each in parsed(drawn).iter("rect") if each.get("x") == "50.00%"]
-    assert [each.get("width") for each in marks if each.get("class") != "info"] == ["10.00%"] * 2
-    assert len({each.get("class") for each in marks if each.get("class") != "info"}) == 2
+    assert [mark.get("width") for mark in marks if mark.get("class") != "info"] == ["10.00%"] * 2
+    assert len({mark.get("class") for mark in marks if mark.get("class") != "info"}) == 2
     assert drawn.rows[0] == ("node 1", "0 to 100", "50..59")
 
 

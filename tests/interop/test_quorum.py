@@ -55,7 +55,13 @@ on_one_release = pytest.mark.parametrize(
 )
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(release, marks=pytest.mark.soak if release == "4.1.1" else ())
+        for release in RELEASES
+    ],
+)
 def quorum(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:

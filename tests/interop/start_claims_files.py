@@ -179,6 +179,9 @@ SNAPSHOTS = (
     ),
 )  # fmt: skip
 
+_ALL_LOG_DIRS = (
+    "Kafka looks at meta.properties of every directory of log.dirs before it starts, and exits"
+)
 _REFUSED = "Kafka refuses to start"
 
 FILES = (
@@ -252,9 +255,32 @@ FILES = (
         shows=(active, keeps_log, has_file("meta.properties", "version=0")),
     ),
     Claim(
-        code="KT-DIR-CLUSTER-ID", damage=d.second_directory("AAAAAAAAAAAAAAAAAAAAAQ"),
+        code="KT-DIR-CLUSTER-ID",
+        damage=d.second_directory(d.meta(cluster_id="AAAAAAAAAAAAAAAAAAAAAQ")),
         says="a node of one cluster refuses to start with them",
         shows=(exits("Invalid cluster.id in"),),
+    ),
+    Claim(
+        code="KT-DIR-LOG-DIR", says=_ALL_LOG_DIRS,
+        damage=d.second_directory(d.meta(cluster_id="AAAAAAAAAAAAAAAAAAAAAQ")),
+        shows=(exits("Invalid cluster.id in"),),
+    ),
+    Claim(
+        code="KT-DIR-LOG-DIR", says=_ALL_LOG_DIRS, name="node-id", is_variant=True,
+        damage=d.second_directory(d.meta(node_id="7")),
+        shows=(exits("Stored node id 7 doesn't match previous node id 1"),),
+    ),
+    Claim(
+        code="KT-DIR-LOG-DIR", says=_ALL_LOG_DIRS, name="directory-id", is_variant=True,
+        damage=d.second_directory(d.copy_first_meta), shows=(exits("Duplicate directory ID"),),
+    ),
+    Claim(
+        code="KT-DIR-LOG-DIR", says=_ALL_LOG_DIRS, name="missing", is_variant=True,
+        damage=d.second_directory(d.remove_meta), shows=(exits("No `meta.properties` found in"),),
+    ),
+    Claim(
+        code="KT-DIR-LOG-DIR-OFFLINE", says="Kafka starts without that directory",
+        damage=d.second_directory(d.meta(version="9")), shows=(active, keeps_log),
     ),
     Claim(
         code="KT-DIR-CLUSTER-ID-EMPTY", says="Kafka starts with it", damage=d.meta(cluster_id=""),

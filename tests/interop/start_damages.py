@@ -327,18 +327,24 @@ def settings(**fields: str | None) -> Damage:
     return damage
 
 
-def second_directory(cluster_id: str | None) -> Damage:
-    """Another directory in log.dirs, of another cluster."""
+def second_directory(*edits: Damage) -> Damage:
+    """Another directory in log.dirs: of this node, with an id of its own, and then edited."""
 
     def damage(node: Server) -> None:
         other = node.data.parent / "other"
         other.mkdir()
         shutil.copy(node.data / "meta.properties", other)
-        meta(cluster_id=cluster_id, directory_id=random_uuid())(Server(other))
+        for edit in (meta(directory_id=random_uuid()), *edits):
+            edit(Server(other))
         node.settings["metadata.log.dir"] = str(node.data)
         node.settings["log.dirs"] = f"{node.data},{other}"
 
     return damage
+
+
+def copy_first_meta(second: Server) -> None:
+    """The second directory gets meta.properties of the first."""
+    shutil.copy(second.data.parent / "data" / "meta.properties", second.data)
 
 
 def broker_too(node: Server) -> None:

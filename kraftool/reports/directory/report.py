@@ -18,11 +18,12 @@ from kraftool.decoders.names import segment_offset
 from kraftool.decoders.properties import Properties
 from kraftool.raft.names import NO_VOTERS
 from kraftool.reports.directory.findings import DirectoryCase, between_directories, judge
+from kraftool.reports.directory.log_dirs import findings_of_log_dirs
 from kraftool.reports.directory.repairs import Repairs, repairs_in
 from kraftool.reports.files.directory_summary import static_voters, summarize_directory
 from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import unopened
-from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.metadata_summary import MetadataSummary, NodeIds
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.logs.file_names import misnamed
@@ -187,6 +188,14 @@ def _report(location: Location, found: _Found) -> DumpReport:
         directories.append(report)
     findings = [*found.findings, *(finding for file in loose for finding in file.findings)]
     findings += between_directories(cases)
+    if location.kind is LocationKind.PROPERTIES:
+        home = cases[0].summary.node if cases else NodeIds()
+        beside = findings_of_log_dirs(location, home, _node_id(server))
+        if directories:
+            of_node = in_order((*directories[0].findings, *beside))
+            directories[0] = replace(directories[0], findings=of_node)
+        else:
+            findings += beside
     if not found.files and all(finding.severity is Severity.INFO for finding in found.findings):
         findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
     return DumpReport(

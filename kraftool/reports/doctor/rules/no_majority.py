@@ -20,7 +20,7 @@ _REFUSING = frozenset(
     kind.code
     for kind in (
         dir_kinds.QUORUM_STATE, dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.EPOCHS,
-        dir_kinds.TOPIC_ID, dir_kinds.NODE_ID, snap_kinds.MISSING,
+        dir_kinds.TOPIC_ID, dir_kinds.NODE_ID, dir_kinds.LOG_DIR, snap_kinds.MISSING,
     )
 )  # fmt: skip
 """What Kafka refuses to start on."""

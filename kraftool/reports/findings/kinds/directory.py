@@ -149,6 +149,22 @@ NODE_ID = _kind(
     references=("apache/kafka #22319",),
     remedy=Remedy.SHOW_STORAGE,
 )
+LOG_DIR = _kind(
+    "LOG-DIR",
+    _ERROR,
+    "Kafka looks at meta.properties of every directory of log.dirs before it starts, and exits: one"
+    " is missing, or is not of this node.",
+    "put back the directory that belongs there; do not edit its meta.properties, since the topics"
+    " in it are another node's or another cluster's",
+    remedy=Remedy.SHOW_STORAGE,
+)
+LOG_DIR_OFFLINE = _kind(
+    "LOG-DIR-OFFLINE",
+    _WARNING,
+    "meta.properties of another directory of log.dirs cannot be read: Kafka starts without that"
+    " directory, and its partitions are offline.",
+    "repair the disk, or write meta.properties with the cluster.id and node.id of the others",
+)
 SAME_DIRECTORY_ID = _kind(
     "SAME-DIRECTORY-ID",
     _WARNING,

@@ -1,0 +1,84 @@
+"""The other directories of log.dirs, as far as Kafka looks at them before it starts.
+
+Owns the comparison of their meta.properties with that of the directory that has the metadata. It
+refuses to read anything else of them: they hold topics.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.meta_properties import MetaProperties
+from kraftool.reports.files.metadata_summary import NodeIds
+from kraftool.reports.findings.finding import Finding
+from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.storage.format_plan import META_PROPERTIES, read_meta
+from kraftool.storage.paths import Location
+
+_MOUNT_OR_FORMAT = (
+    "mount its disk, or put back the directory that belongs there. If it is to be a new, empty one,"
+    " run kraftool format --ignore-formatted with the cluster's id"
+)
+
+
+@dataclass(slots=True)
+class _Ids:
+    """What the directories so far say; the first one of each decides."""
+
+    cluster_id: str | None
+    node_id: int | None
+    paths: dict[str, str] = field(default_factory=dict)
+    """The directory of each directory id."""
+
+
+def findings_of_log_dirs(
+    location: Location, home: NodeIds, node_id: int | None
+) -> Iterator[Finding]:
+    """What keeps Kafka from starting with the other directories that server.properties names.
+
+    `home`: what the directory with the metadata says; `node_id`: what the configuration does.
+    """
+    ids = _Ids(home.cluster_id, home.node_id if home.node_id is not None else node_id)
+    if home.directory_id is not None:
+        ids.paths[home.directory_id] = location.directory
+    seen = {os.path.realpath(location.directory)}
+    for path in location.log_dirs:
+        if "${" in path or os.path.realpath(path) in seen:
+            continue
+        seen.add(os.path.realpath(path))
+        name = os.path.join(path, META_PROPERTIES)
+        try:
+            meta = read_meta(path)
+        except (KraftoolError, OSError) as error:
+            yield dir_kinds.LOG_DIR_OFFLINE.at(name, str(error))
+            continue
+        if meta is None:
+            there = "is not there" if not os.path.isdir(path) else "has no meta.properties"
+            text = f"{path} is one of log.dirs, and {there}"
+            yield dir_kinds.LOG_DIR.at(name, text, advice=_MOUNT_OR_FORMAT)
+        else:
+            yield from _compared(name, path, meta, ids)
+
+
+def _compared(name: str, path: str, meta: MetaProperties, ids: _Ids) -> Iterator[Finding]:
+    if meta.cluster_id is not None:
+        ids.cluster_id = ids.cluster_id or meta.cluster_id
+        if meta.cluster_id != ids.cluster_id:
+            yield _differs(name, "cluster.id", "cluster", ids.cluster_id, meta.cluster_id)
+    if meta.node_id is not None:
+        ids.node_id = meta.node_id if ids.node_id is None else ids.node_id
+        if meta.node_id != ids.node_id:
+            yield _differs(name, "node.id", "node", str(ids.node_id), str(meta.node_id))
+    if meta.directory_id is not None:
+        other = ids.paths.setdefault(meta.directory_id, path)
+        if other != path:
+            text = f"{other} has the same directory.id {meta.directory_id}: one is a copy"
+            yield dir_kinds.LOG_DIR.at(name, text, field="directory.id")
+
+
+def _differs(name: str, field: str, noun: str, expected: str, found: str) -> Finding:
+    text = f"a directory of another {noun}, {found}, beside one of {noun} {expected}"
+    return dir_kinds.LOG_DIR.at(name, text, field=field, expected=expected, found=found)

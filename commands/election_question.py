@@ -61,8 +61,9 @@ def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
     plain = Conditions()
     delay = options.delay if options.delay is not None else scenario.delay_ms
     within = scenario.start_within_ms
+    down = known((*scenario.down, *options.down), everyone, "--down") & frozenset(case.by_id)
     return case, Conditions(
-        down=known((*scenario.down, *options.down), everyone, "--down") & frozenset(case.by_id),
+        down=down | case.cannot_start,
         cut=cut,
         delay_ms=plain.delay_ms if delay is None else checked_delay(delay),
         skew_ms=plain.skew_ms if within is None else checked_delay(within),

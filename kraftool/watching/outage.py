@@ -55,7 +55,7 @@ class OutageQuestion:
         nodes = {*case.by_id, *case.unknown}
         cut = partition(self.partition, nodes) if self.partition else frozenset()
         return Conditions(
-            down=self.down & frozenset(case.by_id),
+            down=(self.down & frozenset(case.by_id)) | case.cannot_start,
             cut=cut,
             partitions=(self.partition,) if self.partition else (),
         )

@@ -121,6 +121,29 @@ def test_a_voter_without_a_directory_counts_as_down_unless_assumed_up(
     assert ran.code == 0, "a majority was looked at"
 
 
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        (f"{PARTITION}/quorum-state", "KT-DIR-QUORUM-STATE"),
+        (f"{PARTITION}/leader-epoch-checkpoint", "KT-DIR-EPOCHS"),
+        (f"{PARTITION}/partition.metadata", "KT-DIR-TOPIC-ID"),
+    ],
+)
+def test_a_node_on_which_kafka_exits_counts_as_down(
+    name: str, code: str, voters: list[Path], tmp_path: Path, kraftool: Run
+) -> None:
+    """Each of these keeps Kafka from starting (tests/interop/start_claims_files.py)."""
+    bad = copied(voters[0], tmp_path / "data")
+    (bad / name).write_text("what is this")
+    ran = kraftool("simulate-election", bad, *voters[1:], *FEW)
+    text = words(ran.text)
+    assert "Leader possible, but no failure is tolerated: 3 or 4" in text
+    assert "Kafka exits when it starts on 2, which counts as down" in text
+    assert f"Kafka exits when it starts on 2: {code} in" in text
+    wiped = kraftool("simulate-election", bad, *voters[1:], "--wipe", 2, *FEW)
+    assert "Kafka exits" not in wiped.text
+
+
 def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:

@@ -126,6 +126,9 @@ def sources_of(
                 high_watermark=location.high_watermark,
                 settings=settings,
                 findings=(*rest, *_relevant(directory.findings)),
+                keeps_from_starting=next(
+                    (each for each in directory.findings if each.keeps_from_starting), None
+                ),
             ),
             directory.files,
             directory.summary,

@@ -137,6 +137,8 @@ class NodeCase:
     assumed: str = ""
     """What was assumed of it, in words, where no directory tells."""
     notes: tuple[str, ...] = ()
+    cannot_start: bool = False
+    """True if Kafka exits when it starts on the disk, and does not run now."""
     is_running: bool = False
     """True if a process held the directory's lock: its log may have grown since it was read."""
 
@@ -224,6 +226,11 @@ class ElectionCase:
     def most_complete(self) -> NodeCase | None:
         """The node whose log an election prefers to all others."""
         return max(self.nodes, key=lambda each: each.end.rank, default=None)
+
+    @property
+    def cannot_start(self) -> frozenset[int]:
+        """The nodes on whose disks Kafka exits when it starts."""
+        return frozenset(node.id for node in self.nodes if node.cannot_start)
 
     @property
     def voters(self) -> VoterSet:

@@ -192,12 +192,16 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
             f"{node_id} runs: directories are read one after the other, so that its log may end"
             " later or earlier here than those of other running nodes"
         )
+    obstacle = source.keeps_from_starting if not is_running else None
+    if obstacle is not None:
+        notes.append(f"Kafka exits when it starts on {node_id}: {obstacle.code} in {obstacle.file}")
     return NodeCase(
         settings=settings,
         log=log,
         election=election,
         source=source.name,
         notes=tuple(notes),
+        cannot_start=obstacle is not None,
         is_running=is_running,
     )
 

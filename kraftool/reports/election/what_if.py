@@ -25,6 +25,7 @@ def wiped(case: ElectionCase, node_id: int) -> ElectionCase:
         election=None,
         assumed="formatted anew",
         notes=(),
+        cannot_start=False,
     )
     return case.with_node(anew).noting(
         f"{node_id} is wiped: formatted anew, with another directory id and no log"

@@ -73,6 +73,8 @@ class FindingKind:
     """KIPs and pull requests of Kafka in which it is discussed."""
     note: str = ""
     """What `doctor --explain` adds."""
+    keeps_from_starting: bool = False
+    """True if Kafka exits when it starts on a directory with it."""
     remedy: Remedy | None = None
     """None for what a rule of doctor finds itself, which has its own commands, and for what is
     answered with `explain` at its place in the file."""
@@ -142,6 +144,11 @@ class Finding:
     undecoded: bool = False
     count: int = 1
     places: tuple[Fault, ...] = ()
+
+    @property
+    def keeps_from_starting(self) -> bool:
+        """True if Kafka exits when it starts on the directory."""
+        return self.kind.keeps_from_starting and self.severity is Severity.ERROR
 
     @property
     def code(self) -> str:

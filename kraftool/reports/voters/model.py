@@ -196,6 +196,8 @@ class VoterSourceReport:
     """Of a running leader, whose log this is."""
     findings: tuple[Finding, ...] = ()
     """Of its own files: what could not be read, and damage that may hide a change."""
+    keeps_from_starting: Finding | None = None
+    """Why Kafka exits when it starts on the directory; None if it starts."""
 
     @property
     def voter_sets(self) -> tuple[HistoryEntry, ...]:

@@ -205,6 +205,12 @@ def _standing(report: Report) -> Iterable[str]:
     ungiven = [each for each in absent if each not in missing]
     if ungiven:
         yield f"No directory was given for {listed(ungiven)}, which counts as down."
+    if case.cannot_start:
+        counts = "counts" if len(case.cannot_start) == 1 else "count"
+        yield (
+            f"Kafka exits when it starts on {listed(sorted(case.cannot_start))}, which {counts} as"
+            " down: kraftool doctor says what to repair."
+        )
     yield from _empties(report)
 
 

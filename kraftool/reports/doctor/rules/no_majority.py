@@ -11,19 +11,8 @@ from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Finding
-from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
-from kraftool.reports.findings.kinds import snapshot as snap_kinds
 from kraftool.reports.voters.voter_set import matches
-
-_REFUSING = frozenset(
-    kind.code
-    for kind in (
-        dir_kinds.QUORUM_STATE, dir_kinds.META, dir_kinds.META_MISSING, dir_kinds.EPOCHS,
-        dir_kinds.TOPIC_ID, dir_kinds.NODE_ID, dir_kinds.LOG_DIR, snap_kinds.MISSING,
-    )
-)  # fmt: skip
-"""What Kafka refuses to start on."""
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -79,7 +68,7 @@ def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
         return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"
     report = patient.report
     refused: Finding | None = next(
-        (finding for finding in (report.findings if report else ()) if finding.code in _REFUSING),
+        (finding for finding in (report.findings if report else ()) if finding.keeps_from_starting),
         None,
     )
     return f"Kafka refuses to start: {refused.text} ({refused.code})" if refused else ""

@@ -45,6 +45,7 @@ class Area:
         stake: Stake = Stake.OTHER,
         references: tuple[str, ...] = (),
         note: str = "",
+        keeps_from_starting: bool = False,
         remedy: Remedy | None = None,
     ) -> FindingKind:
         """Declare a kind. Its code is the area's beginning and the name, and never changes."""
@@ -58,6 +59,7 @@ class Area:
             stake=stake,
             references=references,
             note=note,
+            keeps_from_starting=keeps_from_starting,
             remedy=remedy,
         )
         assert kind.code not in _declared, "codes are unique"

@@ -53,6 +53,7 @@ QUORUM_STATE = _kind(
     references=("KIP-595",),
     note=_NO_EVIDENCE,
     remedy=Remedy.WRITE_QUORUM_STATE,
+    keeps_from_starting=True,
 )
 QUORUM_STATE_ODD = _kind(
     "QUORUM-STATE-ODD",
@@ -99,6 +100,7 @@ META_MISSING = _kind(
     "Without meta.properties Kafka takes the directory for unformatted and does not start.",
     "write it anew with cluster.id, node.id and the directory.id of the voters",
     remedy=Remedy.WRITE_META_PROPERTIES,
+    keeps_from_starting=True,
 )
 META = _kind(
     "META",
@@ -107,6 +109,7 @@ META = _kind(
     "write it anew with cluster.id, node.id and the directory.id of the voters",
     undecoded=True,
     remedy=Remedy.WRITE_META_PROPERTIES,
+    keeps_from_starting=True,
 )
 META_ODD = _kind(
     "META-ODD",
@@ -148,6 +151,7 @@ NODE_ID = _kind(
     " since log and directory.id are another node's",
     references=("apache/kafka #22319",),
     remedy=Remedy.SHOW_STORAGE,
+    keeps_from_starting=True,
 )
 LOG_DIR = _kind(
     "LOG-DIR",
@@ -157,6 +161,7 @@ LOG_DIR = _kind(
     "put back the directory that belongs there; do not edit its meta.properties, since the topics"
     " in it are another node's or another cluster's",
     remedy=Remedy.SHOW_STORAGE,
+    keeps_from_starting=True,
 )
 LOG_DIR_OFFLINE = _kind(
     "LOG-DIR-OFFLINE",
@@ -181,6 +186,7 @@ EPOCHS = _kind(
     "with Kafka stopped, delete it: it is made anew from the log",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
+    keeps_from_starting=True,
 )
 EPOCHS_DIFFER = _kind(
     "EPOCHS-DIFFER",
@@ -202,6 +208,7 @@ TOPIC_ID = _kind(
     "with Kafka stopped, delete it: it is made anew",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
+    keeps_from_starting=True,
 )
 OFFSETS = _kind(
     "OFFSETS",

@@ -59,6 +59,7 @@ MISSING = _kind(
         "apache/kafka #14919",
     ),
     remedy=Remedy.COPY_SNAPSHOT,
+    keeps_from_starting=True,
 )
 AHEAD = _kind(
     "AHEAD",

@@ -26,9 +26,9 @@ from kraftool.tui.headline import headline
 from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, THEMES
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS, named
-from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.export import Memory, json_text, write_new
 from kraftool.watching.picture import Picture
+from kraftool.watching.result import Failed, attempt
 
 
 class WatchApp(WatchFrame):

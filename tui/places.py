@@ -12,10 +12,10 @@ from typing import Protocol, TypeVar
 
 from kraftool.client.model import QuorumView
 from kraftool.tui.tasks import TaskView
-from kraftool.watching.attempt import Failed, attempt
-from kraftool.watching.pace import PATIENCE
+from kraftool.watching.backoff import PATIENCE
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import is_live, place_names
+from kraftool.watching.result import Failed, attempt
 from kraftool.watching.staleness import CURRENT, Currency, currency, newest_directory
 
 _AGAIN_S = 3.0

@@ -15,7 +15,7 @@ from textual.containers import Vertical
 
 from kraftool.tui.frame import WatchFrame, frame_of
 from kraftool.tui.table import ReportTable
-from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.result import Failed, attempt
 
 if TYPE_CHECKING:
     from kraftool.tui.palette import Palette

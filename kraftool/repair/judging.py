@@ -10,10 +10,10 @@ from dataclasses import replace
 
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.repair.plan import Plan, Risk
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.quorum_survey import surveyed_node
 from kraftool.repair.ranking import hosts_of
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase

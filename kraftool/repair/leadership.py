@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from kraftool.decoders import quorum_state
 from kraftool.repair.plan import Action, HostPlan, Plan
 from kraftool.repair.plan_file import PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.refusal import PlanRefused
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed
 

@@ -33,8 +33,8 @@ from kraftool.decoders.walk import (
     sequence_faults,
 )
 from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint
+from kraftool.repair.offset_bounds import OffsetBounds
 from kraftool.repair.plan import Fingerprint
-from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.record_types import counted, types_of
 from kraftool.repair.survey import (
     BLOCK,

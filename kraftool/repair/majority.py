@@ -1,7 +1,7 @@
 """A majority of the voters is lost: the plan by which one survivor leads a quorum of its own.
 
 Owns the edits of each method, what speaks against them, and the verdict on what is lost. What was
-chosen is `choice.py`'s, the words of the plan are `majority_words.py`'s.
+chosen is `seed_choice.py`'s, the words of the plan are `majority_words.py`'s.
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from kraftool.repair import majority_words as words
 from kraftool.repair.cases import identity, small_files
 from kraftool.repair.cases.endpoints import STATIC_VOTERS
 from kraftool.repair.cases.snapshots import bad_removed
-from kraftool.repair.choice import Choice, choose
-from kraftool.repair.judging import forgetful_voters, forgetting_risk, judge
-from kraftool.repair.making import (
+from kraftool.repair.edit_builder import (
     epochs_removed,
     jump_snapshot,
     meta_properties_of,
@@ -26,6 +24,7 @@ from kraftool.repair.making import (
     removals,
     voters_appended,
 )
+from kraftool.repair.judging import forgetful_voters, forgetting_risk, judge
 from kraftool.repair.mending import beside
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
@@ -40,10 +39,16 @@ from kraftool.repair.plan import (
     Risk,
 )
 from kraftool.repair.plan_file import PlanFileKind
+from kraftool.repair.quorum_assessment import (
+    QuorumAssessment,
+    common_risks,
+    kafka_risk,
+    refuse_missing,
+)
 from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment, common_risks, kafka_risk, refuse_missing
+from kraftool.repair.seed_choice import Choice, choose
 from kraftool.reports.election.assessment import Assessment, LossBound
 from kraftool.reports.text.words import listed, many
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from kraftool.image.metadata_version import level_name
 from kraftool.raft.endpoints import static_voter
-from kraftool.repair.choice import Choice
 from kraftool.repair.plan import Action, Method, PlanStep
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment
+from kraftool.repair.seed_choice import Choice
 from kraftool.repair.step_commands import copy_step, source_option
 from kraftool.reports.text.words import listed
 

@@ -25,8 +25,8 @@ from kraftool.repair.cases import (
     snapshots,
 )
 from kraftool.repair.cases.model import Mend
+from kraftool.repair.edit_builder import relied_on
 from kraftool.repair.judging import forgetting_risk, judge
-from kraftool.repair.making import relied_on
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
     Action,
@@ -41,17 +41,17 @@ from kraftool.repair.plan import (
     Risk,
 )
 from kraftool.repair.plan_file import PlanFileKind
-from kraftool.repair.ranking import Host, is_voter, ranked
-from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
-from kraftool.repair.request import Acceptance
-from kraftool.repair.shortfall import Shortfall, shortfall, unconfirmed
-from kraftool.repair.standing import (
+from kraftool.repair.quorum_assessment import (
     QuorumAssessment,
     bootstrap_option,
     common_risks,
     refuse_missing,
     unknown_voters,
 )
+from kraftool.repair.ranking import Host, is_voter, ranked
+from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
+from kraftool.repair.request import Acceptance
+from kraftool.repair.shortfall import Shortfall, shortfall, unconfirmed
 from kraftool.repair.step_commands import copy_step, source_option
 from kraftool.repair.ways import StartOrder, danger, is_better, start_order, start_steps
 from kraftool.reports.election.assessment import Assessment, LossBound, QuorumSafety

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 from kraftool.repair import whole_rest
 from kraftool.repair.cases import flipped_bits, restored_runs
+from kraftool.repair.edit_builder import relied_on
 from kraftool.repair.edits import sources_needed
-from kraftool.repair.making import relied_on
 from kraftool.repair.plan import (
     Action,
     Edit,

@@ -16,10 +16,10 @@ from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.on_disk import on_disk
 from kraftool.repair.plan import Plan
+from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
 from kraftool.repair.request import PlanRequest
 from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
-from kraftool.repair.standing import standing_of
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import read_directories
 from kraftool.repair.whole_rest import with_whole_rests

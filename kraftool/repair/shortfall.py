@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from kraftool.repair.plan import LostRecords, Risk
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, beyond
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.text.words import listed
 
 Shortfall = tuple[tuple[Risk, ...], LostRecords | None]

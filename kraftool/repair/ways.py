@@ -17,7 +17,7 @@ from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.judging import surveyed_case
 from kraftool.repair.plan import Action, PlanStep
-from kraftool.repair.standing import QuorumAssessment, bootstrap_option, with_surveys
+from kraftool.repair.quorum_assessment import QuorumAssessment, bootstrap_option, with_surveys
 from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import (
     MOST_VOTERS,

@@ -15,9 +15,9 @@ from kraftool.decoders.names import write_segment_name
 from kraftool.repair.flipped_bit import with_content
 from kraftool.repair.plan import Fingerprint, Piece, RestoredFile
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment, with_surveys
 from kraftool.repair.ranking import Host
 from kraftool.repair.restored_file import pieced_opener
-from kraftool.repair.standing import QuorumAssessment, with_surveys
 from kraftool.repair.survey import Survey, SurveyedLog
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles

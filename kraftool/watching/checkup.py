@@ -37,7 +37,7 @@ from kraftool.reports.text.json_forms import (
     finding_members,
 )
 from kraftool.reports.text.words import many
-from kraftool.watching.pace import is_due
+from kraftool.watching.backoff import is_due
 from kraftool.watching.task import Task
 
 LIVE = "live quorum"

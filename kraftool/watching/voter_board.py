@@ -19,8 +19,8 @@ from kraftool.client.target import Target
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
-from kraftool.watching.apart import apart
-from kraftool.watching.pace import is_due
+from kraftool.watching.backoff import is_due
+from kraftool.watching.child_process import apart
 from kraftool.watching.picture import Picture
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task

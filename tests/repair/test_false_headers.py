@@ -14,8 +14,8 @@ import pytest
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
+from kraftool.repair.offset_bounds import OffsetBounds
 from kraftool.repair.plan import Fingerprint, Method
-from kraftool.repair.reach import OffsetBounds
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
 from kraftool.reports.election.assessment import LossBound

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.raft.names import NO_VOTERS
-from kraftool.repair import choice, planner
+from kraftool.repair import planner, seed_choice
 from kraftool.repair.leadership import (
     EpochMemory,
     led_epoch,
@@ -19,9 +19,9 @@ from kraftool.repair.leadership import (
 )
 from kraftool.repair.plan import Action, Plan
 from kraftool.repair.planner import read_surveys
+from kraftool.repair.quorum_assessment import QuorumAssessment, standing_of
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest
-from kraftool.repair.standing import QuorumAssessment, standing_of
 from tests.repair.directories import EQUAL, NOW, Quorum, batches
 from tests.repair.incident_trials import Verdict, tried
 from tests.repair.incidents import Incident, NoIncident
@@ -107,7 +107,7 @@ def test_a_seed_without_a_higher_epoch_is_refused(
     quorum: Quorum, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lost majority may have led the epoch after the last one that is known."""
-    monkeypatch.setattr(choice, "EPOCH_MARGIN", 0)
+    monkeypatch.setattr(seed_choice, "EPOCH_MARGIN", 0)
     with pytest.raises(PlanRefused, match="epoch 7 was led, or may have been"):
         quorum.plan("lost=2,3", "seed=1", nodes=[1], accept=["ahead"])
 

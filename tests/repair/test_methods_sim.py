@@ -15,7 +15,7 @@ from random import Random
 
 import pytest
 
-from kraftool.repair import choice, planner
+from kraftool.repair import planner, seed_choice
 from kraftool.repair.plan import Method
 from kraftool.repair.refusal import PlanRefused
 from kraftool.reports.election.assessment import LossBound
@@ -170,7 +170,7 @@ def test_half_of_an_even_number_of_dynamic_voters_may_lack_what_was_committed(
 def test_a_method_that_goes_not_far_enough_is_caught(
     margin: str, value: int, case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choice, margin, value)
+    monkeypatch.setattr(seed_choice, margin, value)
     if margin == "EPOCH_MARGIN":
         with pytest.raises(PlanRefused, match="could elect another leader"):
             first(case, tmp_path / "checked")
@@ -181,6 +181,6 @@ def test_a_method_that_goes_not_far_enough_is_caught(
 def test_a_state_that_is_not_the_best_is_told_as_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(choice, "_source", lambda standing, seed: seed)
+    monkeypatch.setattr(seed_choice, "_source", lambda standing, seed: seed)
     with pytest.raises(PlanRefused, match=r"records? from offset .* that will be gone"):
         list(played(replace(JUMP, returns=Return.NEVER), range(60), tmp_path))

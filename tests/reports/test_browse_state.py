@@ -21,7 +21,7 @@ from kraftool.reports.state.diff import ChangeType, changes
 from kraftool.reports.state.load import load_state
 from kraftool.reports.state.shell.tree import shell_tree
 from kraftool.reports.state.shell.walk import find_lines, tree_lines
-from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.result import Failed, attempt
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DYNAMIC = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"

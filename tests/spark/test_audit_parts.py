@@ -19,7 +19,8 @@ from kraftool.reports.doctor.read import together
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.spark.audit.divergence import MOST_RANGES, BatchAt, divergences, findings_of
-from kraftool.spark.audit.kin import (
+from kraftool.spark.audit.finding_merge import Said
+from kraftool.spark.audit.log_families import (
     Household,
     Kin,
     Traces,
@@ -32,7 +33,6 @@ from kraftool.spark.audit.kin import (
 )
 from kraftool.spark.audit.renamed import renamed
 from kraftool.spark.audit.roots import find
-from kraftool.spark.audit.said import Said
 from tests.spark.audit_cases import QUORUM, quorum
 
 Log = list[tuple[int, int, int]]

@@ -12,7 +12,7 @@ from kraftool.reports.timeline.events import Event
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.tui.widgets.axis import AxisView
 from kraftool.tui.widgets.lines import Lines
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.picture import ObservedElection, WatchHistory
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline

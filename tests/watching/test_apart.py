@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.task import StoppedError, Task
 
 

@@ -15,7 +15,7 @@ from kraftool.sim.election.conditions import ConditionError
 from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.report import simulate
 from kraftool.sim.election.verdict import verdict
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.outage import (
     OutageQuestion,
     answer,

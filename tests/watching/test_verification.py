@@ -15,7 +15,7 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.task import StoppedError, Task
 from kraftool.watching.verification import verify
 

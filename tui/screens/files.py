@@ -22,7 +22,7 @@ from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, SIGNS, finding_rows, joined, place, shortened, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
 from kraftool.watching.picture import Picture
 from kraftool.watching.staleness import currencies

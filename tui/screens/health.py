@@ -23,7 +23,6 @@ from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import MEANINGS, joined, place, severity, shortened, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
-from kraftool.watching.apart import apart
 from kraftool.watching.checkup import (
     Complaint,
     DoctorCheckup,
@@ -35,6 +34,7 @@ from kraftool.watching.checkup import (
     examine_directories,
     limits,
 )
+from kraftool.watching.child_process import apart
 from kraftool.watching.picture import Picture
 from kraftool.watching.task import StoppedError, Task
 

@@ -24,17 +24,17 @@ from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.logs.query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
-from kraftool.tui.asker import Asker
 from kraftool.tui.places import PlaceView
+from kraftool.tui.serial_queue import Asker
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.log_detail import detail_lines
 from kraftool.tui.widgets.log_lines import LEGEND, LogLines, LogPainter
 from kraftool.tui.widgets.log_words import log_status, log_title
 from kraftool.tui.widgets.prompt import Prompt
-from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.log_document import ShownLog, log_view
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedLog, open_log, place_names
+from kraftool.watching.result import Failed, attempt
 
 _PAGE = 200
 _NEAR = 60

@@ -34,9 +34,9 @@ from kraftool.tui.widgets.state_lines import (
     tree_line,
     wrapped,
 )
-from kraftool.watching.attempt import Failed, attempt
 from kraftool.watching.picture import Picture
 from kraftool.watching.places import OpenedHistory, open_history
+from kraftool.watching.result import Failed, attempt
 from kraftool.watching.state_document import (
     DifferenceView,
     StateView,

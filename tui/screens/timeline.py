@@ -31,10 +31,10 @@ from kraftool.tui.widgets.event_lines import EventPainter, event_text
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.tui.widgets.state_lines import wrapped
-from kraftool.watching.apart import apart
-from kraftool.watching.attempt import Failed, attempt
-from kraftool.watching.pace import PATIENCE
+from kraftool.watching.backoff import PATIENCE
+from kraftool.watching.child_process import apart
 from kraftool.watching.picture import NO_HISTORY, Picture
+from kraftool.watching.result import Failed, attempt
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline, seen_timeline
 

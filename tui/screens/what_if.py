@@ -29,7 +29,7 @@ from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import joined
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
-from kraftool.watching.apart import apart
+from kraftool.watching.child_process import apart
 from kraftool.watching.outage import (
     RUNS,
     OutageQuestion,

@@ -13,15 +13,15 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.endpoints import static_voter
 from kraftool.raft.names import VoterSet
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import (
+from kraftool.repair.edit_builder import (
     Frame,
     epochs_removed,
     quorum_state_of,
     voters_appended,
 )
 from kraftool.repair.plan import RequiredSetting
+from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_missing
 from kraftool.repair.ranking import Host, are_identical
-from kraftool.repair.standing import QuorumAssessment, refuse_missing
 
 STATIC_VOTERS = "controller.quorum.voters"
 BOOTSTRAP_SERVERS = "controller.quorum.bootstrap.servers"

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import epochs_removed
+from kraftool.repair.edit_builder import epochs_removed
 from kraftool.repair.plan import Edit, FlippedFile, Piece
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.text.words import listed
 
 CASE = "flipped-bit"

@@ -16,11 +16,11 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import can_be_source
-from kraftool.repair.making import meta_properties_of
+from kraftool.repair.edit_builder import meta_properties_of
 from kraftool.repair.plan import Edit, RequiredSetting, Risk
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment
 
 NODE_ID = "node.id"
 

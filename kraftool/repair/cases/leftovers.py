@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from kraftool.repair.cases.endpoints import BOOTSTRAP_SERVERS, STATIC_VOTERS
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.plan import RequiredSetting
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment
 
 
 def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:

@@ -14,12 +14,12 @@ from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt
 from kraftool.repair.cases.snapshots import bad_removed
-from kraftool.repair.making import before, cut_at_break, epochs_removed, removals
+from kraftool.repair.edit_builder import before, cut_at_break, epochs_removed, removals
 from kraftool.repair.plan import Edit, LostRecords, Piece, Risk
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, behind_damage
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.reports.text.words import listed, many
 

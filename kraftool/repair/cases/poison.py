@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import before, epochs_removed
+from kraftool.repair.edit_builder import before, epochs_removed
 from kraftool.repair.plan import Edit, Piece
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_missing
 from kraftool.repair.ranking import Host, is_voter
-from kraftool.repair.standing import QuorumAssessment, refuse_missing
 from kraftool.repair.survey import Misfit
 
 

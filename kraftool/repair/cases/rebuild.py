@@ -14,7 +14,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases import small_files
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import (
+from kraftool.repair.edit_builder import (
     LARGEST_EPOCH,
     PARTITION_METADATA,
     before,
@@ -23,9 +23,9 @@ from kraftool.repair.making import (
 )
 from kraftool.repair.plan import Edit, Fingerprint, Piece, Risk
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, beyond, is_voter
 from kraftool.repair.request import Acceptance
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed
 

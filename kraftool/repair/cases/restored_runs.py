@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.making import epochs_removed, indexes_removed
+from kraftool.repair.edit_builder import epochs_removed, indexes_removed
 from kraftool.repair.plan import Edit, Piece, RestoredFile
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.reports.text.words import listed
 
 CASE = "restored-runs"

@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import BOOTSTRAP_CHECKPOINT
 from kraftool.repair.cases.model import Mend
-from kraftool.repair.choice import EPOCH_MARGIN
-from kraftool.repair.making import (
+from kraftool.repair.edit_builder import (
     LARGEST_EPOCH,
     PARTITION_METADATA,
     epochs_removed,
@@ -22,8 +21,9 @@ from kraftool.repair.making import (
     removed,
 )
 from kraftool.repair.plan import Edit
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host
-from kraftool.repair.standing import QuorumAssessment
+from kraftool.repair.seed_choice import EPOCH_MARGIN
 from kraftool.reports.text.words import listed
 
 _SWAPS = (".swap", ".cleaned")

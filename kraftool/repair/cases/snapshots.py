@@ -13,11 +13,11 @@ from collections.abc import Iterator
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt, way_out
-from kraftool.repair.making import epochs_removed, removed
+from kraftool.repair.edit_builder import epochs_removed, removed
 from kraftool.repair.plan import Edit, Piece
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
+from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, common_end
-from kraftool.repair.standing import QuorumAssessment
 from kraftool.repair.survey import Survey, SurveyedLog, SurveyedSnapshot
 
 

@@ -30,7 +30,7 @@ from kraftool.decoders.walk import (
     sequence_faults,
 )
 from kraftool.reports.browse.blocks import BEFORE, RowPlace
-from kraftool.reports.browse.likely import Glance, glance
+from kraftool.reports.browse.prefilter import Glance, glance
 from kraftool.reports.files.record_summary import summary
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames, grep_text, masked
 from kraftool.reports.logs.types import record_label

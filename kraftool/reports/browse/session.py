@@ -12,7 +12,7 @@ from threading import Lock
 
 from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.detail import Detail, detail
-from kraftool.reports.browse.likely import topic_ids
+from kraftool.reports.browse.prefilter import topic_ids
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.browse.tail import TailChange, WindowTail
 from kraftool.reports.browse.window import AT_ONCE, LogWindow, Page

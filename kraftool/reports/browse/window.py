@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, after
 from kraftool.reports.browse.blocks import BEFORE, Block, LogBlocks, RowPlace
-from kraftool.reports.browse.marks import Marks
 from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
+from kraftool.reports.browse.transaction_index import Marks
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.storage.paths import Location

@@ -24,8 +24,8 @@ from kraftool.reports.files.file_report import EntryList, FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.files.metadata_summary import MetadataSummary
+from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
-from kraftool.reports.files.weighing import left_by_truncation, weighed
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds

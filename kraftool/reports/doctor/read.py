@@ -14,9 +14,9 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
 from kraftool.reports.directory.report import DirectoryReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
-from kraftool.reports.doctor.kept import KeptFiles
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
+from kraftool.reports.doctor.stream_buffer import KeptFiles
 from kraftool.reports.files.directory_summary import summarize_directory
 from kraftool.reports.files.file_report import FileReport, ReadOptions
 from kraftool.reports.files.locations import missing_directory, open_paths

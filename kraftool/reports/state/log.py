@@ -15,7 +15,7 @@ from kraftool.decoders.fault import FaultKind, LogFault, gap_fault
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.files.log_findings import log_finding
-from kraftool.reports.files.weighing import weighed
+from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.replay import Progress, Replay

@@ -13,12 +13,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kraftool.reports.files.log_loss import loss
-from kraftool.reports.files.weighing import CUTTING, weighed
+from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
+from kraftool.reports.timeline.divergence_advice import tail_severity
 from kraftool.reports.timeline.events import (
     Category,
     Disagreement,
@@ -30,7 +31,6 @@ from kraftool.reports.timeline.events import (
 )
 from kraftool.reports.timeline.line import LogBranch
 from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
-from kraftool.reports.timeline.parting import tail_severity
 from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up

@@ -18,8 +18,8 @@ from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_
 from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.files.locations import unopened as unreadable
+from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
-from kraftool.reports.files.weighing import left_by_truncation, weighed
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.timeline.diverged import diverged

@@ -25,8 +25,8 @@ from kraftool.reports.verify.snapshot_values import VerifiedDirectory
 from kraftool.spark.audit.cluster_glance import cluster_summary
 from kraftool.spark.audit.divergence import MOST_RANGES, findings_of
 from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.audit.finding_merge import counted
 from kraftool.spark.audit.levels import may_be_behind, mixed_levels
-from kraftool.spark.audit.said import counted
 
 _ENDLESS = 1 << 63
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")

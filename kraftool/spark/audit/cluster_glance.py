@@ -20,8 +20,8 @@ from kraftool.reports.fleet.model import (
 from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.moments import utc
 from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.audit.finding_merge import added
 from kraftool.spark.audit.glance import voters_of
-from kraftool.spark.audit.said import added
 
 _MOST_DAYS = 60
 _LATEST = 1 << 47

@@ -16,7 +16,7 @@ from kraftool.reports.findings.finding import Finding, FindingKind, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures
 from kraftool.reports.fleet.model import DirectorySummary, DivergedSide, Divergence
-from kraftool.reports.timeline import parting
+from kraftool.reports.timeline import divergence_advice
 
 MOST_RANGES = 200
 """So many ranges of one cluster are told; a cluster with more is no cluster."""
@@ -184,7 +184,7 @@ def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary
     log = directories.get(tail.paths[0])
     if log is None or log.epoch is None or rest.epoch is None:
         return log_kinds.DIVERGED.severity
-    return parting.tail_severity(
+    return divergence_advice.tail_severity(
         log.epoch,
         rest.epoch,
         alone=len(tail.paths) == 1,
@@ -245,12 +245,12 @@ def _has_no_beginning_in_common(divergence: Divergence) -> bool:
 
 def _advice(kind: FindingKind, divergence: Divergence, *, is_majority: bool) -> str:
     if divergence.only_epoch:
-        return parting.EPOCH_ALONE
+        return divergence_advice.EPOCH_ALONE
     if _has_no_beginning_in_common(divergence):
-        return parting.NOTHING_IN_COMMON
+        return divergence_advice.NOTHING_IN_COMMON
     if not divergence.same_epoch:
         return kind.advice
-    return parting.advice(kind, divergence.sides[0].paths, is_majority=is_majority)
+    return divergence_advice.advice(kind, divergence.sides[0].paths, is_majority=is_majority)
 
 
 def _batch(side: DivergedSide) -> str:

@@ -28,12 +28,12 @@ from kraftool.reports.verify.log import verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.reports.voters.history import NO_HISTORY
+from kraftool.spark.audit.finding_merge import Said, counted
 from kraftool.spark.audit.glance import begun, with_checked, with_hash, with_patient
-from kraftool.spark.audit.kin import NO_TRACES, Traces, traces_of
+from kraftool.spark.audit.log_families import NO_TRACES, Traces, traces_of
 from kraftool.spark.audit.renamed import renamed
-from kraftool.spark.audit.said import Said, counted
 from kraftool.spark.fleet import FleetFile
-from kraftool.spark.here import on_disk
+from kraftool.spark.local_copy import on_disk
 from kraftool.spark.tasks import without_collector
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"

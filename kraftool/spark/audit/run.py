@@ -19,10 +19,10 @@ from pyspark.storagelevel import StorageLevel
 from kraftool import __version__
 from kraftool.reports.fleet.model import RunSettings
 from kraftool.spark.audit.batches import BatchRoots, diverged
-from kraftool.spark.audit.belonging import Belonging, belonging
 from kraftool.spark.audit.cluster import ClusterUnit, Compared, compare
 from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
 from kraftool.spark.audit.examine import AuditedDirectory, examine
+from kraftool.spark.audit.membership import Belonging, belonging
 from kraftool.spark.audit.roots import AuditItems, Item, find
 from kraftool.storage.remote import shown_url
 

@@ -21,7 +21,7 @@ from kraftool.reports.fleet.model import (
     VersionCount,
 )
 from kraftool.reports.text.json_forms import FindingCounts
-from kraftool.spark.audit.said import added
+from kraftool.spark.audit.finding_merge import added
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

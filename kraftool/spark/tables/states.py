@@ -21,7 +21,7 @@ from kraftool.reports.state.load import LoadedState, load_from, spoils
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.fleet import FleetDirectory, FleetFile
-from kraftool.spark.here import Here, on_disk
+from kraftool.spark.local_copy import Here, on_disk
 from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.taking import RowWriter, Taking

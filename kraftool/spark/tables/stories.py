@@ -19,7 +19,7 @@ from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.spark.fleet import FleetFile
-from kraftool.spark.here import Here, on_disk
+from kraftool.spark.local_copy import Here, on_disk
 from kraftool.spark.tables.story_columns import STORIES
 from kraftool.spark.tables.taking import RowWriter, Taking
 

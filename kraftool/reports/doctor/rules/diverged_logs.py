@@ -16,7 +16,7 @@ from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures as kinds
-from kraftool.reports.timeline import parting
+from kraftool.reports.timeline import divergence_advice
 
 
 class _Batch(NamedTuple):
@@ -128,7 +128,7 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
     advice = kind.advice
     severity = None
     if not (same_epoch or only_epoch) and found.offset > 0:
-        severity = parting.tail_severity(
+        severity = divergence_advice.tail_severity(
             patient.statistics.epochs[-1],
             found.theirs.epoch,
             alone=found.is_alone,
@@ -139,12 +139,12 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
         )
     if same_epoch:
         agreeing = [directory.path for directory in found.agreeing]
-        advice = parting.advice(kind, agreeing, is_majority=found.is_majority)
+        advice = divergence_advice.advice(kind, agreeing, is_majority=found.is_majority)
     if only_epoch:
-        advice = parting.EPOCH_ALONE
+        advice = divergence_advice.EPOCH_ALONE
     elif found.offset == 0:
         text += ": the logs have nothing in common"
-        advice = parting.NOTHING_IN_COMMON
+        advice = divergence_advice.NOTHING_IN_COMMON
     return Diagnosis(
         finding=kind.at(
             patient.path,

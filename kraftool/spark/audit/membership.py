@@ -1,7 +1,7 @@
 """Which cluster each directory of a fleet is taken for, and what is odd about that.
 
-Owns the jobs that find it out, by the rules of `kin.py`. The driver learns of each directory its
-name, its ids and its cluster; traces stay with the workers.
+Owns the jobs that find it out, by the rules of `log_families.py`. The driver learns of each
+directory its name, its ids and its cluster; traces stay with the workers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
-from kraftool.spark.audit.kin import (
+from kraftool.spark.audit.log_families import (
     NO_TRACES,
     ClusterSplit,
     Household,

@@ -21,13 +21,13 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.endpoints import read_endpoint
 from kraftool.raft.names import NO_VOTERS, Endpoints, ReplicaKey, VersionRange, Voter, VoterSet
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
-from kraftool.repair.making import (
+from kraftool.repair.edit_builder import (
     LARGEST_EPOCH,
     Frame,
 )
 from kraftool.repair.plan import LostRecords, Method
+from kraftool.repair.quorum_assessment import QuorumAssessment, refuse_nameless
 from kraftool.repair.ranking import Host, beyond, is_ahead, is_voter
-from kraftool.repair.standing import QuorumAssessment, refuse_nameless
 from kraftool.repair.survey import Misfit, SurveyedState
 
 EPOCH_MARGIN = 1000

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from kraftool.tui.view import View
-from kraftool.watching.attempt import Failed, attempt
+from kraftool.watching.result import Failed, attempt
 
 Answer = TypeVar("Answer")
 

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 _CHILD = (
     "import pickle, sys; sys.path[:] = pickle.load(sys.stdin.buffer);"
-    " from kraftool.watching.apart import child; child()"
+    " from kraftool.watching.child_process import child; child()"
 )
 _NICE = 5
 """Whoever waits for a key press, and a broker on the same machine, come first."""

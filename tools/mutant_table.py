@@ -207,8 +207,8 @@ MUTANTS = (
         "majority",
         (
             "replicas",
-            "            for each in self.voters.values()\n        )[::-1]",
-            "            for each in self.all()\n        )[::-1]",
+            "            for voter in self.voters.values()\n        )[::-1]",
+            "            for voter in self.all()\n        )[::-1]",
         ),
     ),
     mutant(
@@ -354,8 +354,8 @@ MUTANTS = (
         "log-start",
         (
             "log_view",
-            "[each for each in self.snapshots if each.offset >= start_offset]",
-            "[each for each in self.snapshots if each.offset > start_offset]",
+            "snapshot for snapshot in self.snapshots if snapshot.offset >= start_offset",
+            "snapshot for snapshot in self.snapshots if snapshot.offset > start_offset",
         ),
     ),
     mutant(
@@ -407,7 +407,7 @@ MUTANTS = (
         (
             "connections",
             (
-                "        if found is not None and now_ms >= found.ends_ms:\n"
+                "        if connection is not None and now_ms >= connection.ends_ms:\n"
                 "            del self._busy[destination]\n            return True\n"
             ),
             "",

@@ -11,7 +11,7 @@ TRANSCRIPT_MUTANTS = (
     mutant(
         "takes batches of an epoch that it has not heard of",
         TRANSCRIPTS,
-        ("following", "        if each.epoch > raft.epoch:\n            break\n", ""),
+        ("following", "        if batch.epoch > raft.epoch:\n            break\n", ""),
     ),
     mutant(
         "truncates to the leader's offset, whatever the epochs are",

@@ -18,5 +18,7 @@ NO_START: dict[str, dict[str, str]] = {
         "A broker that starts from": "tests/interop/test_scram_loss.py shows it"
     },
     "KT-SNAP-TOPIC-CONFIG": {"Kafka leaves them behind": _STATE},
-    "weighing": {"Kafka makes the index anew at its start": "KT-LOG-INDEX-DIFFERS has the row"},
+    "severity_in_context": {
+        "Kafka makes the index anew at its start": "KT-LOG-INDEX-DIFFERS has the row"
+    },
 }

@@ -21,6 +21,7 @@ from kraftool.client.failures import (
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import reason
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error, error_name
 from kraftool.net.connection import Connection, connect
 from kraftool.net.errors import NetError, UnsupportedError
 from kraftool.net.security import ClientSecurity
@@ -32,7 +33,7 @@ from kraftool.raft.messages import (
     Request,
     Response,
 )
-from kraftool.raft.names import NO_ID, Endpoint, Error, error_name
+from kraftool.raft.names import NO_ID, Endpoint
 from kraftool.raft.wire import requests, responses
 
 CLIENT_ID = "kraftool"

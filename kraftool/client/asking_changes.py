@@ -15,6 +15,7 @@ from kraftool.client.change import LeaderAnswer, QuorumChange
 from kraftool.client.model import QuorumView, is_broker, leader_end
 from kraftool.client.target import Target
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error, error_name
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
 from kraftool.net.errors import DisconnectedError, NetError, RequestTimeoutError
@@ -24,7 +25,7 @@ from kraftool.raft.messages import (
     Request,
     UpdateVoterRequest,
 )
-from kraftool.raft.names import Endpoints, Error, ReplicaKey, VersionRange, error_name
+from kraftool.raft.names import Endpoints, ReplicaKey, VersionRange
 
 CHANGE_S = 30.0
 """A change is answered once it is committed, or when the leader gives up."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kraftool.client.model import NodeAnswer
+from kraftool.decoders.error_codes import Error
 from kraftool.net.errors import Failure, NetError
-from kraftool.raft.names import Error
 
 NAME_A_CONTROLLER = (
     "name a controller's address with --bootstrap-controller: controller.quorum.voters or"

@@ -18,6 +18,7 @@ from typing import Protocol
 
 from kraftool.client.asking import Access, ask, connected
 from kraftool.client.model import NodeAnswer, QuorumView
+from kraftool.decoders.error_codes import Error
 from kraftool.net.connection import Connection
 from kraftool.net.errors import NetError
 from kraftool.raft.messages import (
@@ -26,7 +27,7 @@ from kraftool.raft.messages import (
     FetchSnapshotRequest,
     FetchSnapshotResponse,
 )
-from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 
 LIMIT_S = 600.0

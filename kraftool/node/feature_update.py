@@ -7,11 +7,11 @@ the controller's, and refused with that reason. The answer waits for the commit,
 from __future__ import annotations
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.node.runner import OrderRefused, Runner
 from kraftool.raft.events import UpgradeKRaftVersion
-from kraftool.raft.names import Error
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 

@@ -13,6 +13,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.errors import DecodeError
 from kraftool.image.metadata_version import KRAFT_VERSION
 from kraftool.net.connection import Connection
@@ -33,7 +34,7 @@ from kraftool.raft.messages import (
     ApiVersionsResponse,
     Response,
 )
-from kraftool.raft.names import Endpoint, Error, VersionRange
+from kraftool.raft.names import Endpoint, VersionRange
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.shapes import NotSendable
 

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from kraftool.decoders.error_codes import Error, error_name
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import CONTROLLER_REGISTRATION_LEVEL
@@ -22,7 +23,7 @@ from kraftool.net.lines import Limit
 from kraftool.net.security import SecurityProtocol
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
-from kraftool.raft.names import Endpoint, Error, VersionRange, error_name
+from kraftool.raft.names import Endpoint, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.storage.random_ids import random_uuid
 

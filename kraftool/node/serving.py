@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.features import FeaturesImage
 from kraftool.image.image import MetadataImage
@@ -24,7 +25,7 @@ from kraftool.node import feature_update
 from kraftool.node.narration import say
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
-from kraftool.raft.names import NO_ID, Error, VersionRange
+from kraftool.raft.names import NO_ID, VersionRange
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 

@@ -6,9 +6,10 @@ leader's own copy counts towards a majority only then (Kafka counts it before it
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import fetch
 from kraftool.raft.events import Append, AppendBatches, Appended, Flush, Refused
-from kraftool.raft.names import Error, ProtocolError
+from kraftool.raft.names import ProtocolError
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 
@@ -26,7 +27,7 @@ def append(raft: Raft, event: Append) -> None:
         raft.emit(Refused(error=None, reason="no records to append"))
     elif not role.accumulator.fits(event.size):
         reason = f"{event.size} bytes do not fit into a batch"
-        raft.emit(Refused(error=Error.RECORD_BATCH_TOO_LARGE, reason=reason))
+        raft.emit(Refused(error=Error.RECORD_LIST_TOO_LARGE, reason=reason))
     elif role.accumulator.is_full:
         reason = "too many batches wait to be written"
         raft.emit(Refused(error=None, reason=reason))

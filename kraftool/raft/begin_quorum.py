@@ -5,10 +5,11 @@ Owns both sides: whom a leader tells and when, and what being told does.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import BeginQuorumEpochRequest, BeginQuorumEpochResponse
-from kraftool.raft.names import UNKNOWN, Error
+from kraftool.raft.names import UNKNOWN
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 

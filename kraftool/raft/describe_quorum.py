@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import leadership
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import DescribeQuorumRequest, DescribeQuorumResponse, ReplicaState
-from kraftool.raft.names import UNKNOWN, Error
+from kraftool.raft.names import UNKNOWN
 from kraftool.raft.raft import Raft
 from kraftool.raft.replicas import Replica
 from kraftool.raft.roles import Leader

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import leadership, rules, transitions
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import EndQuorumEpochRequest, EndQuorumEpochResponse
-from kraftool.raft.names import Error, ReplicaKey
+from kraftool.raft.names import ReplicaKey
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Follower, Resigned
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import Request, Response
-from kraftool.raft.names import ElectionState, Endpoint, Error, OffsetAndEpoch, VoterSet
+from kraftool.raft.names import ElectionState, Endpoint, OffsetAndEpoch, VoterSet
 from kraftool.raft.records import Batch
 from kraftool.raft.values import value
 

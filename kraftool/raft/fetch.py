@@ -7,17 +7,12 @@ watermark: fetches raise it, and its rise answers those who wait. How a follower
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import check_quorum, leadership, parking, rules, voter_changes
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.log_view import Validity
 from kraftool.raft.messages import FetchRequest, FetchResponse, ReadRange
-from kraftool.raft.names import (
-    BOOTSTRAP_SNAPSHOT,
-    NO_ID,
-    UNKNOWN,
-    Error,
-    OffsetAndEpoch,
-)
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, NO_ID, UNKNOWN, OffsetAndEpoch
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader, ParkedFetch
 

@@ -6,6 +6,7 @@ by which a node joins the voters on its own. How it fetches is `fetching.py`'s.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import candidacy, fetching, rules, snapshots, voter_updates
 from kraftool.raft.events import AppendBatches, Flush, Truncate
 from kraftool.raft.messages import (
@@ -15,12 +16,7 @@ from kraftool.raft.messages import (
     Request,
     VoterChangeResponse,
 )
-from kraftool.raft.names import (
-    CommittedTruncation,
-    Error,
-    OffsetAndEpoch,
-    ProtocolError,
-)
+from kraftool.raft.names import CommittedTruncation, OffsetAndEpoch, ProtocolError
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Batch
 from kraftool.raft.roles import Follower

@@ -6,8 +6,9 @@ wait where that failed before. It acts only on a node that runs no controller. (
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import ApiVersionsRequest, ApiVersionsResponse
-from kraftool.raft.names import UNKNOWN, Error, ReplicaKey
+from kraftool.raft.names import UNKNOWN, ReplicaKey
 from kraftool.raft.raft import Raft
 from kraftool.raft.replicas import Replica
 from kraftool.raft.roles import Leader

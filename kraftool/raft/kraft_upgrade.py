@@ -5,8 +5,9 @@ Owns when that is possible: every voter has told its directory id and that it su
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.events import Refused, UpgradeKRaftVersion
-from kraftool.raft.names import Error, VoterSet
+from kraftool.raft.names import VoterSet
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import ControlRecord, KRaftVersion, Voters
 from kraftool.raft.roles import Leader

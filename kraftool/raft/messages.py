@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.names import (
     BOOTSTRAP_SNAPSHOT,
     NO_HIGH_WATERMARK_FIELD,
     NO_ID,
     UNKNOWN,
     Endpoints,
-    Error,
     OffsetAndEpoch,
     ReplicaKey,
     VersionRange,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import NamedTuple
 
 from kraftool.decoders.addresses import shown_address
@@ -19,40 +18,6 @@ UNKNOWN = -1
 """Kafka's number for a high watermark or an offset that is not known."""
 NO_HIGH_WATERMARK_FIELD = (1 << 63) - 1
 """What a fetch says whose version, or sender, knows of no high watermark to send."""
-
-
-class Error(IntEnum):
-    """Kafka's error codes, as far as the protocol uses them."""
-
-    UNKNOWN_SERVER_ERROR = -1
-    NONE = 0
-    UNKNOWN_TOPIC_OR_PARTITION = 3
-    NOT_LEADER_OR_FOLLOWER = 6
-    REQUEST_TIMED_OUT = 7
-    BROKER_NOT_AVAILABLE = 8
-    RECORD_BATCH_TOO_LARGE = 18
-    NETWORK_EXCEPTION = 13
-    CLUSTER_AUTHORIZATION_FAILED = 31
-    UNSUPPORTED_VERSION = 35
-    NOT_CONTROLLER = 41
-    INVALID_REQUEST = 42
-    FENCED_LEADER_EPOCH = 74
-    UNKNOWN_LEADER_EPOCH = 75
-    INVALID_UPDATE_VERSION = 95
-    SNAPSHOT_NOT_FOUND = 98
-    POSITION_OUT_OF_RANGE = 99
-    INCONSISTENT_CLUSTER_ID = 104
-    INVALID_VOTER_KEY = 125
-    DUPLICATE_VOTER = 126
-    VOTER_NOT_FOUND = 127
-
-
-def error_name(code: int) -> str:
-    """Of any code that somebody answers, in words."""
-    try:
-        return Error(code).name
-    except ValueError:
-        return f"error {code}"
 
 
 class ProtocolError(KraftoolError):

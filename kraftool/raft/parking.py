@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import leadership
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import FetchResponse
-from kraftool.raft.names import Error
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import NEVER, ParkedFetch
 

@@ -5,9 +5,9 @@ Owns the answer to whoever asked for it. How it begins and goes on is `voter_cha
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.events import Reply
 from kraftool.raft.messages import VoterChangeResponse
-from kraftool.raft.names import Error
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     FetchResponse,
     FetchSnapshotResponse,
@@ -16,7 +17,7 @@ from kraftool.raft.messages import (
     Response,
     SnapshotRange,
 )
-from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 
 

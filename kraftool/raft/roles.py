@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.messages import FetchRequest, FetchResponse
 from kraftool.raft.names import (
     ElectionState,
     Endpoints,
-    Error,
     OffsetAndEpoch,
     ReplicaKey,
     Voter,

@@ -6,9 +6,10 @@ maybeHandleCommonResponse, maybeTransition). What a family checks beyond them is
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import transitions
 from kraftool.raft.messages import Answer, Message
-from kraftool.raft.names import Endpoints, Error, ProtocolError, ReplicaKey
+from kraftool.raft.names import Endpoints, ProtocolError, ReplicaKey
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader, Unattached
 

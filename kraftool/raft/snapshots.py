@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import (
     AppendToSnapshot,
@@ -24,7 +25,7 @@ from kraftool.raft.messages import (
     FetchSnapshotResponse,
     SnapshotRange,
 )
-from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, Error, OffsetAndEpoch, ProtocolError
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch, ProtocolError
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Download, Follower, Leader
 

@@ -6,10 +6,11 @@ is written first; every change but the adding of a vote frees all connections.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import parking, pending_change
 from kraftool.raft.accumulator import Accumulator
 from kraftool.raft.events import DropSnapshotDownload, PersistElection
-from kraftool.raft.names import Endpoints, Error, ProtocolError, ReplicaKey
+from kraftool.raft.names import Endpoints, ProtocolError, ReplicaKey
 from kraftool.raft.raft import Raft
 from kraftool.raft.replicas import Replicas
 from kraftool.raft.roles import (

@@ -6,10 +6,11 @@ election.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import candidacy, last_resort, leadership, rules, transitions
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import VoteRequest, VoteResponse
-from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import (
     Candidate,

@@ -6,6 +6,7 @@ counts as soon as its record is appended; its commit only answers whoever asked.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import hand_over, pending_change, rules
 from kraftool.raft.events import RequestReceived
 from kraftool.raft.messages import (
@@ -14,7 +15,7 @@ from kraftool.raft.messages import (
     ApiVersionsResponse,
     RemoveVoterRequest,
 )
-from kraftool.raft.names import Error, Voter
+from kraftool.raft.names import Voter
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
 from kraftool.raft.roles import AddingVoter, Leader, RemovingVoter

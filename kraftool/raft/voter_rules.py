@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import pending_change
-from kraftool.raft.names import Error
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 

@@ -6,10 +6,11 @@ kraft.version 0 nothing is logged; the leader keeps it in memory for an upgrade.
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import check_quorum, fetching, leadership, rules
 from kraftool.raft.events import Reply, RequestReceived
 from kraftool.raft.messages import UpdateVoterRequest, UpdateVoterResponse
-from kraftool.raft.names import Error, Voter
+from kraftool.raft.names import Voter
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
 from kraftool.raft.roles import Follower, Leader

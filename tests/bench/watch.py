@@ -36,13 +36,14 @@ from multiprocessing.connection import Connection
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.target import target_of
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.api_versions import Offered
 from kraftool.net.guests import Listener
 from kraftool.net.security import ServerSecurity
 from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse, ReplicaState
-from kraftool.raft.names import Endpoint, Error, ReplicaKey
+from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.raft.wire import responses
 from kraftool.tui.app import WatchApp
 from kraftool.watching.picture import Picture

@@ -13,6 +13,7 @@ from pathlib import Path
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.decoders.segment import scan
@@ -25,7 +26,7 @@ from kraftool.raft.messages import (
     FetchSnapshotResponse,
     Response,
 )
-from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey
+from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire import requests, responses
 from kraftool.raft.wire.batches import decode
 from tests.client.views import NOW, described, node, replica

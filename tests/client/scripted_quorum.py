@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.net.guests import Listener
 from kraftool.net.server import Peer, Server
 from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse
-from kraftool.raft.names import Endpoint, Error
+from kraftool.raft.names import Endpoint
 from kraftool.raft.wire import responses
 from tests.client.views import described, replica
 

@@ -16,9 +16,10 @@ from kraftool.client.capture import Capturing
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, SilentObserver, observe
 from kraftool.client.observing import UnobservableError
+from kraftool.decoders.error_codes import Error
 from kraftool.image.state_hash import state_hash
 from kraftool.raft.messages import FetchResponse, FetchSnapshotResponse, Response
-from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch
+from kraftool.raft.names import Endpoint, OffsetAndEpoch
 from kraftool.reports.directory.report import read_location
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader

@@ -13,8 +13,9 @@ from kraftool.client.model import QuorumView
 from kraftool.client.survey import Asking
 from kraftool.client.tail import LogTail
 from kraftool.client.target import Target
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import FetchResponse
-from kraftool.raft.names import Error, OffsetAndEpoch
+from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 from kraftool.reports.state.load import load_state
 from tests.client.scripted_leader import ScriptedLeader

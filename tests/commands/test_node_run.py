@@ -15,8 +15,9 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import FetchResponse, Response
-from kraftool.raft.names import Error, OffsetAndEpoch, VoterSet
+from kraftool.raft.names import OffsetAndEpoch, VoterSet
 from kraftool.raft.records import Batch
 from kraftool.storage.lock_taking import DirectoryLock
 from kraftool.storage.log_config import LogConfig

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import schema
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
@@ -26,7 +27,7 @@ from kraftool.node.machine import BlindMachine
 from kraftool.node.runner import Consumer, NodeFailedError, Runner
 from kraftool.raft.events import ResponseReceived, Send
 from kraftool.raft.messages import ANSWERED_BY, ApiVersionsRequest, ApiVersionsResponse
-from kraftool.raft.names import Endpoint, Error, ReplicaKey, Voter, VoterSet
+from kraftool.raft.names import Endpoint, ReplicaKey, Voter, VoterSet
 from kraftool.raft.roles import Leader
 from kraftool.raft.settings import NodeSettings, Timing
 from kraftool.raft.wire import requests, responses

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
@@ -18,7 +19,6 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.node.runner import Runner
 from kraftool.node.serving import Serving
-from kraftool.raft.names import Error
 from tests.node.quorum import ANYBODY, quorum_of
 
 

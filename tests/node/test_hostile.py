@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.errors import KraftoolError
 from kraftool.node.runner import Runner
 from kraftool.node.serving import Serving
@@ -24,13 +25,7 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import (
-    CommittedTruncation,
-    Endpoint,
-    Error,
-    OffsetAndEpoch,
-    ReplicaKey,
-)
+from kraftool.raft.names import CommittedTruncation, Endpoint, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.records import Batch
 from tests.node.hostile import frame_of, mutated, recorded_requests
 from tests.node.quorum import ANYBODY, CLUSTER_ID, Quorum, directory_id, quorum_of

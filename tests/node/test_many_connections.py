@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame, encode_request
-from kraftool.raft.names import Error
 from tests.node.processes import Pair, allow_files, end, fetched_ms, pair
 
 pytestmark = pytest.mark.slow

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any, cast
 
+from kraftool.decoders.error_codes import Error
 from kraftool.net.connection import Connection, connect
 from kraftool.node.peers import Peers
 from kraftool.node.runner import Runner
 from kraftool.raft.events import ResponseReceived, Send
 from kraftool.raft.messages import ApiVersionsRequest
-from kraftool.raft.names import Endpoint, Error
+from kraftool.raft.names import Endpoint
 from kraftool.raft.settings import Timing
 from tests.net.serving import serving, until
 

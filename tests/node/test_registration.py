@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.cluster import ClusterImage, ControllerRegistration
 from kraftool.image.features import FeaturesImage
@@ -33,7 +34,7 @@ from kraftool.node.process import NodeOptions
 from kraftool.node.registration import Registrar, backoff_s
 from kraftool.node.runner import Runner
 from kraftool.raft.events import Resign, TimePassed
-from kraftool.raft.names import Endpoint, Error, VersionRange
+from kraftool.raft.names import Endpoint, VersionRange
 from tests.node.quorum import Quorum, quorum_of
 
 pytestmark = pytest.mark.slow

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from kraftool.decoders import schema
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import (
     RequestFrame,
     ResponseFrame,
@@ -19,7 +20,6 @@ from kraftool.decoders.rpc_frames import (
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.runner import Runner
 from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
-from kraftool.raft.names import Error
 from tests.node.quorum import ANYBODY, quorum_of
 
 

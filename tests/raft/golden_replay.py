@@ -14,6 +14,7 @@ from typing import Any
 
 from kraftool.decoders import rpc_frames
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.raft import core
 from kraftool.raft.accumulator import Accumulator
@@ -32,7 +33,6 @@ from kraftool.raft.names import (
     UNKNOWN,
     ElectionState,
     Endpoint,
-    Error,
     OffsetAndEpoch,
     ReplicaKey,
     VersionRange,

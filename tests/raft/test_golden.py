@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 
 from kraftool.decoders import rpc_frames
+from kraftool.decoders.error_codes import Error
 from kraftool.raft import core
 from kraftool.raft.events import (
     AppendBatches,
@@ -29,7 +30,7 @@ from kraftool.raft.messages import (
     RemoveVoterRequest,
     VoterChangeResponse,
 )
-from kraftool.raft.names import Error, ReplicaKey, VersionRange
+from kraftool.raft.names import ReplicaKey, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import Voters
 from kraftool.raft.wire import requests, responses

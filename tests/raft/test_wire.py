@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftool.decoders import codec, rpc_frames
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.messages import (
     AddVoterRequest,
@@ -27,13 +28,7 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import (
-    NO_HIGH_WATERMARK_FIELD,
-    UNKNOWN,
-    Endpoint,
-    Error,
-    ReplicaKey,
-)
+from kraftool.raft.names import NO_HIGH_WATERMARK_FIELD, UNKNOWN, Endpoint, ReplicaKey
 from kraftool.raft.wire import requests, responses, shapes
 from tests.raft.wire_strategies import LISTENER, REQUESTS, RESPONSES
 

@@ -7,6 +7,7 @@ right cluster, the right receiver, the sender's usual endpoint.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     AddVoterRequest,
     ApiVersionsRequest,
@@ -29,13 +30,7 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import (
-    NO_HIGH_WATERMARK_FIELD,
-    UNKNOWN,
-    Error,
-    OffsetAndEpoch,
-    ReplicaKey,
-)
+from kraftool.raft.names import NO_HIGH_WATERMARK_FIELD, UNKNOWN, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.raft import Raft
 from tests.raft import transcript_words as words
 from tests.raft.transcript_setup import CLUSTER_ID

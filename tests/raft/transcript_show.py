@@ -4,6 +4,7 @@ Owns what a reader sees: every effect, in order, and one line for the state. Wha
 expects it (the own cluster id, the usual endpoint) is not shown; the harness sees to it that it is.
 """
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.events import (
     AppendBatches,
     Appended,
@@ -45,14 +46,7 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import (
-    BOOTSTRAP_SNAPSHOT,
-    NO_ID,
-    UNKNOWN,
-    ElectionState,
-    Error,
-    ReplicaKey,
-)
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, NO_ID, UNKNOWN, ElectionState, ReplicaKey
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import (
     NEVER,

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     AddVoterRequest,
     BeginQuorumEpochRequest,
@@ -26,7 +27,7 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import Endpoint, Error, OffsetAndEpoch, ReplicaKey, VersionRange
+from kraftool.raft.names import Endpoint, OffsetAndEpoch, ReplicaKey, VersionRange
 from kraftool.raft.records import Batch
 from kraftool.raft.wire import batches
 

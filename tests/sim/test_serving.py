@@ -2,13 +2,14 @@
 
 import pytest
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     FetchResponse,
     FetchSnapshotResponse,
     ReadRange,
     SnapshotRange,
 )
-from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, Error, OffsetAndEpoch
+from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kraftool.raft.reading import filled
 from kraftool.raft.records import Batch
 from kraftool.sim.disk import Disk

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     BeginQuorumEpochResponse,
     DescribeQuorumResponse,
@@ -22,7 +23,7 @@ from kraftool.raft.messages import (
     VoterChangeResponse,
     VoteResponse,
 )
-from kraftool.raft.names import UNKNOWN, Error, OffsetAndEpoch, ReplicaKey
+from kraftool.raft.names import UNKNOWN, OffsetAndEpoch, ReplicaKey
 from kraftool.raft.wire.batches import decode_batches, encode_batches
 from kraftool.raft.wire.shapes import (
     TOPIC,

@@ -7,8 +7,9 @@ version lacks.
 from __future__ import annotations
 
 from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.raft.names import NO_ID, Endpoint, Endpoints, Error, ReplicaKey, upper
+from kraftool.raft.names import NO_ID, Endpoint, Endpoints, ReplicaKey, upper
 
 TOPIC = "__cluster_metadata"
 TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"

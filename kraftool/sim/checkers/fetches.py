@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.events import Event, ResponseReceived, Send
 from kraftool.raft.messages import FetchRequest, FetchSnapshotRequest, Response
-from kraftool.raft.names import Error
 from kraftool.raft.roles import Role
 from kraftool.sim.checkers.base import Checker
 from kraftool.sim.network import Asked

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import cast
 
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.json_marks import Count
 from kraftool.raft.messages import UNREACHABLE, Request, VoteRequest, VoteResponse
-from kraftool.raft.names import Error
 from kraftool.raft.roles import NEVER
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election import witnesses

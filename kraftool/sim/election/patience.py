@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import FetchResponse
-from kraftool.raft.names import Error
 from kraftool.raft.settings import Timing
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.election.conditions import Conditions

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import FetchRequest, FetchResponse
-from kraftool.raft.names import Error
 from kraftool.raft.roles import Role
 from kraftool.sim.election.dice import Dice
 from kraftool.sim.election.replica import SentMessage, SimulatedNode

@@ -11,6 +11,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     UNREACHABLE,
     AddVoterRequest,
@@ -19,7 +20,7 @@ from kraftool.raft.messages import (
     Response,
     VoterChangeResponse,
 )
-from kraftool.raft.names import Endpoint, Error
+from kraftool.raft.names import Endpoint
 from kraftool.raft.roles import NEVER, Candidate, Leader, Role
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.sim.disk import Disk

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kraftool.decoders.error_codes import Error
 from kraftool.raft.messages import (
     AddVoterRequest,
     Answer,
@@ -26,7 +27,6 @@ from kraftool.raft.messages import (
     VoteRequest,
     VoteResponse,
 )
-from kraftool.raft.names import Error
 from kraftool.sim.election.run import OPERATOR, Seen
 
 _ROLES = {

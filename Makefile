@@ -21,7 +21,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
+.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -58,7 +58,8 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
-	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check; \
+	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \
+	  $(BIN)/python tools/topic_configs.py --check; \
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
 	  echo 'The catalogue is checked against the jars of Kafka: apt-get install openjdk-17-jdk-headless maven' >&2; exit 1; \
 	else \
@@ -72,6 +73,7 @@ format: $(VENV)/.installed-dev  ## let ruff mend what it can
 catalogue: $(VENV)/.installed-dev  ## read messages and config names of Kafka again (VERSION=4.5.0: a new release)
 	$(BIN)/python tools/catalogue.py $(if $(VERSION),--version $(VERSION))
 	$(BIN)/python tools/config_names.py
+	$(BIN)/python tools/topic_configs.py
 
 man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 	$(BIN)/python tools/manpages.py
@@ -85,6 +87,8 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 2400
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 1200 --kafka 4.4.0
+	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 900
+	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds new --seconds 600 --kafka 4.4.0
 
 spark: $(VENV)/.installed-dev  ## the tests of the Spark data sources, real clusters included
 	$(BIN)/python -m pytest tests/spark tests/storage/test_remote.py
@@ -98,6 +102,9 @@ sim: $(VENV)/.installed-dev  ## quorums in virtual time: 10,000 seeds with all f
 
 differential: $(VENV)/.installed-dev  ## the raft core and Kafka's own client get the same messages (SEEDS=4711, KAFKA=4.4.0)
 	$(BIN)/python -m tests.differential.fuzz --seeds $(SEEDS) --kafka $(KAFKA)
+
+controller-differential: $(VENV)/.installed-dev  ## the controller and Kafka's own get the same requests (SEEDS=4711, KAFKA=4.4.0)
+	$(BIN)/python -m tests.differential.controller.fuzz_controller --seeds $(SEEDS) --kafka $(KAFKA)
 
 mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
 	$(BIN)/python tools/mutants.py

@@ -34,6 +34,8 @@ CHANGED_RECORDS = frozenset({1, 3, 5, 6, 7, 8, 11, 13, 14, 15, 17, 23, 30, 32, 3
 """Levels that brought new records or fields: a downgrade across one of them is refused."""
 
 SCRAM_LEVEL = 11
+NO_EPOCH_BUMP_LEVEL = 12
+"""From here on an ISR that loses a member does not raise the leader epoch."""
 TRANSACTIONS_LEVEL = 13
 DELEGATION_TOKENS_LEVEL = 14
 CONTROLLER_REGISTRATION_LEVEL = 15
@@ -41,6 +43,7 @@ DIRECTORIES_LEVEL = 17
 KAFKA_4_LEVEL = 22
 ELR_LEVEL = 23
 CORDONED_LEVEL = 30
+KAFKA_4_4_LEVEL = 31
 CIDR_ACL_LEVEL = 32
 CONTROLLER_UNREGISTRATION_LEVEL = 33
 ZK_MIGRATION_LEVEL = 8

@@ -178,6 +178,10 @@ class TopicsDelta:
         topic = self._topics.get(topic_id)
         return topic.name if topic is not None else None
 
+    def ids(self) -> Iterator[str]:
+        """The ids of all topics that are there now."""
+        return self._topics.keys()
+
     def partition(self, topic_id: str, number: int) -> PartitionRegistration | None:
         """A partition as it is now."""
         changed = self._open.get(topic_id)

@@ -83,7 +83,8 @@ def fuzz(
     return tally
 
 
-def _seeds(text: str) -> Iterator[int]:
+def seeds_of(text: str) -> Iterator[int]:
+    """The seeds that a command line names."""
     if text == "new":
         begin = secrets.randbelow(1 << 40)
         print(f"seeds from {begin} on")
@@ -104,7 +105,11 @@ def main() -> int:
     with KafkaClient(given.kafka, log) as kafka:
         began = time.monotonic()
         tally = fuzz(
-            kafka, _seeds(given.seeds), steps=given.steps, seconds=given.seconds, shown=given.shown
+            kafka,
+            seeds_of(given.seeds),
+            steps=given.steps,
+            seconds=given.seconds,
+            shown=given.shown,
         )
         print(f"Kafka {given.kafka}, {time.monotonic() - began:.0f} s")
         print(tally.summary())

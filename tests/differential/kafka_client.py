@@ -1,7 +1,7 @@
-"""Kafka's own raft client, as a process that takes steps.
+"""Kafka's own classes, as a process that takes steps.
 
-Owns the compilation of `java/` against a release's jars, once a release, and the lines of JSON
-between the two processes.
+Owns the compilation of Java sources against a release's jars, once a release, and the lines of JSON
+between the two processes. `KafkaClient` is the raft client's.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import shutil
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from tests.interop import kafka
 
@@ -37,13 +37,13 @@ def classes(version: str) -> Path:
     return kafka.compiled(version, *sources)
 
 
-class KafkaClient:
-    """One JVM, which runs one client after the other."""
+class KafkaDriver:
+    """One JVM, which runs one class of Kafka's after the other."""
 
-    def __init__(self, version: str, log: Path) -> None:
-        command = kafka.java_command(version, "org.apache.kafka.raft.Driver", level="OFF")
+    def __init__(self, version: str, main: str, compiled: Path, log: Path) -> None:
+        command = kafka.java_command(version, main, level="OFF")
         at = command.index("-cp") + 1
-        command[at] = f"{command[at]}:{classes(version)}"
+        command[at] = f"{command[at]}:{compiled}"
         self._process = kafka.Process(command, log, piped=True)
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ class KafkaClient:
         found: dict[str, Any] = json.loads(answer)
         return found
 
-    def __enter__(self) -> KafkaClient:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -66,3 +66,10 @@ class KafkaClient:
         trace: TracebackType | None,
     ) -> None:
         self._process.close()
+
+
+class KafkaClient(KafkaDriver):
+    """The raft client."""
+
+    def __init__(self, version: str, log: Path) -> None:
+        super().__init__(version, "org.apache.kafka.raft.Driver", classes(version), log)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kraftool.decoders import codec
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.raft.events import (
@@ -26,7 +27,7 @@ from kraftool.raft.events import (
     UpgradeKRaftVersion,
 )
 from kraftool.raft.messages import ApiVersionsResponse, Response
-from kraftool.raft.names import Error, OffsetAndEpoch, VersionRange
+from kraftool.raft.names import OffsetAndEpoch, VersionRange
 from kraftool.raft.raft import Raft
 from kraftool.raft.wire import batches as wire_batches
 from kraftool.raft.wire import requests as wire_requests

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kraftool.decoders import codec
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.snapshot import SnapshotBatches
 from kraftool.raft.messages import (
     BeginQuorumEpochResponse,
@@ -18,7 +19,7 @@ from kraftool.raft.messages import (
     VoterChangeResponse,
     VoteResponse,
 )
-from kraftool.raft.names import Error, OffsetAndEpoch, VersionRange
+from kraftool.raft.names import OffsetAndEpoch, VersionRange
 from kraftool.raft.records import Batch, LeaderChange, Voters
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import batches as wire_batches

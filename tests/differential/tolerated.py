@@ -13,8 +13,8 @@ from typing import Any
 
 from kraftool.decoders import codec
 from kraftool.decoders.control import BY_ID, decode_value, read_key
+from kraftool.decoders.error_codes import Error
 from kraftool.decoders.segment import Damage, scan
-from kraftool.raft.names import Error
 from kraftool.raft.records import KRaftVersion, Voters
 from kraftool.raft.wire import batches as wire_batches
 from tests.differential.compare import Difference

@@ -1,0 +1,115 @@
+"""The partitions by broker and directory, so that the failure of one costs what it changes.
+
+Owns five questions: which partitions have a broker in their ISR, in their ELR, as their leader (or
+have none), which have a replica in a directory, and which are not led by their preferred replica.
+It is a view of the topics' state and is made from an image in one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from typing import Generic, NamedTuple, TypeVar
+
+from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicsImage
+from kraftool.image.uuids import LOST, MIGRATING, UNASSIGNED
+
+_Holder = TypeVar("_Holder", int, str)
+_NO_DIRECTORIES = frozenset({LOST, MIGRATING, UNASSIGNED})
+
+
+class PartitionKey(NamedTuple):
+    """A partition by the id of its topic and its number."""
+
+    topic_id: str
+    number: int
+
+
+class _Holdings(Generic[_Holder]):
+    """The partitions of each broker, or of each directory; in no order to rely on."""
+
+    __slots__ = ("_partitions",)
+
+    def __init__(self) -> None:
+        self._partitions: dict[_Holder, dict[PartitionKey, None]] = {}
+
+    def of(self, holder: _Holder) -> tuple[PartitionKey, ...]:
+        """A copy, since whoever asks is about to change it."""
+        return tuple(self._partitions.get(holder, ()))
+
+    def has_any(self, holder: _Holder) -> bool:
+        return bool(self._partitions.get(holder))
+
+    def change(
+        self, key: PartitionKey, before: Collection[_Holder], after: Collection[_Holder]
+    ) -> None:
+        if before == after:
+            return
+        for holder in before:
+            if holder not in after:
+                partitions = self._partitions[holder]
+                del partitions[key]
+                if not partitions:
+                    del self._partitions[holder]
+        for holder in after:
+            if holder not in before:
+                self._partitions.setdefault(holder, {})[key] = None
+
+
+class PartitionIndex:
+    """The partitions of a state, by the brokers that they depend on."""
+
+    def __init__(self) -> None:
+        self._in_isr: _Holdings[int] = _Holdings()
+        self._in_elr: _Holdings[int] = _Holdings()
+        self._led: _Holdings[int] = _Holdings()
+        self._in_directory: _Holdings[str] = _Holdings()
+        self._not_preferred: dict[PartitionKey, None] = {}
+
+    @classmethod
+    def of(cls, topics: TopicsImage) -> PartitionIndex:
+        index = cls()
+        for topic in topics.by_id.values():
+            for number, partition in topic.partitions.items():
+                index.change(PartitionKey(topic.id, number), None, partition)
+        return index
+
+    def change(
+        self,
+        key: PartitionKey,
+        before: PartitionRegistration | None,
+        after: PartitionRegistration | None,
+    ) -> None:
+        """A partition was made (None before), changed, or removed (None after)."""
+        self._in_isr.change(key, before.isr if before else (), after.isr if after else ())
+        self._in_elr.change(key, before.elr if before else (), after.elr if after else ())
+        self._led.change(key, (before.leader,) if before else (), (after.leader,) if after else ())
+        self._in_directory.change(key, _directories(before), _directories(after))
+        if after is not None and after.leader != after.replicas[0]:
+            self._not_preferred[key] = None
+        else:
+            self._not_preferred.pop(key, None)
+
+    def with_isr(self, broker_id: int) -> tuple[PartitionKey, ...]:
+        return self._in_isr.of(broker_id)
+
+    def with_elr(self, broker_id: int) -> tuple[PartitionKey, ...]:
+        return self._in_elr.of(broker_id)
+
+    def with_directory(self, directory: str) -> tuple[PartitionKey, ...]:
+        return self._in_directory.of(directory)
+
+    def is_leader_of_any(self, broker_id: int) -> bool:
+        return self._led.has_any(broker_id)
+
+    def leaderless(self) -> tuple[PartitionKey, ...]:
+        return self._led.of(NO_LEADER)
+
+    def not_led_by_preferred(self) -> Iterator[PartitionKey]:
+        return iter(tuple(self._not_preferred))
+
+
+def _directories(partition: PartitionRegistration | None) -> Collection[str]:
+    """The directories that a partition is known to be in."""
+    if partition is None:
+        return ()
+    return set(partition.directories) - _NO_DIRECTORIES

@@ -1,0 +1,29 @@
+"""What the controller takes from a node's configuration, with Kafka's defaults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kraftool.image.replay import WrittenRecord
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerSettings:
+    """One node's settings, which do not change while it runs."""
+
+    node_id: int
+    cluster_id: str
+    bootstrap: tuple[WrittenRecord, ...]
+    """What the first active controller of a cluster writes: the levels of features first."""
+    default_replication_factor: int = 1
+    default_partitions: int = 1
+    session_timeout_ms: int = 9000
+    max_idle_ms: int | None = 500
+    """How often a NoOpRecord is written; None: never."""
+    leader_imbalance_check_ms: int | None = 300_000
+    """How often leadership goes back to preferred replicas; None: never."""
+    unclean_election_check_ms: int = 300_000
+    static_configs: Mapping[str, str] = field(default_factory=dict)
+    """The configuration file's keys, which topics take their defaults from."""
+    max_batch_records: int = 10_000

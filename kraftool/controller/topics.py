@@ -1,0 +1,291 @@
+"""CreateTopics: new topics, with partitions where the request or the placement puts them.
+
+Owns the order of checks and of records, as Kafka's. A topic that cannot be made does not keep the
+others of its request from being made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from kraftool.controller import topic_configs
+from kraftool.controller.decision import Decision
+from kraftool.controller.heartbeats import Heartbeats
+from kraftool.controller.placement import RandomSource, UsableBroker, place
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.settings import ControllerSettings
+from kraftool.controller.state import ControllerState, has_ambiguous_characters
+from kraftool.decoders.error_codes import Error
+from kraftool.image.configs import TOPIC
+from kraftool.image.metadata_version import DIRECTORIES_LEVEL, KAFKA_4_4_LEVEL, partition_version
+from kraftool.image.replay import WrittenRecord
+from kraftool.image.topics import RECOVERED
+
+MOST_RECORDS = 10_000
+"""Of one request, so that they fit into one batch."""
+_NAME = re.compile(r"[A-Za-z0-9._-]+")
+_LONGEST_NAME = 249
+_DEFAULT = -1
+
+
+class _Partition(NamedTuple):
+    """A partition that is to be made."""
+
+    number: int
+    replicas: list[int]
+    isr: list[int]
+
+
+class CreateTopics:
+    """One request, in one state."""
+
+    def __init__(
+        self,
+        state: ControllerState,
+        heartbeats: Heartbeats,
+        settings: ControllerSettings,
+        chance: RandomSource,
+        new_id: Callable[[], str],
+    ) -> None:
+        self._state, self._heartbeats, self._settings = state, heartbeats, settings
+        self._chance, self._new_id = chance, new_id
+
+    def decision(self, request: dict[str, Any], *, may_describe: Callable[[str], bool]) -> Decision:
+        """`may_describe`: whether the client may see a topic's configs."""
+        self._check_size(request)
+        answers: list[dict[str, Any]] = []
+        records: list[WrittenRecord] = []
+        names = Counter(topic["name"] for topic in request["topics"])
+        for topic in {topic["name"]: topic for topic in request["topics"]}.values():
+            name = topic["name"]
+            try:
+                if names[name] > 1:
+                    raise RequestRefused(Error.INVALID_REQUEST, f"the request has {name} twice")
+                self._check_name(name)
+                answer, of_topic = self._topic(topic, shows_configs=may_describe(name))
+            except RequestRefused as refused:
+                answers.append(_refused(name, refused))
+                continue
+            if len(records) + len(of_topic) > MOST_RECORDS:
+                raise _too_many()
+            records += of_topic
+            answers.append(answer)
+        if request["validateOnly"]:
+            records = []
+        return Decision(answer={"topics": answers}, records=records)
+
+    def _check_size(self, request: dict[str, Any]) -> None:
+        """Refuse at once what could not be written in one batch."""
+        partitions = 0
+        for topic in request["topics"]:
+            count = topic["numPartitions"]
+            if topic["assignments"]:
+                partitions += len(topic["assignments"])
+            elif count == _DEFAULT:
+                partitions += self._settings.default_partitions
+            elif count > 0:
+                partitions += count
+        if partitions > MOST_RECORDS:
+            raise _too_many()
+
+    def _check_name(self, name: str) -> None:
+        if self._state.topic_id(name) is not None:
+            raise RequestRefused(Error.TOPIC_ALREADY_EXISTS, f"there is a topic {name} already")
+        if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > _LONGEST_NAME:
+            raise RequestRefused(
+                Error.INVALID_TOPIC_EXCEPTION,
+                f"a topic's name has up to {_LONGEST_NAME} letters, digits, dots, underscores and"
+                " hyphens, and is neither . nor ..",
+            )
+        similar = self._state.similar_name(name) if has_ambiguous_characters(name) else None
+        if similar is not None:
+            raise RequestRefused(
+                Error.INVALID_TOPIC_EXCEPTION,
+                f"{name} and the topic {similar} would be one to the names of metrics, which have"
+                " _ for a dot",
+            )
+
+    def _topic(
+        self, topic: dict[str, Any], *, shows_configs: bool
+    ) -> tuple[dict[str, Any], list[WrittenRecord]]:
+        configs = self._configs(topic)
+        partitions = list(self._assigned(topic) if topic["assignments"] else self._placed(topic))
+        name, topic_id = topic["name"], self._new_id()
+        answer: dict[str, Any] = {
+            "name": name,
+            "topicId": topic_id,
+            "errorCode": int(Error.NONE),
+            "errorMessage": None,
+        }
+        if shows_configs:
+            answer |= {
+                "topicConfigErrorCode": int(Error.NONE),
+                "numPartitions": len(partitions),
+                "replicationFactor": len(partitions[0].replicas),
+                "configs": [
+                    {
+                        "name": key,
+                        "value": config.value,
+                        "readOnly": False,
+                        "configSource": int(config.source),
+                        "isSensitive": False,
+                    }
+                    for key, config in topic_configs.effective(self._state, configs).items()
+                ],
+            }
+        else:
+            answer["topicConfigErrorCode"] = int(Error.TOPIC_AUTHORIZATION_FAILED)
+        records: list[WrittenRecord] = [("TopicRecord", 0, {"name": name, "topicId": topic_id})]
+        records += self._config_records(name, configs)
+        records += [self._partition_record(topic_id, partition) for partition in partitions]
+        return answer, records
+
+    def _configs(self, topic: dict[str, Any]) -> dict[str, str]:
+        configs = {config["name"]: config["value"] for config in topic["configs"]}
+        absent = sorted(name for name, value in configs.items() if value is None)
+        if absent:
+            raise RequestRefused(Error.INVALID_CONFIG, f"no value is given for {', '.join(absent)}")
+        if configs:
+            topic_configs.check(self._state, configs)
+        return configs
+
+    def _config_records(self, topic: str, configs: dict[str, str]) -> Iterator[WrittenRecord]:
+        for name, value in configs.items():
+            record = {"resourceType": TOPIC, "resourceName": topic, "name": name, "value": value}
+            yield "ConfigRecord", 0, record
+        if self._state.is_elr_enabled and "min.insync.replicas" in configs:
+            yield "ClearElrRecord", 0, {"topicName": topic}
+
+    # Where the partitions go
+
+    def _assigned(self, topic: dict[str, Any]) -> Iterator[_Partition]:
+        """As the request says."""
+        if topic["replicationFactor"] != _DEFAULT or topic["numPartitions"] != _DEFAULT:
+            raise RequestRefused(
+                Error.INVALID_REQUEST,
+                "a topic with an assignment has -1 as its replication factor and partitions",
+            )
+        assignments = topic["assignments"]
+        replicas: dict[int, list[int]] = {}
+        for assignment in assignments:
+            number, brokers = assignment["partitionIndex"], assignment["brokerIds"]
+            problem = self._assignment_problem(brokers, replicas, number)
+            if problem is not None:
+                raise RequestRefused(
+                    Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number}: {problem}"
+                )
+            replicas[number] = brokers
+        if set(replicas) != set(range(len(replicas))):
+            raise RequestRefused(
+                Error.INVALID_REPLICA_ASSIGNMENT, "the partitions are not numbered from 0 on"
+            )
+        for number in range(len(replicas)):
+            yield _Partition(number, replicas[number], self._isr(replicas[number]))
+
+    def _assignment_problem(
+        self, brokers: list[int], before: dict[int, list[int]], number: int
+    ) -> str | None:
+        if number in before:
+            return "it is assigned twice"
+        if not brokers:
+            return "it has no replica"
+        unknown = [broker_id for broker_id in brokers if self._state.broker(broker_id) is None]
+        if unknown:
+            return f"broker {unknown[0]} is not registered"
+        if len(set(brokers)) != len(brokers):
+            return "a broker has two of its replicas"
+        if self._state.level >= KAFKA_4_4_LEVEL:
+            cordoned = [broker_id for broker_id in brokers if _is_cordoned(self._state, broker_id)]
+            if cordoned:
+                return f"broker {cordoned[0]} has only cordoned directories"
+        if before and len(brokers) != len(next(iter(before.values()))):
+            return "it has another number of replicas than those before it"
+        if not self._isr(brokers):
+            return "all of its brokers are fenced or shutting down"
+        return None
+
+    def _placed(self, topic: dict[str, Any]) -> Iterator[_Partition]:
+        """Where the placement puts them."""
+        factor, count = topic["replicationFactor"], topic["numPartitions"]
+        if factor < _DEFAULT or factor == 0:
+            raise RequestRefused(
+                Error.INVALID_REPLICATION_FACTOR, "the replication factor is not positive"
+            )
+        if count < _DEFAULT or count == 0:
+            raise RequestRefused(Error.INVALID_PARTITIONS, "there must be a partition at least")
+        if factor == _DEFAULT:
+            factor = self._settings.default_replication_factor
+        if count == _DEFAULT:
+            count = self._settings.default_partitions
+        placed = place(
+            usable_brokers(self._state, self._heartbeats),
+            partitions=count,
+            replicas=factor,
+            chance=self._chance,
+        )
+        for number, replicas in enumerate(placed):
+            isr = self._isr(replicas)
+            if not isr:
+                raise RequestRefused(
+                    Error.INVALID_REPLICATION_FACTOR, "all brokers are fenced or shutting down"
+                )
+            yield _Partition(number, replicas, isr)
+
+    def _isr(self, replicas: list[int]) -> list[int]:
+        return [broker_id for broker_id in replicas if self._state.is_active(broker_id)]
+
+    def _partition_record(self, topic_id: str, partition: _Partition) -> WrittenRecord:
+        state = self._state
+        value = {
+            "partitionId": partition.number,
+            "topicId": topic_id,
+            "replicas": partition.replicas,
+            "isr": partition.isr,
+            "removingReplicas": [],
+            "addingReplicas": [],
+            "leader": partition.isr[0],
+            "leaderRecoveryState": RECOVERED,
+            "leaderEpoch": 0,
+            "partitionEpoch": 0,
+        }
+        if state.level >= DIRECTORIES_LEVEL:
+            value["directories"] = [
+                state.default_directory(broker_id) for broker_id in partition.replicas
+            ]
+        return "PartitionRecord", partition_version(state.level), value
+
+
+def usable_brokers(state: ControllerState, heartbeats: Heartbeats) -> list[UsableBroker]:
+    """The brokers that may get replicas."""
+    usable = []
+    for broker_id, is_fenced in heartbeats.usable():
+        broker = state.broker(broker_id)
+        assert broker is not None, "heartbeats are followed of registered brokers"
+        if not _is_cordoned(state, broker_id):
+            usable.append(UsableBroker(broker_id, broker.rack, is_fenced))
+    return usable
+
+
+def _is_cordoned(state: ControllerState, broker_id: int) -> bool:
+    """Whether none of a broker's directories may get a replica."""
+    broker = state.broker(broker_id)
+    if broker is None or not broker.directories or broker.cordoned_directories is None:
+        return False
+    return set(broker.directories) <= set(broker.cordoned_directories)
+
+
+def _refused(name: str, refused: RequestRefused) -> dict[str, Any]:
+    return {
+        "name": name,
+        "errorCode": int(refused.error),
+        "errorMessage": refused.text,
+    }
+
+
+def _too_many() -> RequestRefused:
+    return RequestRefused(
+        Error.POLICY_VIOLATION, f"a request may make {MOST_RECORDS} records with its partitions"
+    )

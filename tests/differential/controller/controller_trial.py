@@ -1,0 +1,215 @@
+"""One random trial: both controllers take the same steps, and are compared after each.
+
+Owns the comparison: records by type, version and fields, their batches and offsets, and the answers
+by all that a program reads of them. Sentences differ, and so does the order in which Kafka's hash
+maps give partitions and configs.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from base64 import b64decode, b64encode
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import groupby
+from random import Random
+from typing import Any
+
+from kraftool.controller.controller import refused_answer
+from kraftool.controller.refused import RequestRefused
+from kraftool.decoders import codec
+from kraftool.decoders.error_codes import Error, error_name
+from kraftool.decoders.framing import decode_record
+from tests.differential.controller.kafka_controller import KafkaController
+from tests.differential.controller.our_controller import Did, OurController, request_body
+from tests.differential.controller.random_controller import RandomSteps, random_start, uuid
+
+STEPS = 250
+_UNORDERED = {
+    "PartitionChangeRecord": ("topicId", "partitionId"),
+    "ConfigRecord": ("resourceName", "name"),
+}
+"""Records that Kafka writes in the order of a hash map, with what tells them apart."""
+
+Step = dict[str, Any]
+
+
+@dataclass(slots=True, kw_only=True)
+class TrialResult:
+    """What a trial came to."""
+
+    steps: list[Step] = field(default_factory=list)
+    difference: str = ""
+    seen: Counter[str] = field(default_factory=Counter)
+    """Requests with their answers, and types of records."""
+
+
+def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS) -> TrialResult:
+    random = Random(seed)
+    start = random_start(random, release)
+    result = TrialResult(steps=[start])
+    kafka.ask(**start)
+    ours = OurController(start)
+    source = RandomSteps(random, ours)
+    asked: dict[int, Step] = {}
+    for _ in range(steps):
+        step = source.next()
+        result.steps.append(step)
+        if step["command"] == "request":
+            asked[step["number"]] = step
+        theirs = kafka.ask(**step)
+        _tell_chance(ours, theirs)
+        did = ours.step(step)
+        if step["command"] == "follow":
+            theirs["hasResigned"] = False  # as it should
+        result.difference = _difference(theirs, did, asked)
+        if result.difference:
+            return result
+        _append(source, did)
+        _note(result, step, did, asked)
+    return result
+
+
+def _append(source: RandomSteps, did: Did) -> None:
+    for base_offset, records in did.batches:
+        encoded = [b64encode(record).decode() for record in records]
+        batch = {"baseOffset": base_offset, "epoch": source.epoch, "records": encoded}
+        source.uncommitted.append(batch)
+        source.end_offset = base_offset + len(records)
+
+
+def _note(result: TrialResult, step: Step, did: Did, asked: dict[int, Step]) -> None:
+    result.seen[step["command"]] += 1
+    for _, records in did.batches:
+        result.seen.update(decode_record(record)[0] for record in records)
+    for number, body in did.answers.items():
+        for code in _codes(body):
+            result.seen[f"{asked[number]['api']}: {error_name(code)}"] += 1
+
+
+def _codes(body: Any) -> list[int]:
+    """The error codes in an answer, at any depth."""
+    if isinstance(body, list):
+        return [code for item in body for code in _codes(item)]
+    if not isinstance(body, dict):
+        return []
+    own = [body["errorCode"]] if "errorCode" in body else []
+    return own + [code for item in body.values() for code in _codes(item)]
+
+
+def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
+    """Let chance and the order of hash maps be what they were for Kafka.
+
+    That is: the ids of new topics (a dry run gives others away, which nobody sees), and which of
+    several brokers that are silent is fenced first.
+    """
+    records = [
+        decode_record(b64decode(record))
+        for batch in theirs.get("batches", ())
+        for record in batch["records"]
+    ]
+    written = [value["topicId"] for name, _, value in records if name == "TopicRecord"]
+    ours.topic_ids = [*written, *itertools.repeat(uuid(1), 9)]
+    fenced = (
+        value["brokerId"]
+        for name, _, value in records
+        if name == "BrokerRegistrationChangeRecord" and value["fenced"] == 1
+    )
+    ours.fenced = next(fenced, None)
+
+
+def _difference(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str:
+    """What the two did differently; empty if nothing."""
+    if "fatal" in theirs or theirs["faults"] or theirs["hasResigned"]:
+        told = {key: theirs.get(key) for key in ("fatal", "trace", "faults", "hasResigned")}
+        return f"Kafka's controller failed: {json.dumps(told, indent=1)}"
+    batches = [
+        (batch["baseOffset"], [b64decode(record) for record in batch["records"]])
+        for batch in theirs["batches"]
+        if batch["records"]  # it writes an empty batch after one that is just full
+    ]
+    their_records, our_records = _comparable(batches), _comparable(did.batches)
+    if their_records != our_records:
+        shown = _side_by_side(their_records, our_records)
+        return f"records:\n{shown}\nsaid: {theirs['answers']}"
+    answers = {
+        answer["number"]: _their_answer(answer, asked[answer["number"]])
+        for answer in theirs["answers"]
+    }
+    theirs_shown = {number: _without_words(body) for number, body in answers.items()}
+    ours_shown = {number: _without_words(body) for number, body in did.answers.items()}
+    if theirs_shown != ours_shown:
+        return f"answers:\n{_side_by_side(theirs_shown, ours_shown)}\nsaid: {theirs['answers']}"
+    return ""
+
+
+def _comparable(batches: list[tuple[int, list[bytes]]]) -> list[Any]:
+    """The records with their offsets; of those without an order, sorted."""
+    found: list[Any] = []
+    for base_offset, encoded in batches:
+        found.append(("batch", base_offset, len(encoded)))
+        records = [decode_record(record) for record in encoded]
+        for name, group in groupby(records, key=lambda record: record[0]):
+            keys = _UNORDERED.get(name, ())
+            found += sorted(group, key=lambda record: [record[2][key] for key in keys])
+    return found
+
+
+def _their_answer(answer: dict[str, Any], step: Step) -> dict[str, Any]:
+    name, version = f"{step['api']}Response", step["version"]
+    if "body" in answer:
+        return codec.decode(name, version, b64decode(answer["body"]))[0]
+    refused = refused_answer(
+        step["api"], request_body(step), RequestRefused(Error(answer["error"]))
+    )
+    return codec.decode(name, version, codec.encode(name, version, refused))[0]
+
+
+def _without_words(body: Any) -> Any:
+    """An answer without sentences, and without the ids that topics of a dry run get."""
+    if isinstance(body, list):
+        shown = [_without_words(item) for item in body]
+        return sorted(
+            shown, key=lambda item: str(item.get("name")) if isinstance(item, dict) else ""
+        )
+    if isinstance(body, dict):
+        return {
+            key: _without_words(value)
+            for key, value in body.items()
+            if key != "errorMessage" and not (key == "topicId" and "name" in body)
+        }
+    return body
+
+
+def _name(item: Any) -> str:
+    return str(item.get("name")) if isinstance(item, dict) else ""
+
+
+def _side_by_side(theirs: Any, ours: Any) -> str:
+    if isinstance(theirs, list):
+        lines = [
+            f"  Kafka: {their}\n  ours:  {our}"
+            for their, our in itertools.zip_longest(theirs, ours)
+            if their != our
+        ]
+        return "\n".join(lines[:3])
+    numbers = sorted(theirs.keys() | ours.keys())
+    return "\n".join(
+        f"  Kafka: {number} {theirs.get(number)}\n  ours:  {number} {ours.get(number)}"
+        for number in numbers
+        if theirs.get(number) != ours.get(number)
+    )
+
+
+def report(seed: int, result: TrialResult, shown: int = 3) -> str:
+    """A failed trial: its last steps, and what differs."""
+    lines = [f"seed {seed}, step {len(result.steps) - 1}: {result.difference}"]
+    for step in result.steps[-shown:]:
+        plain = dict(step)
+        if step["command"] == "request":
+            plain["body"] = request_body(step)
+        if step["command"] == "commit":
+            plain["batches"] = len(step["batches"])
+        lines.append(f"  {plain}")
+    return "\n".join(lines)

@@ -52,6 +52,12 @@ def run(
             help="Be an ordinary candidate, too; lead until a Kafka has caught up.",
         ),
     ] = False,
+    controller: Annotated[
+        bool,
+        typer.Option(
+            "--controller", help="Be an ordinary voter: run the controller while it leads."
+        ),
+    ] = False,
     image: Annotated[
         bool,
         typer.Option("--image/--no-image", help="Replay the metadata and write snapshots of it."),
@@ -127,6 +133,7 @@ def run(
     options = NodeOptions(
         part=None if role is None else QuorumRole(role.value),
         stands=lead_without_controller,
+        runs_controller=controller,
         replays=image,
         metrics=_endpoint(metrics_listen) if metrics_listen else None,
         shutdown_s=shutdown_timeout,

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from kraftool.controller import (
     alter_partition,
+    assign_directories,
     elections,
     producer_ids,
     registrations,
@@ -124,6 +125,7 @@ class ActiveController:
             "UnregisterBroker": self._unregister_broker,
             "AllocateProducerIds": self._allocate_producer_ids,
             "AlterPartition": self._alter_partition,
+            "AssignReplicasToDirs": self._assign_directories,
             "CreateTopics": self._create_topics,
         }
 
@@ -273,6 +275,9 @@ class ActiveController:
 
     def _alter_partition(self, _: int, request: ControllerRequest) -> Decision:
         return alter_partition.alter_partition(self.state, request.body, version=request.version)
+
+    def _assign_directories(self, _: int, request: ControllerRequest) -> Decision:
+        return assign_directories.assign_directories(self.state, request.body)
 
     def _create_topics(self, _: int, request: ControllerRequest) -> Decision:
         creation = CreateTopics(

@@ -19,7 +19,7 @@ Records = list[WrittenRecord]
 
 def fence(state: ControllerState, broker: BrokerRegistration) -> Records:
     """Move what it leads, then fence it."""
-    records = _without(state, broker.id, state.partitions.with_isr(broker.id))
+    records = move_away(state, broker.id, state.partitions.with_isr(broker.id))
     return [*records, _registration_change(broker, 0, fenced=1)]
 
 
@@ -38,13 +38,13 @@ def begin_controlled_shutdown(state: ControllerState, broker: BrokerRegistration
     records: Records = []
     if not broker.in_controlled_shutdown:
         records.append(_registration_change(broker, 1, inControlledShutdown=1))
-    return records + _without(state, broker.id, state.partitions.with_isr(broker.id))
+    return records + move_away(state, broker.id, state.partitions.with_isr(broker.id))
 
 
 def unregister(state: ControllerState, broker: BrokerRegistration) -> Records:
     """Take it out of every ISR and forget it."""
-    records = _without(state, broker.id, state.partitions.with_isr(broker.id))
-    records += _without(state, broker.id, state.partitions.with_elr(broker.id))
+    records = move_away(state, broker.id, state.partitions.with_isr(broker.id))
+    records += move_away(state, broker.id, state.partitions.with_elr(broker.id))
     value = {"brokerId": broker.id, "brokerEpoch": broker.epoch}
     return [*records, ("UnregisterBrokerRecord", 0, value)]
 
@@ -52,7 +52,7 @@ def unregister(state: ControllerState, broker: BrokerRegistration) -> Records:
 def after_restart(state: ControllerState, broker_id: int, *, is_clean: bool) -> Records:
     """What the last life of a broker leaves to do when a new one registers."""
     if is_clean or not state.is_elr_enabled:
-        return _without(state, broker_id, state.partitions.with_isr(broker_id))
+        return move_away(state, broker_id, state.partitions.with_isr(broker_id))
 
     def can_lead(other: int) -> bool:
         return other != broker_id and state.is_active(other)
@@ -76,7 +76,7 @@ def directories_offline(
     records: Records = []
     for directory in failed:
         keys = state.partitions.with_directory(directory)
-        records += _without(state, broker.id, keys)
+        records += move_away(state, broker.id, keys)
     remaining = [directory for directory in broker.directories if directory not in offline]
     return [*records, _registration_change(broker, 2, logDirs=remaining)]
 
@@ -89,7 +89,7 @@ def directories_cordoned(broker: BrokerRegistration, cordoned: list[str] | None)
     return [_registration_change(broker, 3, cordonedLogDirs=cordoned)]
 
 
-def _without(state: ControllerState, broker_id: int, keys: Iterable[PartitionKey]) -> Records:
+def move_away(state: ControllerState, broker_id: int, keys: Iterable[PartitionKey]) -> Records:
     """Take a broker out of the ISR and the leadership of partitions."""
 
     def can_lead(other: int) -> bool:

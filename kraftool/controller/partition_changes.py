@@ -60,6 +60,8 @@ class PartitionChange:
     recovery: int
     unclean_shutdown: int | None = None
     """A broker that did not shut down cleanly: it may have lost what others think it has."""
+    assigned: tuple[int, str] | None = None
+    """A broker, and the directory that its replica is in."""
     elr: Replicas = field(init=False)
     replicas: Replicas = field(init=False)
     removing: Replicas = field(init=False)
@@ -191,6 +193,8 @@ class PartitionChange:
         partition = self.partition
         if self.state.level >= DIRECTORIES_LEVEL:
             there = dict(zip(partition.replicas, partition.directories, strict=True))
+            if self.assigned is not None:
+                there.update([self.assigned])
             directories = tuple(
                 there.get(broker_id) or self.state.default_directory(broker_id)
                 for broker_id in self.replicas
@@ -219,6 +223,7 @@ def change_of(
     recovery: int | None = None,
     can_lead: Callable[[int], bool] | None = None,
     unclean_shutdown: int | None = None,
+    assigned: tuple[int, str] | None = None,
 ) -> WrittenRecord | None:
     """The record of a partition's change; what is not named stays as it is."""
     partition = state.partition(key)
@@ -232,6 +237,7 @@ def change_of(
         isr=partition.isr if isr is None else isr,
         recovery=partition.leader_recovery_state if recovery is None else recovery,
         unclean_shutdown=unclean_shutdown,
+        assigned=assigned,
     )
     return change.record()
 

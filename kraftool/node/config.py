@@ -84,6 +84,19 @@ class SocketLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ControllerConfig:
+    """What the active controller goes by."""
+
+    session_timeout_ms: int
+    heartbeat_interval_ms: int
+    default_replication_factor: int
+    default_partitions: int
+    leader_imbalance_check_ms: int | None
+    """None: preferred replicas get their leadership back on request only."""
+    unclean_election_check_ms: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeConfig:
     """One node, as its server.properties wants it."""
 
@@ -107,6 +120,7 @@ class NodeConfig:
     """sasl.mechanism.controller.protocol: by which it asks other controllers."""
     authorizer: str
     """authorizer.class.name; empty where anybody may do everything."""
+    controller: ControllerConfig
     super_users: frozenset[str]
     """Principals, such as User:admin."""
     broker_listener: str
@@ -237,6 +251,7 @@ def config_of(given: Mapping[str, str], *, file: str = "the configuration") -> N
         log=_log(values),
         max_idle_interval_ms=values.number("metadata.max.idle.interval.ms"),
         limits=_limits(values),
+        controller=_controller(values),
         sasl_mechanism=values.text("sasl.mechanism.controller.protocol"),
         authorizer=values.text("authorizer.class.name"),
         super_users=_super_users(values),
@@ -301,6 +316,19 @@ def _limits(values: Values) -> SocketLimits:
         max_authenticating=values.number("kraftool.max.connections.authenticating"),
         max_authenticating_per_ip=values.number("kraftool.max.connections.authenticating.per.ip"),
         authentication_timeout_ms=values.number("kraftool.authentication.timeout.ms"),
+    )
+
+
+def _controller(values: Values) -> ControllerConfig:
+    balances = values.truth("auto.leader.rebalance.enable")
+    check_s = values.number("leader.imbalance.check.interval.seconds")
+    return ControllerConfig(
+        session_timeout_ms=values.number("broker.session.timeout.ms"),
+        heartbeat_interval_ms=values.number("broker.heartbeat.interval.ms"),
+        default_replication_factor=values.number("default.replication.factor"),
+        default_partitions=values.number("num.partitions"),
+        leader_imbalance_check_ms=1000 * check_s if balances else None,
+        unclean_election_check_ms=values.number("unclean.leader.election.interval.ms"),
     )
 
 

@@ -49,6 +49,8 @@ class ImageMachine:
         self.next_offset = 0
         self.image: MetadataImage = EMPTY
         self.leader: LeaderChanged | None = None
+        self.on_leader: Callable[[LeaderChanged], object] | None = None
+        """Told, too, who leads."""
         self._consuming: asyncio.Task[None] | None = None
         """One delivery at a time: the core waits to be told."""
 
@@ -57,6 +59,13 @@ class ImageMachine:
 
     def leader_changed(self, effect: LeaderChanged) -> None:
         self.leader = effect
+        if self.on_leader is not None:
+            self.on_leader(effect)
+
+    @property
+    def loader(self) -> ImageLoader:
+        """The state as the last record left it, an open transaction's included."""
+        return self._replay.loader
 
     async def _consume(self, effect: Deliver) -> None:
         try:

@@ -15,8 +15,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Self
 
+from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
 from kraftool.decoders.rpc_frames import RequestFrame
@@ -31,7 +33,9 @@ from kraftool.image.metadata_version import (
 from kraftool.net.connection import Connection, connect
 from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
+from kraftool.node.bootstrap import bootstrap_records
 from kraftool.node.config import NodeConfig
+from kraftool.node.controlling import Controlling
 from kraftool.node.identity import NodeIdentity, NotStarted, QuorumRole, part_of, refuse_observing
 from kraftool.node.machine import BlindMachine, ImageMachine
 from kraftool.node.metrics import RaftMetrics, exposition, samples_of
@@ -41,7 +45,7 @@ from kraftool.node.peers import Peers
 from kraftool.node.registration import Registrar
 from kraftool.node.runner import Consumer, NodeFailedError, Runner, WallClock
 from kraftool.node.security import Security
-from kraftool.node.serving import SERVED, Serving
+from kraftool.node.serving import Serving, served
 from kraftool.node.snapshotting import Snapshotting
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
@@ -72,6 +76,8 @@ class NodeOptions:
     """None: what the log says it is."""
     stands: bool = False
     """True for a voter that is an ordinary candidate; a witness is one as a last resort only."""
+    runs_controller: bool = False
+    """True for a voter that runs the active controller while it leads, as Kafka's do."""
     keeps_leading: bool = False
     """True where leadership is not handed to a controller: for tests of a leader."""
     replays: bool = True
@@ -89,8 +95,9 @@ class NodeOptions:
 
     @property
     def hands_over(self) -> bool:
-        """True unless the log is not for metadata, which a controller could do nothing with."""
-        return self.consumer is None and not self.keeps_leading
+        """True unless it runs a controller, or the log is not for metadata, which a controller
+        could do nothing with."""
+        return self.consumer is None and not self.keeps_leading and not self.runs_controller
 
 
 class _Watching:
@@ -167,7 +174,7 @@ async def _run(
             for listener in config.bound
         ],
         handle,
-        SERVED,
+        served(with_controller=options.runs_controller),
         _limits(config),
     )
     await server.start()
@@ -177,12 +184,13 @@ async def _run(
         directory_id=identity.directory_id,
         cluster_id=identity.cluster_id,
         ports=ports,
-        is_witness=not options.stands,
+        is_witness=not (options.stands or options.runs_controller),
     )
     if options.part is QuorumRole.OBSERVER:
         settings = replace(settings, auto_join=False)
     settings = replace(settings, hands_over=options.hands_over)
-    if options.part is not QuorumRole.OBSERVER and options.consumer is None:
+    is_member = options.part is not QuorumRole.OBSERVER
+    if options.consumer is None and not options.runs_controller and is_member:
         log.witness = WitnessMarker.of_this_process(
             identity.node_id, identity.directory_id, is_last_resort=settings.is_witness
         )
@@ -204,6 +212,12 @@ async def _run(
     closing.push_async_callback(peers.close)
     runner.sender = peers
     runner.consumer, image = _machine(config, options, runner, closing)
+    controlling = None
+    if options.runs_controller and is_member and isinstance(runner.consumer, ImageMachine):
+        controlling = Controlling(
+            runner, runner.consumer, controller_settings(config, identity, log)
+        )
+        closing.callback(controlling.close)
     security.image = image
     features = supported_features(settings.kraft_version)
     serving = Serving(
@@ -211,6 +225,7 @@ async def _run(
         image,
         features=features,
         is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
+        controlling=controlling,
     )
     if options.metrics is not None:
         page = MetricsServer(
@@ -227,6 +242,9 @@ async def _run(
             partial(reach, "registration"),
             protocols=config.listeners.protocols,
             features=features,
+            ask_itself=None
+            if controlling is None
+            else partial(controlling.ask, "ControllerRegistration", 0),
         )
         closing.push_async_callback(registration.close)
         registration.start()
@@ -245,6 +263,25 @@ async def _run(
         ended = await _until_ended(runner, options, signals.came)
     await runner.on_disk(log.end_witness)
     return ended
+
+
+def controller_settings(
+    config: NodeConfig, identity: NodeIdentity, log: MetadataLog
+) -> ControllerSettings:
+    """What the configuration and the directory say to a controller."""
+    given = config.controller
+    return ControllerSettings(
+        node_id=identity.node_id,
+        cluster_id=identity.cluster_id,
+        bootstrap=bootstrap_records(Path(config.metadata_directory), log),
+        default_replication_factor=given.default_replication_factor,
+        default_partitions=given.default_partitions,
+        session_timeout_ms=given.session_timeout_ms,
+        max_idle_ms=config.max_idle_interval_ms or None,
+        leader_imbalance_check_ms=given.leader_imbalance_check_ms,
+        unclean_election_check_ms=given.unclean_election_check_ms,
+        static_configs=config.given,
+    )
 
 
 def _shown(endpoints: Endpoints) -> dict[str, str]:

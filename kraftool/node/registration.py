@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error, error_name
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
@@ -25,6 +26,7 @@ from kraftool.node.narration import say
 from kraftool.node.runner import Runner
 from kraftool.raft.names import Endpoint, VersionRange
 from kraftool.raft.raft import Raft
+from kraftool.raft.roles import Leader
 from kraftool.storage.random_ids import random_uuid
 
 _REQUEST = "ControllerRegistration"
@@ -63,9 +65,12 @@ class Registrar:
         *,
         protocols: Mapping[str, SecurityProtocol],
         features: Mapping[str, VersionRange],
+        ask_itself: Callable[[Value], Awaitable[Value]] | None = None,
     ) -> None:
-        """`protocols`: of each listener that the node advertises. `features`: what it supports."""
+        """`protocols`: of each listener that the node advertises. `features`: what it supports.
+        `ask_itself`: asks the node's own controller, while it is the active one."""
         self._runner, self._image, self._connect = runner, image, connect
+        self._ask_itself = ask_itself
         self.incarnation_id = random_uuid()
         self._body = self._request(protocols, features)
         self._told: tuple[int, str] | None = None
@@ -121,8 +126,11 @@ class Registrar:
         return known is not None and known.incarnation_id == self.incarnation_id
 
     def _leader(self, raft: Raft) -> _Leader | None:
-        """Another node that leads, if it can be told; a node that leads has no controller."""
+        """The node that leads, if it can be told; this one only if it has a controller."""
         settings = self._runner.settings
+        if isinstance(raft.role, Leader) and self._ask_itself is not None:
+            own = settings.listeners[settings.default_listener]
+            return _Leader(raft.role.local.id, raft.epoch, own)
         endpoint = raft.role.leader_endpoints.get(settings.default_listener)
         if raft.is_shutting_down or not raft.has_remote_leader or endpoint is None:
             return None
@@ -164,7 +172,7 @@ class Registrar:
     async def _is_accepted(self, leader: _Leader) -> bool:
         """Whether the leader takes it."""
         try:
-            await self._ask(leader.endpoint)
+            await self._ask(leader)
         except _Refused as refused:
             level = logging.INFO if refused.is_transient else logging.WARNING
             self._tell_failure("registration refused", leader, refused.message, level)
@@ -176,13 +184,16 @@ class Registrar:
         say("registered", leader=leader.id, incarnation=self.incarnation_id)
         return True
 
-    async def _ask(self, endpoint: Endpoint) -> None:
-        connection = await self._connect(endpoint)
-        try:
-            told = await connection.request(_REQUEST, None, self._body, timeout_s=_REQUEST_S)
-        finally:
-            await connection.close()
-        if told["errorCode"]:
+    async def _ask(self, leader: _Leader) -> None:
+        if leader.id == self._runner.settings.node_id and self._ask_itself is not None:
+            told = await self._ask_itself(self._body)
+        else:
+            connection = await self._connect(leader.endpoint)
+            try:
+                told = await connection.request(_REQUEST, None, self._body, timeout_s=_REQUEST_S)
+            finally:
+                await connection.close()
+        if told.get("errorCode"):
             raise _Refused(told["errorCode"], told["errorMessage"])
 
     def _tell_failure(self, text: str, leader: _Leader, reason: str, level: int) -> None:

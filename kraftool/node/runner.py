@@ -16,9 +16,9 @@ import asyncio
 import random
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from kraftool.decoders.errors import KraftoolError
@@ -112,10 +112,17 @@ class OrderRefused(KraftoolError):
         self.error = refused.error
 
 
+Turn = Callable[[Raft, int], Sequence[Event]]
+"""Makes events of the core's state and the time, for the core to take before any other one."""
+
+
 @dataclass(slots=True)
 class _Posted:
-    event: Event
-    answer: asyncio.Future[Appended | Refused | None] | None = None
+    event: Event = field(default_factory=TimePassed)
+    turn: Turn | None = None
+    """Makes events in the place of this one."""
+    told: Callable[[Appended | Refused | None], None] | None = None
+    """Told what the core says of each event."""
 
 
 class WallClock:
@@ -147,6 +154,8 @@ class Runner:
         self._requests: dict[int, asyncio.Future[Response]] = {}
         self._next_request = 0
         self._waiting: dict[asyncio.Future[None], Callable[[Raft], bool]] = {}
+        self.after_step: Callable[[Raft], None] | None = None
+        """Told after each step, once all of it is done."""
         self.refused = 0
         """Messages that the core would not have."""
         self._is_stopped = False
@@ -158,6 +167,12 @@ class Runner:
     def post(self, event: Event) -> None:
         """Let the core have an event in its turn."""
         self._events.append(_Posted(event))
+        self._posted.set()
+
+    def post_turn(self, turn: Turn, told: Callable[[Appended | Refused | None], None]) -> None:
+        """Let somebody look at the core in their turn and make events of what they see; nothing
+        comes between the look and the events. `told`: what the core says of each."""
+        self._events.append(_Posted(turn=turn, told=told))
         self._posted.set()
 
     def fail(self, error: BaseException) -> None:
@@ -184,7 +199,12 @@ class Runner:
         answer: asyncio.Future[Appended | Refused | None] = (
             asyncio.get_running_loop().create_future()
         )
-        self._events.append(_Posted(event, answer))
+
+        def tell(said: Appended | Refused | None) -> None:
+            if not answer.done():
+                answer.set_result(said)
+
+        self._events.append(_Posted(event, told=tell))
         self._posted.set()
         told = await answer
         if isinstance(told, Refused):
@@ -276,26 +296,36 @@ class Runner:
                 break
         if self._failure is not None:
             raise self._failure
-        return self._events.popleft() if self._events else _Posted(TimePassed())
+        return self._events.popleft() if self._events else _Posted()
 
     async def _step(self, posted: _Posted) -> None:
         if self._is_stopped:
             return
-        began = time.perf_counter()
-        try:
-            effects = core.step(self.raft, self.clock.now_ms(), posted.event)
-        except ImpossibleMessage as error:
-            assert isinstance(posted.event, RequestReceived | ResponseReceived), "only messages are"
-            effects = self._refused(posted.event, error)
-        if posted.answer is not None and not posted.answer.done():
-            told = (effect for effect in effects if isinstance(effect, Appended | Refused))
-            posted.answer.set_result(next(told, None))
-        if self.watcher is not None:
-            self.watcher.stepped(self.raft, posted.event, effects, time.perf_counter() - began)
-        await self._perform(effects, posted.event)
+        now_ms = self.clock.now_ms()
+        events = [posted.event] if posted.turn is None else posted.turn(self.raft, now_ms)
+        for event in events:
+            effects = self._effects(event, now_ms)
+            if posted.told is not None:
+                told = (effect for effect in effects if isinstance(effect, Appended | Refused))
+                posted.told(next(told, None))
+            await self._perform(effects, event)
+        if self.after_step is not None:
+            self.after_step(self.raft)
         for waiting, holds in list(self._waiting.items()):
             if not waiting.done() and holds(self.raft):
                 waiting.set_result(None)
+
+    def _effects(self, event: Event, now_ms: int) -> list[Effect]:
+        """What the core wants of an event."""
+        began = time.perf_counter()
+        try:
+            effects = core.step(self.raft, now_ms, event)
+        except ImpossibleMessage as error:
+            assert isinstance(event, RequestReceived | ResponseReceived), "only messages are"
+            effects = self._refused(event, error)
+        if self.watcher is not None:
+            self.watcher.stepped(self.raft, event, effects, time.perf_counter() - began)
+        return effects
 
     def _refused(
         self, event: RequestReceived | ResponseReceived, error: ImpossibleMessage

@@ -1,16 +1,22 @@
 """What the node answers on its listeners.
 
-Owns the step from Kafka's requests to the core's and back, who may ask (super.users, where an
-authorizer is configured), ApiVersions and DescribeCluster. Of what an active controller does
-beside, only an upgrade of kraft.version is done (`feature_update.py`); Kafka's brokers and
-controllers are sent on to the leader, and other apis are not offered.
+Owns the table of requests (`APIS`), who may ask (super.users, where an authorizer is configured),
+ApiVersions and DescribeCluster, and the step from Kafka's requests to the core's and back. The
+active controller's are answered by `controlling.py`; a node that runs none sends Kafka's brokers
+and controllers on to the leader, and does not offer the others. A broker sends requests of its
+clients on in envelopes (`envelope.py`).
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from enum import Enum
+from typing import NamedTuple
 
+from kraftool.controller.controller import refused_answer
+from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
@@ -21,7 +27,8 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.net.lines import Limit, claimed
 from kraftool.net.server import Peer
-from kraftool.node import feature_update
+from kraftool.node import envelope, feature_update
+from kraftool.node.controlling import Controlling
 from kraftool.node.narration import say
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
@@ -30,55 +37,77 @@ from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 
 UPDATE_FEATURES = "UpdateFeatures"
-OF_ACTIVE_CONTROLLER = (
-    "AllocateProducerIds",
-    "AlterPartition",
-    "AssignReplicasToDirs",
-    "BrokerHeartbeat",
-    "BrokerRegistration",
-    "ControllerRegistration",
-    "Envelope",
-)
-"""What Kafka's brokers and controllers ask of the active controller. They are told that this is
-none: whoever finds an api missing goes on asking the same node, after another leads, too."""
-SERVED: Mapping[str, tuple[int, int]] = {
-    "Fetch": (4, 18),
-    "ApiVersions": (0, 4),
-    "Vote": (0, 2),
-    "BeginQuorumEpoch": (0, 1),
-    "EndQuorumEpoch": (0, 1),
-    "DescribeQuorum": (0, 2),
-    "FetchSnapshot": (0, 1),
-    UPDATE_FEATURES: (0, 2),
-    "DescribeCluster": (0, 2),
-    "AddRaftVoter": (0, 1),
-    "RemoveRaftVoter": (0, 0),
-    "UpdateRaftVoter": (0, 0),
-    **{
-        name: (versions.low, versions.high)
-        for name in OF_ACTIVE_CONTROLLER
-        for versions in [schema.message(f"{name}Request").versions]
-    },
-}
-"""The versions that Kafka 4.3's controllers serve. CreateTopics is not among them as long as the
-node runs no controller: `Offered.runs_controller` recognizes a witness by that."""
-_BY_KEY = sorted(
-    (schema.message(f"{name}Request").api_key or 0, versions) for name, versions in SERVED.items()
-)
 _COME_BACK_S = 1.0
+HEARTBEAT_DEADLINE_MS = 1000
+"""Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
+sign of life only."""
 _CONTROLLERS = 2
 """DescribeCluster's endpoint type."""
 _NO_OPERATIONS = -(1 << 31)
 
 
-_OPERATIONS: Mapping[str, str] = {
-    "DescribeQuorum": "DESCRIBE",
-    "DescribeCluster": "DESCRIBE",
-    UPDATE_FEATURES: "ALTER",
-    "AddRaftVoter": "ALTER",
-    "RemoveRaftVoter": "ALTER",
+class Family(Enum):
+    """Who answers a request."""
+
+    CORE = "the raft core"
+    NODE = "the node itself"
+    CONTROLLER = "the active controller"
+    FORWARDED = "whoever answers the request in it"
+
+
+class Api(NamedTuple):
+    """A request that the node serves."""
+
+    low: int
+    high: int
+    family: Family
+    operation: str = "CLUSTER_ACTION"
+    """What Kafka's ControllerApis authorizes on the cluster."""
+    needs_controller: bool = False
+    """Whether only a node that runs a controller offers it. One without answers the others, too:
+    whoever finds an api missing goes on asking the same node, after another leads."""
+    is_forwardable: bool = False
+    """Whether a broker may send it on for a client."""
+
+
+APIS: Mapping[str, Api] = {
+    "Fetch": Api(4, 18, Family.CORE),
+    "ApiVersions": Api(0, 4, Family.NODE),
+    "Vote": Api(0, 2, Family.CORE),
+    "BeginQuorumEpoch": Api(0, 1, Family.CORE),
+    "EndQuorumEpoch": Api(0, 1, Family.CORE),
+    "DescribeQuorum": Api(0, 2, Family.CORE, "DESCRIBE", is_forwardable=True),
+    "FetchSnapshot": Api(0, 1, Family.CORE),
+    UPDATE_FEATURES: Api(0, 2, Family.NODE, "ALTER", is_forwardable=True),
+    "DescribeCluster": Api(0, 2, Family.NODE, "DESCRIBE"),
+    "AddRaftVoter": Api(0, 1, Family.CORE, "ALTER", is_forwardable=True),
+    "RemoveRaftVoter": Api(0, 0, Family.CORE, "ALTER", is_forwardable=True),
+    "UpdateRaftVoter": Api(0, 0, Family.CORE),
+    "AllocateProducerIds": Api(0, 0, Family.CONTROLLER, is_forwardable=True),
+    "AlterPartition": Api(2, 3, Family.CONTROLLER),
+    "AssignReplicasToDirs": Api(0, 0, Family.CONTROLLER),
+    "BrokerHeartbeat": Api(0, 2, Family.CONTROLLER),
+    "BrokerRegistration": Api(0, 4, Family.CONTROLLER),
+    "ControllerRegistration": Api(0, 0, Family.CONTROLLER),
+    "Envelope": Api(0, 0, Family.FORWARDED),
+    "CreateTopics": Api(
+        2, 7, Family.CONTROLLER, "CREATE", needs_controller=True, is_forwardable=True
+    ),
+    "UnregisterBroker": Api(
+        0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
 }
-"""What Kafka's ControllerApis authorizes on the cluster; CLUSTER_ACTION for every other request."""
+"""The versions that Kafka 4.3's controllers serve. `Offered.runs_controller` knows a node that runs
+a controller by CreateTopics."""
+
+
+def served(*, with_controller: bool) -> dict[str, tuple[int, int]]:
+    """The versions of each request that a node offers."""
+    return {
+        name: (api.low, api.high)
+        for name, api in APIS.items()
+        if with_controller or not api.needs_controller
+    }
 
 
 class Serving:
@@ -91,31 +120,42 @@ class Serving:
         *,
         features: Mapping[str, VersionRange],
         is_allowed: Callable[[str], bool],
+        controlling: Controlling | None = None,
     ) -> None:
         """`features`: the levels that the node supports. `is_allowed`: by a principal, such as
-        User:ANONYMOUS."""
+        User:ANONYMOUS. `controlling`: what runs the active controller, on a node with one."""
         self._runner = runner
         self._image = image
         self._features = features
         self._is_allowed = is_allowed
+        self._controlling = controlling
+        self.served = served(with_controller=controlling is not None)
 
     async def answer(self, peer: Peer, frame: RequestFrame) -> Value | None:
         """The body of the answer; None where the connection is to be closed, as Kafka does."""
         if frame.name == "ApiVersions":
             return self.api_versions(frame.version)
-        if frame.name not in SERVED:
+        if frame.name not in self.served:
             return None
         allowed = self._is_allowed(peer.principal)
         if not allowed:
             _say_refused(peer, frame)
+        match APIS[frame.name].family:
+            case Family.CORE:
+                return await self._ask_core(peer, frame, allowed=allowed)
+            case Family.CONTROLLER:
+                return await self._ask_controller(frame, allowed=allowed)
+            case Family.FORWARDED:
+                if not allowed or self._controlling is None:
+                    return await self._no_controller(frame, allowed=allowed)
+                return await self._open_envelope(peer, frame)
         if frame.name == "DescribeCluster":
             return self._describe_cluster(frame, peer.listener, allowed=allowed)
-        if frame.name in OF_ACTIVE_CONTROLLER:
-            return await self._no_controller(allowed=allowed)
-        if frame.name == UPDATE_FEATURES:
-            if not allowed:
-                return feature_update.answer(Error.CLUSTER_AUTHORIZATION_FAILED, "", frame.version)
-            return await feature_update.update_features(self._runner, frame)
+        if not allowed:
+            return feature_update.answer(Error.CLUSTER_AUTHORIZATION_FAILED, "", frame.version)
+        return await feature_update.update_features(self._runner, frame)
+
+    async def _ask_core(self, peer: Peer, frame: RequestFrame, *, allowed: bool) -> Value | None:
         request = requests.from_kafka(frame.name, frame.body)
         if not allowed:
             refused = ANSWERED_BY[type(request)](top_error=Error.CLUSTER_AUTHORIZATION_FAILED)
@@ -126,13 +166,40 @@ class Serving:
             return None
         return responses.to_kafka(frame.name, response, frame.version)
 
-    async def _no_controller(self, *, allowed: bool) -> Value:
+    async def _ask_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
+        if not allowed or self._controlling is None:
+            return await self._no_controller(frame, allowed=allowed)
+        timeout_ms = None
+        if frame.name == "BrokerHeartbeat":
+            timeout_ms = HEARTBEAT_DEADLINE_MS
+        elif frame.name == "CreateTopics":
+            timeout_ms = frame.body["timeoutMs"]
+        return await self._controlling.ask(
+            frame.name, frame.version, frame.body, timeout_ms=timeout_ms
+        )
+
+    async def _no_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
         """Send it on to the leader. As long as this node leads they come back at once, so that the
         answer takes its time."""
-        if not allowed:
-            return {"errorCode": int(Error.CLUSTER_AUTHORIZATION_FAILED)}
-        await self._runner.until(lambda raft: not isinstance(raft.role, Leader), _COME_BACK_S)
-        return {"errorCode": int(Error.NOT_CONTROLLER)}
+        error = Error.CLUSTER_AUTHORIZATION_FAILED
+        if allowed:
+            await self._runner.until(lambda raft: not isinstance(raft.role, Leader), _COME_BACK_S)
+            error = Error.NOT_CONTROLLER
+        return refused_answer(frame.name, frame.body, RequestRefused(error))
+
+    async def _open_envelope(self, peer: Peer, frame: RequestFrame) -> Value:
+        """Answer the request in it as if its client had sent it here."""
+        opened = envelope.opened(frame.body)
+        if isinstance(opened, Error):
+            return {"errorCode": int(opened), "responseData": None}
+        inner = opened.request
+        api = APIS.get(inner.name)
+        if api is None or not api.is_forwardable or inner.name not in self.served:
+            return {"errorCode": int(Error.INVALID_REQUEST), "responseData": None}
+        body = await self.answer(replace(peer, principal=opened.principal), inner)
+        if body is None or envelope.says_not_controller(inner.name, body):
+            return {"errorCode": int(Error.NOT_CONTROLLER), "responseData": None}
+        return {"errorCode": int(Error.NONE), "responseData": envelope.sealed(inner, body)}
 
     def api_versions(self, version: int) -> Value:
         """What is served, and the levels of features: supported, and finalized in the image."""
@@ -140,7 +207,10 @@ class Serving:
             "errorCode": 0,
             "apiKeys": [
                 {"apiKey": key, "minVersion": low, "maxVersion": high}
-                for key, (low, high) in _BY_KEY
+                for key, (low, high) in sorted(
+                    (schema.message(f"{name}Request").api_key or 0, versions)
+                    for name, versions in self.served.items()
+                )
             ],
             "throttleTimeMs": 0,
         }
@@ -207,7 +277,7 @@ class Serving:
 
 
 def _say_refused(peer: Peer, frame: RequestFrame) -> None:
-    operation = _OPERATIONS.get(frame.name, "CLUSTER_ACTION")
+    operation = APIS[frame.name].operation
     say(
         "not authorized",
         logging.WARNING,

@@ -28,6 +28,10 @@ def append(raft: Raft, event: Append) -> None:
     elif not role.accumulator.fits(event.size):
         reason = f"{event.size} bytes do not fit into a batch"
         raft.emit(Refused(error=Error.RECORD_LIST_TOO_LARGE, reason=reason))
+    elif event.base_offset not in (None, role.accumulator.next_offset):
+        next_offset = role.accumulator.next_offset
+        reason = f"offset {event.base_offset} is not the next one, which is {next_offset}"
+        raft.emit(Refused(error=None, reason=reason))
     elif role.accumulator.is_full:
         reason = "too many batches wait to be written"
         raft.emit(Refused(error=None, reason=reason))

@@ -56,6 +56,8 @@ class Append:
     records: tuple[Any, ...]
     size: int = 0
     """Of their bytes."""
+    base_offset: int | None = None
+    """Where the first of them must come to stand, if the state machine relies on that."""
 
 
 @value

@@ -17,6 +17,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import parse_checkpoint_name, parse_segment_name
 from kraftool.image.metadata_version import (
+    KAFKA_4_4_LEVEL,
     KRAFT_VERSION,
     METADATA_VERSION,
     SCRAM_LEVEL,
@@ -31,9 +32,6 @@ from kraftool.storage.random_ids import random_directory_id
 from kraftool.storage.scram_records import ScramUser
 
 META_PROPERTIES = "meta.properties"
-ONE_FILE_LEVEL = 31
-"""From this metadata.version on, whose servers are of 4.4 or newer, the first snapshot holds the
-records too and there is no bootstrap.checkpoint, as 4.4.0's kafka-storage writes."""
 _META_LIMIT = 1 << 20
 
 
@@ -85,8 +83,9 @@ class FormatPlan:
 
     @property
     def in_one_file(self) -> bool:
-        """Whether the records are in the first snapshot, and no bootstrap.checkpoint is."""
-        return self.metadata_version is not None and self.metadata_version >= ONE_FILE_LEVEL
+        """Whether the records are in the first snapshot, and no bootstrap.checkpoint is: so it is
+        with the servers of 4.4 and newer."""
+        return self.metadata_version is not None and self.metadata_version >= KAFKA_4_4_LEVEL
 
     @property
     def has_bootstrap_checkpoint(self) -> bool:

@@ -25,6 +25,7 @@ from kraftool.image.metadata_version import (
 )
 from kraftool.image.replay import WrittenRecord
 from kraftool.image.topics import PartitionRegistration, TopicImage
+from kraftool.image.uuids import LOST
 from tests.differential.controller.our_controller import OurController, encoded_body
 
 NODE_ID = 3000
@@ -120,6 +121,7 @@ class RandomSteps:
             (self._register_broker, 9),
             (self._create_topics, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 7),
             (self._alter_partition, 12),
+            (self._assign_directories, 3),
             (self._allocate_producer_ids, 2),
             (self._register_controller, 1),
             (self._unregister_broker, 1),
@@ -379,6 +381,34 @@ class RandomSteps:
             ],
         }
         return self._request("AlterPartition", version, version, body)
+
+    def _assign_directories(self) -> Command:
+        random, chosen = self.random, self._some_partition()
+        brokers = list(self._state.brokers())
+        if chosen is None or not brokers:
+            return self._heartbeat()
+        topic, number, partition = chosen
+        broker = self._state.broker(random.choice(partition.replicas)) or random.choice(brokers)
+        known = [*broker.directories, uuid(99), LOST]
+        body = {
+            "brokerId": broker.id,
+            "brokerEpoch": broker.epoch if random.random() < 0.95 else broker.epoch - 1,
+            "directories": [
+                {
+                    "id": directory,
+                    "topics": [
+                        {
+                            "topicId": topic.id if random.random() < 0.95 else uuid(5),
+                            "partitions": [
+                                {"partitionIndex": number if random.random() < 0.95 else 77}
+                            ],
+                        }
+                    ],
+                }
+                for directory in random.sample(known, 1 if random.random() < 0.9 else 2)
+            ],
+        }
+        return self._request("AssignReplicasToDirs", 0, 0, body)
 
     def _epoch_of(self, broker_id: int) -> int:
         broker = self._state.broker(broker_id)

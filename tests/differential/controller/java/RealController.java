@@ -13,6 +13,8 @@ import org.apache.kafka.common.message.AllocateProducerIdsRequestData;
 import org.apache.kafka.common.message.AllocateProducerIdsResponseData;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
+import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
+import org.apache.kafka.common.message.AssignReplicasToDirsResponseData;
 import org.apache.kafka.common.message.BrokerHeartbeatRequestData;
 import org.apache.kafka.common.message.BrokerHeartbeatResponseData;
 import org.apache.kafka.common.message.BrokerRegistrationRequestData;
@@ -257,6 +259,11 @@ final class RealController implements AutoCloseable {
                 answer(step, () -> controller.alterPartition(context, new AlterPartitionRequestData(body, version)),
                     reply -> reply,
                     error -> new AlterPartitionResponseData().setErrorCode(error.code()));
+                break;
+            case "AssignReplicasToDirs":
+                answer(step, () -> controller.assignReplicasToDirs(context, new AssignReplicasToDirsRequestData(body, version)),
+                    reply -> reply,
+                    error -> new AssignReplicasToDirsResponseData().setErrorCode(error.code()));
                 break;
             case "CreateTopics":
                 Set<String> describable = new HashSet<>();

@@ -1,0 +1,257 @@
+"""The active controller in a node: when there is one, and how its decisions get into the log.
+
+Owns its life (a claim when the state machine is told that this node leads, its end with the
+leadership) and the queue of requests. All that waits is decided in one turn of the runner's loop:
+the controller sees the offset that comes next, and nothing is appended between that look and its
+records. Answers go out once what they stand on is committed; whatever waits when the leadership
+ends is told that this is not the controller.
+
+A controller that fails takes its leadership with it, as Kafka's does, and another voter goes on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import TypeVar
+
+from kraftool.controller.controller import (
+    ActiveController,
+    Answered,
+    ControllerRequest,
+    NewBatch,
+    Step,
+    answered_at_once,
+    refused_answer,
+)
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.settings import ControllerSettings
+from kraftool.decoders.codec import Value
+from kraftool.decoders.error_codes import Error
+from kraftool.node.machine import ImageMachine
+from kraftool.node.narration import say
+from kraftool.node.runner import Runner
+from kraftool.raft.events import Append, Appended, Event, LeaderChanged, Refused, Resign
+from kraftool.raft.raft import Raft
+from kraftool.raft.roles import Leader
+from kraftool.storage.random_ids import random_uuid
+
+_RECORD_OVERHEAD = 24
+"""What a record takes in a batch beside its value, at most."""
+_T = TypeVar("_T")
+
+
+class SystemChance:
+    """Chance of the operating system."""
+
+    def below(self, bound: int) -> int:
+        return secrets.randbelow(bound)
+
+    def shuffle(self, items: list[_T]) -> None:
+        secrets.SystemRandom().shuffle(items)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Waiting:
+    """A request, and who waits for its answer."""
+
+    request: ControllerRequest
+    answer: asyncio.Future[Value]
+
+
+class Controlling:
+    """Runs the active controller while this node leads."""
+
+    def __init__(self, runner: Runner, machine: ImageMachine, settings: ControllerSettings) -> None:
+        self._runner, self._machine, self.settings = runner, machine, settings
+        self.active: ActiveController | None = None
+        self.claims = self.failures = 0
+        self._epoch = -1
+        """Of the claim, also before its first turn; -1 while this node is not the controller."""
+        self._queue: deque[ControllerRequest] = deque()
+        self._asked: dict[int, _Waiting] = {}
+        self._numbers = count()
+        self._turn_is_posted = False
+        self._timer: asyncio.TimerHandle | None = None
+        machine.on_leader = self.leader_changed
+        runner.after_step = self.stepped
+
+    def close(self) -> None:
+        self._end()
+
+    # What serving asks
+
+    async def ask(
+        self,
+        api: str,
+        version: int,
+        body: Value,
+        *,
+        timeout_ms: int | None = None,
+        may_describe: Callable[[str], bool] = lambda _: True,
+    ) -> Value:
+        """The body of the answer to a request."""
+        at_once = answered_at_once(api, body)
+        if at_once is not None:
+            return at_once
+        if self._epoch < 0:
+            return refused_answer(api, body, _not_controller(self._runner.raft))
+        now_ms = self._runner.clock.now_ms()
+        if api == "BrokerHeartbeat" and self.active is not None:
+            self.active.heard(body["brokerId"], body["brokerEpoch"], now_ms)
+        request = ControllerRequest(
+            number=next(self._numbers),
+            api=api,
+            version=version,
+            body=body,
+            deadline_ms=None if timeout_ms is None else now_ms + timeout_ms,
+            may_describe=may_describe,
+        )
+        answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
+        self._asked[request.number] = _Waiting(request=request, answer=answer)
+        self._queue.append(request)
+        self._want_turn()
+        return await answer
+
+    # The claim
+
+    def leader_changed(self, effect: LeaderChanged) -> None:
+        """The state machine is told who leads; of this node only once it has all that is older."""
+        if effect.leader_id == self._runner.settings.node_id:
+            self._epoch = effect.epoch
+            self._want_turn()
+        else:
+            self._end()
+
+    def stepped(self, raft: Raft) -> None:
+        """The core has taken a step: answer what is committed now; end with the leadership."""
+        if self._epoch < 0:
+            return
+        if not self._leads(raft):
+            self._end()
+            return
+        committed = raft.role.high_watermark
+        if self.active is not None and committed is not None:
+            for answered in self.active.committed(committed - 1):
+                self._answer(answered)
+
+    def _leads(self, raft: Raft) -> bool:
+        return isinstance(raft.role, Leader) and raft.epoch == self._epoch
+
+    def _end(self) -> None:
+        """Not the controller any more: tell whoever waits."""
+        self._epoch, self.active = -1, None
+        self._queue.clear()
+        if self._timer is not None:
+            self._timer.cancel()
+        waiting, self._asked = self._asked, {}
+        refused = _not_controller(self._runner.raft)
+        for asked in waiting.values():
+            if not asked.answer.done():
+                request = asked.request
+                asked.answer.set_result(refused_answer(request.api, request.body, refused))
+
+    # Turns
+
+    def _want_turn(self) -> None:
+        if not self._turn_is_posted:
+            self._turn_is_posted = True
+            self._runner.post_turn(self._turn, self._told)
+
+    def _turn(self, raft: Raft, now_ms: int) -> list[Event]:
+        """Decide all that waits; what is to be appended."""
+        self._turn_is_posted = False
+        if not self._leads(raft):
+            return []
+        assert isinstance(raft.role, Leader), "which was just seen"
+        next_offset = raft.role.accumulator.next_offset
+        step = Step()
+        try:
+            if self.active is None:
+                step = self._claim(next_offset, now_ms)
+            active = self.active
+            assert active is not None, "claimed"
+            active.next_offset = next_offset + sum(len(batch.records) for batch in step.batches)
+            active.kraft_version = raft.control.kraft_version
+            while self._queue:
+                _take(step, active.handle(now_ms, self._queue.popleft()))
+            _take(step, active.tick(now_ms))
+        except Exception as error:
+            return self._failed(error)
+        for answered in step.answers:
+            self._answer(answered)
+        self._set_timer(now_ms)
+        return [self._append(batch) for batch in step.batches]
+
+    def _claim(self, next_offset: int, now_ms: int) -> Step:
+        loader = self._machine.loader
+        active = ActiveController(
+            self.settings,
+            SystemChance(),
+            random_uuid,
+            image=self._machine.image,
+            next_offset=next_offset,
+            registered_at={},
+            now_ms=now_ms,
+        )
+        step = active.activate(
+            now_ms,
+            has_open_transaction=loader.open_transaction is not None,
+            metadata_version=loader.delta.features.apply().metadata_version,
+        )
+        self.active = active
+        self.claims += 1
+        say("active controller", epoch=self._epoch, offset=next_offset)
+        return step
+
+    def _append(self, batch: NewBatch) -> Append:
+        size = sum(len(record) + _RECORD_OVERHEAD for record in batch.records)
+        return Append(
+            epoch=self._epoch, records=batch.records, size=size, base_offset=batch.base_offset
+        )
+
+    def _told(self, said: Appended | Refused | None) -> None:
+        """What the core said to an append: the state stands on records that will not be there."""
+        if isinstance(said, Refused) and self._epoch >= 0:
+            say("append refused", logging.WARNING, reason=said.reason)
+            self._runner.post(Resign(epoch=self._epoch))
+            self._end()
+
+    def _failed(self, error: Exception) -> list[Event]:
+        """Give up the leadership: what this controller believes may be wrong."""
+        self.failures += 1
+        logging.getLogger(__name__).debug("the controller failed", exc_info=error)
+        say("controller failed", logging.ERROR, reason=f"{type(error).__name__}: {error}")
+        resign = Resign(epoch=self._epoch)
+        self._end()
+        return [resign]
+
+    def _set_timer(self, now_ms: int) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        assert self.active is not None, "its turn has just ended"
+        at_ms = self.active.next_at_ms
+        if at_ms is not None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(max(at_ms - now_ms, 0) / 1000, self._want_turn)
+
+    def _answer(self, answered: Answered) -> None:
+        asked = self._asked.pop(answered.number, None)
+        if asked is not None and not asked.answer.done():
+            asked.answer.set_result(answered.body)
+
+
+def _take(step: Step, more: Step) -> None:
+    step.batches += more.batches
+    step.answers += more.answers
+
+
+def _not_controller(raft: Raft) -> RequestRefused:
+    leader = raft.leader_id
+    known = "none is known" if leader is None else f"node {leader} leads"
+    return RequestRefused(Error.NOT_CONTROLLER, f"this node is not the active controller; {known}")

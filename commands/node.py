@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from kraftool.commands.node_run import run
+from kraftool.commands.node_standalone import standalone
 
 app = typer.Typer(
     name="node",
@@ -25,3 +26,4 @@ def node() -> None:
 
 
 app.command("run")(run)
+app.command("standalone")(standalone)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
+from kraftool.commands.exit_code import RefusedError, UsageError
+from kraftool.commands.node_running import (
+    LogFormat,
+    LogFormatOption,
+    MetricsListen,
+    ShutdownTimeout,
+    endpoint_of,
+    output_of,
+    run_to_end,
+)
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
-    from kraftool.node.identity import NodeIdentity, QuorumRole
-    from kraftool.raft.names import Endpoint
+    from kraftool.node.identity import NodeIdentity
+    from kraftool.node.process import NodeOptions
 
 
 class RoleOption(StrEnum):
@@ -24,13 +31,6 @@ class RoleOption(StrEnum):
 
     VOTER = "voter"
     OBSERVER = "observer"
-
-
-class LogFormat(StrEnum):
-    """How it tells on stderr what happens."""
-
-    TEXT = "text"
-    JSON = "json"
 
 
 def run(
@@ -66,17 +66,9 @@ def run(
         list[str] | None,
         typer.Option("--override", metavar="KEY=VALUE", help="A property in the file's stead."),
     ] = None,
-    metrics_listen: Annotated[
-        str,
-        typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Serve /metrics there."),
-    ] = "",
-    shutdown_timeout: Annotated[
-        float,
-        typer.Option("--shutdown-timeout", metavar="S", min=0, help="How long an end may take."),
-    ] = 5.0,
-    log_format: Annotated[
-        LogFormat, typer.Option("--log-format", help="Of what is told on stderr.")
-    ] = LogFormat.TEXT,
+    metrics_listen: MetricsListen = "",
+    shutdown_timeout: ShutdownTimeout = 5.0,
+    log_format: LogFormatOption = LogFormat.TEXT,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would run; touch and send nothing.")
     ] = False,
@@ -93,11 +85,15 @@ def run(
     afterwards. An observer replicates and is not counted; a voter's
     disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
 
-    It runs no controller, so a voter is a witness: it replicates and votes for others. It leads as
-    a last resort only, if it alone has the newest records, and hands leadership to a Kafka voter as
+    With --controller it is an ordinary voter: while it leads it is the active controller, at which
+    brokers register and topics are created. Deleting topics, configs, ACLs, quotas, reassignments
+    and upgrades of features are not done yet: until another node leads, brokers do not offer them.
+
+    Without --controller a voter is a witness: it replicates and votes for others. It leads as a
+    last resort only, if it alone has the newest records, and hands leadership to a Kafka voter as
     soon as one has caught up. --lead-without-controller makes it an ordinary candidate that hands
-    over in the same way. As long as it leads, brokers are not served, and admin tools can describe
-    the quorum, change its voters and kraft.version.
+    over in the same way. As long as a node without a controller leads, brokers are not served, and
+    admin tools can describe the quorum, change its voters and kraft.version.
 
     It registers with the active controller, as Kafka's controllers do; --role observer and
     --no-image do not.
@@ -110,21 +106,15 @@ def run(
     """
     from kraftool.node.config import read_config
     from kraftool.node.identity import NotStarted, QuorumRole, read_identity
-    from kraftool.node.process import Ended, NodeOptions, run_node
-    from kraftool.node.runner import NodeFailedError
-    from kraftool.storage.lock_taking import DirectoryInUse
+    from kraftool.node.process import NodeOptions
 
-    to = Output(color=color, quiet=quiet)
-    if log_format is LogFormat.JSON:
-        from kraftool.commands.node_log import json_line
-
-        to.format_lines(json_line)
-    if witness and lead_without_controller:
-        raise UsageError(
-            "--witness leads as a last resort only", hint="drop --lead-without-controller"
-        )
-    if role is RoleOption.OBSERVER and (witness or lead_without_controller):
+    to = output_of(log_format, Output(color=color, quiet=quiet))
+    if sum((witness, lead_without_controller, controller)) > 1:
+        raise UsageError("--witness, --controller and --lead-without-controller exclude each other")
+    if role is RoleOption.OBSERVER and (witness or lead_without_controller or controller):
         raise UsageError("an observer neither votes nor leads", hint="--role voter")
+    if controller and not image:
+        raise UsageError("a controller needs the metadata", hint="drop --no-image")
     settings = read_config(config, overrides=dict(map(_override, override or ())))
     for note in settings.notes:
         to.note(f"kraftool: {settings.file}: {note}")
@@ -135,36 +125,22 @@ def run(
         stands=lead_without_controller,
         runs_controller=controller,
         replays=image,
-        metrics=_endpoint(metrics_listen) if metrics_listen else None,
+        metrics=endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None,
         shutdown_s=shutdown_timeout,
     )
-    try:
-        identity = read_identity(settings)
-        if dry_run:
-            _describe(to, settings, identity, options.part, stands=options.stands)
-            to.finish()
-        if lead_without_controller:
-            to.note(
-                "kraftool: --lead-without-controller: while this node leads, no broker is"
-                " registered, fenced or unfenced, and admin tools can change voters and"
-                " kraft.version only"
-            )
-        import asyncio
-
-        from kraftool.node.security import Security
-
-        with _narrated(to, log_format):
-            ended = asyncio.run(run_node(settings, identity, options, Security(settings)))
-    except (NotStarted, DirectoryInUse) as error:
-        raise RefusedError(error.message, hint=error.hint) from error
-    except NodeFailedError as error:
-        hint = f" ({error.hint})" if error.hint else ""
-        to.problem(f"the node has ended: {error.message}{hint}", code=ExitCode.INTERNAL)
+    if dry_run:
+        try:
+            _describe(to, settings, read_identity(settings), options)
+        except NotStarted as error:
+            raise RefusedError(error.message, hint=error.hint) from error
         to.finish()
-    if ended is not Ended.IN_ORDER:
-        to.note(f"kraftool: ended {ended.value}")
-        to.raise_code(ExitCode.FINDING)
-    to.finish()
+    if lead_without_controller:
+        to.note(
+            "kraftool: --lead-without-controller: while this node leads, no broker is"
+            " registered, fenced or unfenced, and admin tools can change voters and"
+            " kraft.version only"
+        )
+    run_to_end(to, settings, options, log_format)
 
 
 def _override(text: str) -> tuple[str, str]:
@@ -176,45 +152,14 @@ def _override(text: str) -> tuple[str, str]:
     return key.strip(), value
 
 
-def _endpoint(text: str) -> Endpoint:
-    from kraftool.decoders.addresses import host_and_port
-    from kraftool.raft.names import Endpoint
-
-    host, port = host_and_port(text if ":" in text else f":{text}")
-    if port is None:
-        raise UsageError(f"--metrics-listen {text}: no port", hint="--metrics-listen 9100")
-    return Endpoint(host or "127.0.0.1", port)
-
-
-@contextmanager
-def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
-    """Have what the node says told on stderr, for so long as it runs."""
-    import logging
-
-    from kraftool.commands.node_log import handler
-
-    node_handler = handler(to.log_line, as_json=log_format is LogFormat.JSON)
-    levels = {"kraftool.node": logging.INFO, "kraftool.net": logging.INFO}
-    levels["asyncio"] = logging.WARNING  # which would write plain text to stderr by itself
-    loggers = [logging.getLogger(name) for name in levels]
-    before = [(each.level, each.propagate, each.handlers) for each in loggers]
-    for logger in loggers:
-        logger.setLevel(levels[logger.name])
-        logger.propagate = False
-        logger.handlers = [node_handler]
-    try:
-        yield
-    finally:
-        node_handler.finish()
-        for logger, (level, propagate, handlers) in zip(loggers, before, strict=True):
-            logger.setLevel(level)
-            logger.propagate = propagate
-            logger.handlers = handlers
-
-
-def _describe(
-    to: Output, config: NodeConfig, identity: NodeIdentity, part: QuorumRole | None, *, stands: bool
-) -> None:
+def _describe(to: Output, config: NodeConfig, identity: NodeIdentity, options: NodeOptions) -> None:
     from kraftool.commands.node_view import write_plan
 
-    write_plan(to, config, identity, wanted=part, stands=stands)
+    write_plan(
+        to,
+        config,
+        identity,
+        wanted=options.part,
+        stands=options.stands,
+        runs_controller=options.runs_controller,
+    )

@@ -13,7 +13,7 @@ from kraftool.client.model import QuorumView
 from kraftool.client.quorum_json import describe_document
 from kraftool.client.thresholds import SILENT_MS, keeping_up
 from kraftool.net.api_versions import Offered
-from kraftool.node.serving import SERVED
+from kraftool.node.serving import served
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.voters.diff import diff_voters
@@ -37,7 +37,7 @@ def _step(now: QuorumView) -> str:
 
 def test_what_our_node_offers_is_not_taken_for_a_controller() -> None:
     """Kafka's are looked at by the interop tests."""
-    offered = Offered(apis=SERVED)
+    offered = Offered(apis=served(with_controller=False))
     assert replace(node(1), offered=offered).runs_controller is False
 
 

@@ -19,8 +19,13 @@ from kraftool.decoders.rpc_frames import (
 )
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.runner import Runner
-from kraftool.node.serving import OF_ACTIVE_CONTROLLER, SERVED, Serving
+from kraftool.node.serving import APIS, Family, Serving, served
 from tests.node.quorum import ANYBODY, quorum_of
+
+SERVED = served(with_controller=False)
+OF_ACTIVE_CONTROLLER = tuple(
+    name for name in SERVED if APIS[name].family in (Family.CONTROLLER, Family.FORWARDED)
+)
 
 
 def serving(runner: Runner, *, is_allowed: bool = True) -> Serving:

@@ -15,6 +15,7 @@ from kraftool.raft.names import ReplicaKey
 from kraftool.raft.roles import Follower, Leader
 from kraftool.sim.checkers import CHECKERS
 from kraftool.sim.checkers.base import Checker, checked_world
+from kraftool.sim.controllers import Controllers
 from kraftool.sim.faults import Faults
 from kraftool.sim.node import Node
 from kraftool.sim.options import Options
@@ -49,6 +50,8 @@ def run(
 ) -> SeedResult:
     """Play a seed to its end, or to the first invariant that does not hold."""
     options = options if options is not None else Options()
+    if options.controllers:
+        checkers = (*checkers, Controllers)
     world = checked_world(options, Random(seed), [checker() for checker in checkers])
     invariant, text = None, ""
     try:

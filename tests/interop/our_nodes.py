@@ -61,8 +61,13 @@ def metric(node: Node, name: str) -> int:
 
 def batches(node: Node) -> dict[int, bytes]:
     """The whole batches in a node's log, their bytes by base offset."""
+    return batches_in(node.metadata_log_dir / PARTITION)
+
+
+def batches_in(folder: Path) -> dict[int, bytes]:
+    """The whole batches in a partition's folder, their bytes by base offset."""
     found: dict[int, bytes] = {}
-    for path in sorted((node.metadata_log_dir / PARTITION).glob("*.log")):
+    for path in sorted(folder.glob("*.log")):
         try:
             data = path.read_bytes()
         except FileNotFoundError:

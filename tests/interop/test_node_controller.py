@@ -1,0 +1,149 @@
+"""A stock broker in a cluster whose controllers are kraftool's."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.framing import decode_record
+from kraftool.storage.random_ids import random_uuid
+from tests.interop import kafka
+from tests.interop.clusters import Cluster
+from tests.interop.our_nodes import PARTITION, ROOT, batches_in, start_ours
+from tests.ports import HOST, free_ports
+
+pytestmark = pytest.mark.interop
+KILLS = 20 if os.environ.get("KRAFTOOL_SOAK") == "1" else 2
+BOOTSTRAP = [
+    "BeginTransactionRecord",
+    *["FeatureLevelRecord"] * 6,
+    "ConfigRecord",
+    "EndTransactionRecord",
+]
+"""What a Kafka 4.3.0 that was formatted with --standalone writes first (digest, section 9.1)."""
+JOINING = [
+    "RegisterControllerRecord",
+    "RegisterBrokerRecord",
+    "BrokerRegistrationChangeRecord",
+    "BrokerRegistrationChangeRecord",
+]
+
+
+def tool(version: str, name: str, *arguments: str, stdin: bytes = b"") -> str:
+    """What a command line tool of Kafka prints."""
+    done = kafka.run(version, f"org.apache.kafka.tools.{name}", *arguments, stdin=stdin, check=True)
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize("version", ["4.3.0", "4.4.0"])
+def test_one_command_and_a_stock_broker_exchange_records(version: str, tmp_path: Path) -> None:
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    port, broker_port = free_ports(2)
+    command = [
+        "env", f"PYTHONPATH={ROOT}", "PYTHONUNBUFFERED=1", sys.executable, "-m", "kraftool",
+        "node", "standalone", str(tmp_path / "controller"), "--listen", f"{HOST}:{port}",
+    ]  # fmt: skip
+    with kafka.Process(command, tmp_path / "controller.log") as controller:
+        controller.wait_for_line("active controller epoch=1")
+        said = controller.output()
+        lines = re.findall(r"^    (\S+)$", said, re.MULTILINE)
+        cluster_id = re.search(r"format -t (\S+)", said)
+        assert cluster_id is not None, said
+        folder = tmp_path / "broker"
+        folder.mkdir()
+        text = "\n".join(lines).replace(f"{HOST}:9092", f"{HOST}:{broker_port}")
+        text = text.replace("/tmp/broker-1", str(folder / "data"))
+        (folder / "server.properties").write_text(f"{text}\noffsets.topic.num.partitions=1\n")
+        kafka.run(
+            version, "kafka.tools.StorageTool", "format", "-t", cluster_id[1], "-c",
+            "server.properties", cwd=folder, check=True,
+        )  # fmt: skip
+        serve = kafka.java_command(version, "kafka.Kafka", "server.properties", level="INFO")
+        with kafka.Process(serve, tmp_path / "broker.log", cwd=folder) as broker:
+            broker.wait_for_line("Kafka Server started")
+            at = ("--bootstrap-server", f"{HOST}:{broker_port}")
+            tool(version, "TopicCommand", *at, "--create", "--topic", "words", "--partitions", "2")
+            words = "".join(f"word-{number}\n" for number in range(50))
+            tool(version, "ConsoleProducer", *at, "--topic", "words", stdin=words.encode())
+            read = tool(
+                version, "consumer.ConsoleConsumer", *at, "--topic", "words", "--group", "readers",
+                "--from-beginning", "--max-messages", "50", "--timeout-ms", "60000",
+            )  # fmt: skip
+            assert sorted(read.split()) == sorted(words.split())
+            assert broker.stop() in (0, 143)
+        names = record_names(tmp_path / "controller" / "data" / PARTITION)
+    assert names[: len(BOOTSTRAP)] == BOOTSTRAP
+    rest = [name for name in names[len(BOOTSTRAP) :] if name != "NoOpRecord"]
+    assert rest[: len(JOINING)] == JOINING
+    # Leadership has moved from the broker that stops, and then it is fenced.
+    assert rest[-1] == "BrokerRegistrationChangeRecord"
+
+
+def record_names(directory: Path) -> list[str]:
+    """The types of the metadata records of a log, in their order."""
+    whole = [RecordBatch.read(data, 0) for _, data in sorted(batches_in(directory).items())]
+    return [
+        decode_record(record.value)[0]
+        for batch in whole
+        if not batch.is_control
+        for record in batch.records()
+        if record.value is not None
+    ]
+
+
+def test_controllers_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    """Three of ours, a broker of Kafka's: topics are created and records produced all the time."""
+    if problem := kafka.available("4.3.0"):
+        pytest.skip(problem)
+    with Cluster("4.3.0", tmp_path / "cluster") as cluster:
+        controllers = [cluster.add_node(number, ["controller"]) for number in (1, 2, 3)]
+        broker = cluster.add_node(11, ["broker"])
+        cluster.use_bootstrap_servers()
+        voters = ("--initial-controllers", cluster.initial_controllers())
+        cluster.format(controllers, *voters, "--release-version", "4.3")
+        cluster.format([broker], "--release-version", "4.3")
+        start_ours(cluster, *controllers, options=("--controller",))
+        cluster.start(broker)
+        made = [create(cluster, 0)]
+        producer = kafka.java_command(
+            "4.3.0", "org.apache.kafka.tools.VerifiableProducer", "--bootstrap-server",
+            broker.at("BROKER"), "--topic", "topic-0", "--throughput", "100", "--acks", "-1",
+        )  # fmt: skip
+        with kafka.Process(producer, tmp_path / "producer.log") as producing:
+            producing.wait_for_line("producer_send_success")
+            for round_number in range(1, KILLS + 1):
+                leader = cluster.wait_leader()
+                cluster.kill(leader)
+                made.append(create(cluster, round_number))
+                start_ours(cluster, leader, options=("--controller",))
+                cluster.wait_caught_up(leader)
+            producing.stop()
+            said = producing.output()
+        lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
+        sent = [line["value"] for line in lines if line["name"] == "producer_send_success"]
+        errors = [line for line in lines if line["name"] == "producer_send_error"]
+        assert sent
+        assert not errors
+        assert broker.process is not None
+        broker.process.require_alive()
+        assert set(made) <= set(cluster.admin("list-topics"))
+        read = tool(
+            "4.3.0", "consumer.ConsoleConsumer", "--bootstrap-server", broker.at("BROKER"),
+            "--topic", "topic-0", "--group", random_uuid(), "--from-beginning", "--max-messages",
+            str(len(sent)), "--timeout-ms", "60000",
+        )  # fmt: skip
+        assert set(sent) <= set(read.split())
+
+
+def create(cluster: Cluster, number: int) -> str:
+    """A new topic, by whichever controller leads by the time the broker finds it."""
+    name = f"topic-{number}"
+    cluster.admin("create-topic", topic=name, partitions=3, replicas=1)
+    return name

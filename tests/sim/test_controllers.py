@@ -1,0 +1,41 @@
+"""Controllers in virtual time keep what they answered (more: `tools/simulate.py --controllers`)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
+from kraftool.sim.options import Options
+from kraftool.sim.runner import run
+
+pytestmark = pytest.mark.slow
+
+_PART = 20
+
+
+@pytest.mark.parametrize("first", range(0, 80, _PART))
+def test_nothing_that_was_answered_is_lost(first: int) -> None:
+    created = activated = 0
+    for seed in range(first, first + _PART):
+        verdict = run(seed, Options(controllers=True))
+        assert verdict.is_fine, f"seed {seed}\n{verdict.text}"
+        created += verdict.counts["topics created"]
+        activated += verdict.counts["controllers activated"]
+    assert created > _PART
+    assert activated > _PART
+
+
+def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    handle = ActiveController.handle
+
+    def hasty(controller: ActiveController, now_ms: int, request: ControllerRequest) -> Step:
+        step = handle(controller, now_ms, request)
+        while controller._parked:
+            answer = controller._parked.popleft().answer
+            if isinstance(answer, Answered):
+                step.answers.append(answer)
+        return step
+
+    monkeypatch.setattr(ActiveController, "handle", hasty)
+    verdicts = [run(seed, Options(controllers=True)) for seed in range(5)]
+    assert {verdict.invariant for verdict in verdicts} & {"controllers"}

@@ -75,7 +75,7 @@ def directories_offline(
         return []
     records: Records = []
     for directory in failed:
-        keys = state.partitions.with_directory(directory)
+        keys = state.partitions.with_directory(directory, state.topics())
         records += move_away(state, broker.id, keys)
     remaining = [directory for directory in broker.directories if directory not in offline]
     return [*records, _registration_change(broker, 2, logDirs=remaining)]

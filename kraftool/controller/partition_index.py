@@ -7,10 +7,10 @@ It is a view of the topics' state and is made from an image in one pass.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Generic, NamedTuple, TypeVar
 
-from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicsImage
+from kraftool.image.topics import NO_LEADER, PartitionRegistration, TopicImage, TopicsImage
 from kraftool.image.uuids import LOST, MIGRATING, UNASSIGNED
 
 _Holder = TypeVar("_Holder", int, str)
@@ -39,6 +39,16 @@ class _Holdings(Generic[_Holder]):
     def has_any(self, holder: _Holder) -> bool:
         return bool(self._partitions.get(holder))
 
+    def add(self, key: PartitionKey, holders: Collection[_Holder]) -> None:
+        """A partition that was not here before."""
+        of = self._partitions
+        for holder in holders:
+            partitions = of.get(holder)
+            if partitions is None:
+                of[holder] = {key: None}
+            else:
+                partitions[key] = None
+
     def change(
         self, key: PartitionKey, before: Collection[_Holder], after: Collection[_Holder]
     ) -> None:
@@ -62,15 +72,24 @@ class PartitionIndex:
         self._in_isr: _Holdings[int] = _Holdings()
         self._in_elr: _Holdings[int] = _Holdings()
         self._led: _Holdings[int] = _Holdings()
-        self._in_directory: _Holdings[str] = _Holdings()
+        self._in_directory: _Holdings[str] | None = None
+        """Made when it is asked for: most brokers never lose a directory and live on."""
         self._not_preferred: dict[PartitionKey, None] = {}
 
     @classmethod
     def of(cls, topics: TopicsImage) -> PartitionIndex:
         index = cls()
+        in_isr, in_elr, led = index._in_isr.add, index._in_elr.add, index._led.add
         for topic in topics.by_id.values():
             for number, partition in topic.partitions.items():
-                index.change(PartitionKey(topic.id, number), None, partition)
+                key = PartitionKey(topic.id, number)
+                leader = partition.leader
+                in_isr(key, partition.isr)
+                led(key, (leader,))
+                if partition.elr:
+                    in_elr(key, partition.elr)
+                if leader != partition.replicas[0]:
+                    index._not_preferred[key] = None
         return index
 
     def change(
@@ -83,7 +102,8 @@ class PartitionIndex:
         self._in_isr.change(key, before.isr if before else (), after.isr if after else ())
         self._in_elr.change(key, before.elr if before else (), after.elr if after else ())
         self._led.change(key, (before.leader,) if before else (), (after.leader,) if after else ())
-        self._in_directory.change(key, _directories(before), _directories(after))
+        if self._in_directory is not None:
+            self._in_directory.change(key, _directories(before), _directories(after))
         if after is not None and after.leader != after.replicas[0]:
             self._not_preferred[key] = None
         else:
@@ -95,7 +115,15 @@ class PartitionIndex:
     def with_elr(self, broker_id: int) -> tuple[PartitionKey, ...]:
         return self._in_elr.of(broker_id)
 
-    def with_directory(self, directory: str) -> tuple[PartitionKey, ...]:
+    def with_directory(
+        self, directory: str, topics: Iterable[TopicImage]
+    ) -> tuple[PartitionKey, ...]:
+        """`topics`: all there are, to be looked through the first time."""
+        if self._in_directory is None:
+            self._in_directory = _Holdings()
+            for topic in topics:
+                for number, partition in topic.partitions.items():
+                    self._in_directory.add(PartitionKey(topic.id, number), _directories(partition))
         return self._in_directory.of(directory)
 
     def is_leader_of_any(self, broker_id: int) -> bool:

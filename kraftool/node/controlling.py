@@ -14,6 +14,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -62,6 +63,21 @@ class _Waiting:
 
     request: ControllerRequest
     answer: asyncio.Future[Value]
+    since: float
+
+
+@dataclass(slots=True)
+class Spent:
+    """Times of one kind, added up."""
+
+    total_ms: float = 0.0
+    most_ms: float = 0.0
+    count: int = 0
+
+    def add(self, ms: float) -> None:
+        self.total_ms += ms
+        self.most_ms = max(self.most_ms, ms)
+        self.count += 1
 
 
 class Controlling:
@@ -70,7 +86,9 @@ class Controlling:
     def __init__(self, runner: Runner, machine: ImageMachine, settings: ControllerSettings) -> None:
         self._runner, self._machine, self.settings = runner, machine, settings
         self.active: ActiveController | None = None
-        self.claims = self.failures = 0
+        self.claims = self.failures = self._timed_out = 0
+        self.waited, self.worked = Spent(), Spent()
+        """How long requests waited for a turn, and how long turns took."""
         self._epoch = -1
         """Of the claim, also before its first turn; -1 while this node is not the controller."""
         self._queue: deque[ControllerRequest] = deque()
@@ -83,6 +101,16 @@ class Controlling:
 
     def close(self) -> None:
         self._end()
+
+    @property
+    def is_active(self) -> bool:
+        return self.active is not None
+
+    @property
+    def timed_out_heartbeats(self) -> int:
+        """Of all claims."""
+        now = self.active.timed_out_heartbeats if self.active is not None else 0
+        return self._timed_out + now
 
     # What serving asks
 
@@ -113,7 +141,9 @@ class Controlling:
             may_describe=may_describe,
         )
         answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
-        self._asked[request.number] = _Waiting(request=request, answer=answer)
+        self._asked[request.number] = _Waiting(
+            request=request, answer=answer, since=time.perf_counter()
+        )
         self._queue.append(request)
         self._want_turn()
         return await answer
@@ -145,6 +175,7 @@ class Controlling:
 
     def _end(self) -> None:
         """Not the controller any more: tell whoever waits."""
+        self._timed_out = self.timed_out_heartbeats
         self._epoch, self.active = -1, None
         self._queue.clear()
         if self._timer is not None:
@@ -170,7 +201,9 @@ class Controlling:
             return []
         assert isinstance(raft.role, Leader), "which was just seen"
         next_offset = raft.role.accumulator.next_offset
-        step = Step()
+        step, began = Step(), time.perf_counter()
+        for request in self._queue:
+            self.waited.add((began - self._asked[request.number].since) * 1000)
         try:
             if self.active is None:
                 step = self._claim(next_offset, now_ms)
@@ -185,6 +218,7 @@ class Controlling:
             return self._failed(error)
         for answered in step.answers:
             self._answer(answered)
+        self.worked.add((time.perf_counter() - began) * 1000)
         self._set_timer(now_ms)
         return [self._append(batch) for batch in step.batches]
 

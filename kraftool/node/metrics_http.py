@@ -1,4 +1,4 @@
-"""A page of metrics for Prometheus: GET /metrics, and nothing else.
+"""A page of metrics for Prometheus, /metrics; /health and /ready for who watches processes.
 
 Owns the little of HTTP that needs. It listens where it is told to, which is loopback unless the
 operator names another address; it refuses bodies, other methods and slow senders.
@@ -20,8 +20,11 @@ _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 class MetricsServer:
     """Serves what a function gives."""
 
-    def __init__(self, page: Callable[[], bytes]) -> None:
-        self._page = page
+    def __init__(
+        self, page: Callable[[], bytes], is_ready: Callable[[], bool] = lambda: True
+    ) -> None:
+        """`is_ready`: whether /ready says so; /health does as long as anybody answers."""
+        self._page, self._is_ready = page, is_ready
         self._server: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
@@ -56,9 +59,17 @@ class MetricsServer:
             return _response("400 Bad Request", b"not HTTP\n")
         if words[0] not in (b"GET", b"HEAD"):
             return _response("405 Method Not Allowed", b"only GET\n")
-        if words[1].split(b"?", 1)[0] != b"/metrics":
-            return _response("404 Not Found", b"only /metrics\n")
-        page = _response("200 OK", self._page())
+        match words[1].split(b"?", 1)[0]:
+            case b"/metrics":
+                page = _response("200 OK", self._page())
+            case b"/health":
+                page = _response("200 OK", b"ok\n")
+            case b"/ready" if self._is_ready():
+                page = _response("200 OK", b"ready\n")
+            case b"/ready":
+                page = _response("503 Service Unavailable", b"not ready\n")
+            case _:
+                return _response("404 Not Found", b"only /metrics, /health and /ready\n")
         return page if words[0] == b"GET" else page.split(b"\r\n\r\n", 1)[0] + b"\r\n\r\n"
 
 

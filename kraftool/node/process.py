@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
@@ -35,10 +35,11 @@ from kraftool.net.guests import Limits, Listener
 from kraftool.net.server import Peer, Server
 from kraftool.node.bootstrap import bootstrap_records
 from kraftool.node.config import NodeConfig
+from kraftool.node.controller_metrics import ControllerMetrics
 from kraftool.node.controlling import Controlling
 from kraftool.node.identity import NodeIdentity, NotStarted, QuorumRole, part_of, refuse_observing
 from kraftool.node.machine import BlindMachine, ImageMachine
-from kraftool.node.metrics import RaftMetrics, exposition, samples_of
+from kraftool.node.metrics import MetricSample, RaftMetrics, exposition, samples_of
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
 from kraftool.node.peers import Peers
@@ -57,6 +58,8 @@ from kraftool.storage.witness_marker import WitnessMarker
 
 SHUTDOWN_S = 5.0
 """Kafka's patience with its raft client's shutdown."""
+_READY_LAG = 1000
+"""Records that a node may be behind, and be ready."""
 _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 """The JVM's, at which Kafka stops in order too."""
 
@@ -228,8 +231,15 @@ async def _run(
         controlling=controlling,
     )
     if options.metrics is not None:
+        of_controller = ControllerMetrics(controlling, image) if controlling is not None else None
+
+        def samples() -> Iterator[MetricSample]:
+            yield from chain(metrics.samples(runner.raft), samples_of(server.guests))
+            if of_controller is not None:
+                yield from of_controller.samples(runner.raft)
+
         page = MetricsServer(
-            lambda: exposition(chain(metrics.samples(runner.raft), samples_of(server.guests)))
+            lambda: exposition(samples()), is_ready=lambda: is_caught_up(runner.raft, image())
         )
         port = await page.start(*options.metrics)
         closing.push_async_callback(page.close)
@@ -282,6 +292,14 @@ def controller_settings(
         unclean_election_check_ms=given.unclean_election_check_ms,
         static_configs=config.given,
     )
+
+
+def is_caught_up(raft: Raft, image: MetadataImage | None) -> bool:
+    """Whether the node knows a leader and shows all that it knows to be committed."""
+    committed = raft.role.high_watermark
+    if raft.leader_id is None or committed is None:
+        return False
+    return image is None or image.provenance.last_offset >= committed - 1 - _READY_LAG
 
 
 def _shown(endpoints: Endpoints) -> dict[str, str]:

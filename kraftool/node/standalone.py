@@ -17,6 +17,7 @@ from kraftool.image.metadata_version import METADATA_VERSION, RELEASE_RANGES, le
 from kraftool.node.config import NodeConfig, read_config
 from kraftool.raft.names import Endpoint
 from kraftool.storage.files import Files, replace
+from kraftool.storage.format_levels import starting_levels
 from kraftool.storage.format_plan import META_PROPERTIES, plan_format
 from kraftool.storage.format_request import FormatRequest
 from kraftool.storage.format_write import write_format
@@ -80,6 +81,7 @@ def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> No
     """Write what is missing, and give the configuration. What is there stays as it is."""
     files = Files()
     if found.is_new:
+        starting_levels(release, {}, is_dynamic=True)  # a release that never was ends here
         Path(found.path).mkdir(parents=True, exist_ok=True)
         replace(files, found.config_path, _config_text(found, listen).encode())
     config = read_config(found.config_path)

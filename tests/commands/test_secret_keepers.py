@@ -29,6 +29,7 @@ SHOWN_BY = {
     "commands/test_recover_apply.py": {"recover apply", "recover undo", "recover verify"},
     "commands/test_recover_rehearse.py": {"recover rehearse"},
     "commands/test_storage.py": {"format", "storage format", "storage info"},
+    "commands/test_node_standalone.py": {"node standalone"},
     "interop/test_node_secured.py": {"node run"},
     "tui/test_watch_secrets.py": {"watch"},
     "interop/test_net_secured.py": {

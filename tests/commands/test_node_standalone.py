@@ -1,0 +1,118 @@
+"""`node standalone` before brokers come: the directory, what it prints, and what it refuses."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.properties import decode
+from tests.commands.conftest import PATIENCE_S, Run
+from tests.ports import HOST, free_ports
+
+pytestmark = pytest.mark.slow
+
+
+def started(directory: Path, *options: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "kraftool", "node", "standalone", str(directory), *options]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
+    )
+
+
+def until_active(process: subprocess.Popen[str]) -> str:
+    """What the node has said by the time it is the active controller."""
+    assert process.stderr is not None
+    said = ""
+    while "active controller" not in said:
+        line = process.stderr.readline()
+        assert line, f"the node has ended:\n{said}"
+        said += line
+    return said
+
+
+def ended(process: subprocess.Popen[str]) -> str:
+    process.send_signal(signal.SIGTERM)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    return out
+
+
+def status(url: str) -> int:
+    try:
+        with urllib.request.urlopen(url, timeout=30) as page:
+            return int(page.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def until_shown(base: str, line: str) -> None:
+    """Wait for a line on the page of metrics: the first records are committed a little later."""
+    ends = time.monotonic() + PATIENCE_S
+    lines: list[str] = []
+    while line not in lines:
+        assert time.monotonic() < ends, f"never: {line}\n{lines}"
+        with urllib.request.urlopen(f"{base}/metrics", timeout=30) as page:
+            lines = page.read().decode().splitlines()
+
+
+def test_a_dry_run_writes_nothing(kraftool: Run, tmp_path: Path) -> None:
+    run = kraftool("node", "standalone", str(tmp_path / "new"), "--dry-run")
+    assert run.code == 0
+    assert "Would begin a cluster" in run.text
+    assert not (tmp_path / "new").exists()
+
+
+def test_what_is_something_else_is_left_alone(kraftool: Run, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("something")
+    run = kraftool("node", "standalone", str(tmp_path))
+    assert run.code == 5
+    assert "is not empty" in run.err
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_release_that_never_was_is_refused_first(kraftool: Run, tmp_path: Path) -> None:
+    run = kraftool("node", "standalone", str(tmp_path / "new"), "-r", "9.9")
+    assert run.code == 2
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_path: Path) -> None:
+    directory = tmp_path / "controller"
+    port, metrics = free_ports(2)
+    first = started(directory, "--listen", f"{HOST}:{port}", "--metrics-listen", str(metrics))
+    until_active(first)
+    base = f"http://{HOST}:{metrics}"
+    until_shown(base, "kafka_server_metadataloader_currentmetadataversion 30")
+    until_shown(base, "kafka_controller_kafkacontroller_activecontrollercount 1")
+    assert status(f"{base}/ready") == 200
+    assert (status(f"{base}/health"), status(f"{base}/nothing")) == (200, 404)
+    begun = ended(first)
+    shown = "\n".join(re.findall(r"^    (\S+)$", begun, re.MULTILINE)).encode()
+    lines_of_broker = decode(shown)[0].as_dict()
+    assert lines_of_broker["controller.quorum.bootstrap.servers"] == f"{HOST}:{port}"
+    assert lines_of_broker["process.roles"] == "broker"
+
+    moved = kraftool("node", "standalone", str(directory), "--listen", "9999")
+    assert moved.code == 2
+    assert "has a cluster already" in moved.err
+
+    # A secret that somebody put into the file is shown nowhere.
+    with (directory / "server.properties").open("a") as file:
+        file.write("ssl.keystore.password=CANARY-keystore\n")
+    second = started(directory)
+    said = until_active(second)
+    went_on = ended(second)
+    assert "CANARY" not in said + went_on
+    names = [re.search(r"Cluster (\S+) ", text) for text in (begun, went_on)]
+    assert names[0] is not None
+    assert names[1] is not None
+    assert names[0][1] == names[1][1]

@@ -10,8 +10,10 @@ DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
-# A worker takes whole files, in the order of tests/conftest.py: long ones first.
-PYTEST_ARGS  ?= -n auto --dist loadfile --no-loadscope-reorder
+# A worker takes whole files, in the order of tests/conftest.py: long ones first. One more than there
+# are cores, since many tests wait for a Kafka to start or to elect a leader.
+WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
+PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 

@@ -276,7 +276,12 @@ def test_info_says_what_kafka_storage_says(state: str, theirs: Theirs) -> None:
 
 @pytest.mark.parametrize(
     ("version", "release"),
-    [("3.9.1", "3.9"), ("4.3.0", "4.3"), ("4.4.0", "4.3"), ("4.4.0", "4.4")],
+    [
+        ("3.9.1", "3.9"),
+        pytest.param("4.3.0", "4.3", marks=pytest.mark.soak),
+        ("4.4.0", "4.3"),
+        ("4.4.0", "4.4"),
+    ],
 )
 def test_real_kafka_starts_on_what_was_formatted_here(
     version: str, release: str, tmp_path: Path

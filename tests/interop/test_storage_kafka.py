@@ -162,10 +162,10 @@ class Case:
 
 CASES = (
     Case("3.9.1", False),
-    Case("3.9.1", True),
-    Case("4.3.0", True),
+    pytest.param(Case("3.9.1", True), marks=pytest.mark.soak),
+    pytest.param(Case("4.3.0", True), marks=pytest.mark.soak),
     Case(kafka.NEWEST, True),
-    Case(kafka.NEWEST, False),
+    pytest.param(Case(kafka.NEWEST, False), marks=pytest.mark.soak),
 )
 
 
@@ -263,7 +263,9 @@ def _goes_on(later: list[bytes], earlier: list[bytes]) -> bool:
 
 
 @pytest.mark.interop
-@pytest.mark.parametrize("version", [kafka.TOOLS_VERSION, kafka.NEWEST])
+@pytest.mark.parametrize(
+    "version", [pytest.param(kafka.TOOLS_VERSION, marks=pytest.mark.soak), kafka.NEWEST]
+)
 def test_a_follower_goes_on_from_a_snapshot_that_was_downloaded_here(
     version: str, tmp_path: Path
 ) -> None:

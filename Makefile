@@ -12,7 +12,8 @@ ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
 # A worker takes whole files, in the order of tests/conftest.py: long ones first. One more than there
 # are cores, since many tests wait for a Kafka to start or to elect a leader.
-WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len(os.sched_getaffinity(0)) + 1)')
+CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
+WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check

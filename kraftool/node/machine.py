@@ -48,6 +48,8 @@ class ImageMachine:
         self._replay = Replay()
         self.next_offset = 0
         self.image: MetadataImage = EMPTY
+        self.features_offset = -1
+        """The last offset of the newest image in which the features changed."""
         self.leader: LeaderChanged | None = None
         self.on_leader: Callable[[LeaderChanged], object] | None = None
         """Told, too, who leads."""
@@ -77,6 +79,8 @@ class ImageMachine:
                 await self._snapshot(effect.snapshot_id)
             image = self._replay.loader.image()
             _refuse_unsupported(image)
+            if image.features != self.image.features:
+                self.features_offset = image.provenance.last_offset
             self.image = image
         except asyncio.CancelledError:
             raise

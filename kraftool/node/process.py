@@ -216,10 +216,9 @@ async def _run(
     runner.sender = peers
     runner.consumer, image = _machine(config, options, runner, closing)
     controlling = None
-    if options.runs_controller and is_member and isinstance(runner.consumer, ImageMachine):
-        controlling = Controlling(
-            runner, runner.consumer, controller_settings(config, identity, log)
-        )
+    machine = runner.consumer if isinstance(runner.consumer, ImageMachine) else None
+    if options.runs_controller and is_member and machine is not None:
+        controlling = Controlling(runner, machine, controller_settings(config, identity, log))
         closing.callback(controlling.close)
     security.image = image
     features = supported_features(settings.kraft_version)
@@ -228,6 +227,7 @@ async def _run(
         image,
         features=features,
         is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
+        features_offset=lambda: -1 if machine is None else machine.features_offset,
         controlling=controlling,
     )
     if options.metrics is not None:

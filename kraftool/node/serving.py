@@ -120,14 +120,17 @@ class Serving:
         *,
         features: Mapping[str, VersionRange],
         is_allowed: Callable[[str], bool],
+        features_offset: Callable[[], int] = lambda: -1,
         controlling: Controlling | None = None,
     ) -> None:
         """`features`: the levels that the node supports. `is_allowed`: by a principal, such as
-        User:ANONYMOUS. `controlling`: what runs the active controller, on a node with one."""
+        User:ANONYMOUS. `features_offset`: of the image in which the finalized ones changed last.
+        `controlling`: what runs the active controller, on a node with one."""
         self._runner = runner
         self._image = image
         self._features = features
         self._is_allowed = is_allowed
+        self._features_offset = features_offset
         self._controlling = controlling
         self.served = served(with_controller=controlling is not None)
 
@@ -227,10 +230,7 @@ class Serving:
                 {"name": name, "maxVersionLevel": level, "minVersionLevel": level}
                 for name, level in finalized.items()
             ]
-            known = image is not None and image.provenance.last_offset >= 0
-            body["finalizedFeaturesEpoch"] = (
-                image.provenance.last_offset if known and image is not None else -1
-            )
+            body["finalizedFeaturesEpoch"] = self._features_offset()
             body["zkMigrationReady"] = False
         return body
 

@@ -47,10 +47,21 @@ class Alone:
         self.machine = ImageMachine(runner, self.snapshotting.applied)
         return self.machine
 
-    async def commit(self, *records: bytes) -> None:
+    async def commit(self, *records: bytes) -> int:
+        """Append records, and give the offset of the last."""
         leader = await self.quorum.leader()
         order = Append(epoch=leader.raft.epoch, records=records, size=sum(map(len, records)))
-        await leader.order(order)
+        told = await leader.order(order)
+        assert told is not None
+        return told.last_offset
+
+    async def shows(self, offset: int) -> None:
+        """Wait until what is shown goes up to an offset."""
+
+        def is_shown() -> bool:
+            return self.machine.image.provenance.last_offset >= offset
+
+        await self.quorum.until("its replay", is_shown)
 
     async def snapshot(self) -> None:
         """Wait until everything is in a snapshot."""
@@ -143,3 +154,23 @@ def test_the_same_records_are_taken_where_they_are_known(tmp_path: Path) -> None
     image = asyncio.run(run())
     assert image.features.metadata_version == LATEST_LEVEL
     assert len(image.topics.by_id) == 1
+
+
+def test_the_offset_of_the_features_is_that_of_their_last_change(tmp_path: Path) -> None:
+    """Kafka's ApiVersions tells it, so that a client knows which of two answers is newer."""
+
+    async def run() -> list[tuple[int, int]]:
+        alone, seen = Alone(tmp_path), []
+        await alone.quorum.start(1)
+        for record in (feature(OLDEST_KRAFT_LEVEL), topic(0), feature(OLDEST_KRAFT_LEVEL + 1)):
+            last = await alone.commit(record)
+            await alone.shows(last)
+            seen.append((alone.machine.features_offset, last))
+        await alone.quorum.stop(1)
+        await alone.snapshotting.close()
+        return seen
+
+    first, second, third = asyncio.run(run())
+    assert first[0] == first[1]
+    assert second[0] == first[0]
+    assert third[0] == third[1]

@@ -46,6 +46,8 @@ class ControllerState:
         }
         self.static_configs = static_configs
         self.node_id = node_id
+        self.known_configs: dict[tuple[str, str], str] = {}
+        """What configs of topics come to, by topic and name: partitions ask for them one by one."""
         self._similar_names: dict[str, set[str]] = {}
         for name in image.topics.by_name:
             self._note_name(name)
@@ -80,6 +82,8 @@ class ControllerState:
             case _:
                 self._delta.replay(name, value)
         match name:
+            case "ConfigRecord" | "RemoveTopicRecord":
+                self.known_configs.clear()
             case "RegisterBrokerRecord":
                 self._registered_at[value["brokerId"]] = offset
             case "UnregisterBrokerRecord":

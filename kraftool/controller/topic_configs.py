@@ -70,9 +70,13 @@ def effective(state: ControllerState, configs: Mapping[str, str]) -> dict[str, E
 
 def value_for_topic(state: ControllerState, topic: str, name: str) -> str:
     """A config of a topic that is there; it is one that has a default."""
+    known = state.known_configs.get((topic, name))
+    if known is not None:
+        return known
     configs = state.configs_of(ConfigResource(TOPIC, topic))
     value = _effective(state, name, TOPIC_CONFIGS[name], configs).value
     assert value is not None, f"{name} has a default"
+    state.known_configs[topic, name] = value
     return value
 
 

@@ -58,8 +58,8 @@ def test_a_field_with_the_name_of_a_log_column_is_told_apart() -> None:
     assert "record_epoch" in spark_schema("kraft.FenceBrokerRecord").names
 
 
-def test_the_type_of_a_record_is_what_dump_log_calls_it() -> None:
-    assert types_of("PartitionRecord") == {"PARTITION_RECORD"}
+def test_the_type_of_a_record_is_its_name_in_kafkas_sources() -> None:
+    assert types_of("PartitionRecord") == {"PartitionRecord"}
     assert types_of("LeaderChangeMessage") == {"LeaderChange"}
     assert types_of("EndTxnMarker") == {"Abort", "Commit"}
 

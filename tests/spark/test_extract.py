@@ -199,7 +199,7 @@ def test_a_record_that_cannot_be_decoded_has_a_row_and_a_problem(
     kinds = sorted((row["kind"], row["type"]) for row in collected.rows("records")
                    if row["kind"] == "record")  # fmt: skip
     assert kinds == [
-        ("record", "NO_OP_RECORD"), ("record", "NO_OP_RECORD"), ("record", "TOPIC_RECORD"),
+        ("record", "NoOpRecord"), ("record", "NoOpRecord"), ("record", "TopicRecord"),
     ]  # fmt: skip
     assert len([row for row in collected.rows("records") if row["kind"] == "problem"]) == 1
     assert [row["name"] for row in collected.rows("TopicRecord")] == [None]

@@ -178,7 +178,7 @@ def test_ctrl_c_ends_with_130_and_leaves_nothing(live: Live, tmp_path: Path) -> 
         assert stream.leftovers() == []
         assert stream.stderr.read_text() == ""
         rows = _rows_in(stream.stdout)
-        assert {row["type"] for row in rows if row["kind"] == "record"} == {"TOPIC_RECORD"}
+        assert {row["type"] for row in rows if row["kind"] == "record"} == {"TopicRecord"}
 
 
 def _table(folder: Path) -> list[tuple[Any, ...]]:

@@ -111,7 +111,7 @@ def test_sinks_rates_and_types_are_read() -> None:
     for text in ("0", "-1", "x", "1.5M"):
         with pytest.raises(UsageError):
             bytes_of(text)
-    assert type_names("PartitionRecord") == type_names("partition_record") == {"PARTITION_RECORD"}
+    assert type_names("PartitionRecord") == type_names("partition_record") == {"PartitionRecord"}
     assert type_names("LeaderChange") == {"LeaderChange"}
     assert type_names("nothing") == frozenset()
 
@@ -134,7 +134,7 @@ def test_rows_are_lines_of_which_none_acts_on_a_terminal(
     table.row(
         _row(
             kind="record", cluster_id="c\x1b[2J", node_id=1, offset=7,
-            timestamp_ms=1_700_000_000_000, type="TOPIC_RECORD", version=0,
+            timestamp_ms=1_700_000_000_000, type="TopicRecord", version=0,
             payload='{"name":"a\\u001bb"}', valid=True,
         )
     )  # fmt: skip
@@ -148,7 +148,7 @@ def test_rows_are_lines_of_which_none_acts_on_a_terminal(
     lines = [line for line in shown.splitlines() if "what" not in line and len(line) > 10]
     assert "22:13:20.000Z c\\u001b[2J" in lines[0]
     assert "0.log:7" in lines[0]
-    assert 'TOPIC_RECORD  name="a' in lines[0]
+    assert 'TopicRecord  name="a' in lines[0]
     assert "0.log at 9" in lines[1]
     assert "the log is gone (/d)" in lines[2]
     assert "error KT-X  f: odd (expected 1, found 2)" in lines[3]

@@ -75,7 +75,7 @@ def pushdown(spark: "SparkSession") -> Iterator[None]:
     spark.conf.unset(PUSHDOWN)
 
 
-CHANGES = "type = 'PARTITION_CHANGE_RECORD'"
+CHANGES = "type = 'PartitionChangeRecord'"
 
 
 @pytest.mark.usefixtures("pushdown")
@@ -84,7 +84,7 @@ def test_a_frame_that_is_used_again_has_all_its_rows(spark: "SparkSession") -> N
     path = str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-1")
     every = _load(spark, path).select("type", "offset").collect()
     total = len(every)
-    some = sum(row["type"] == "PARTITION_CHANGE_RECORD" for row in every)
+    some = sum(row["type"] == "PartitionChangeRecord" for row in every)
     assert 0 < some < total
 
     def fresh() -> "DataFrame":
@@ -188,7 +188,7 @@ def test_a_schema_that_is_given_prunes_the_columns(spark: "SparkSession") -> Non
 
 def test_payloads_are_parsed_by_spark_or_come_as_variant(spark: "SparkSession") -> None:
     ask = "cast(variant_get({}, '$.partitionId', 'int') as int)"
-    condition = "type = 'PARTITION_RECORD'"
+    condition = "type = 'PartitionRecord'"
     parsed = _load(spark, SINGLE).filter(condition).selectExpr(ask.format("parse_json(payload)"))
     given = _load(spark, SINGLE, variant="true").filter(condition).selectExpr(ask.format("data"))
     expected = sorted(row[0] for row in parsed.collect())

@@ -22,6 +22,7 @@ from kraftool.spark.source import register
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 from tests.spark import tables_support as support
+from tests.spark.record_types import type_of_dump_log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -108,7 +109,8 @@ def _as_dumped(row: Row) -> Row:
     same = ("file", "position", "offset", "epoch", "control", "type", "version", "kind")
     names = {**renamed, **dict(zip(same, same, strict=True))}
     data = None if row["payload"] is None else json.loads(row["payload"])
-    return {**{theirs: row[ours] for ours, theirs in names.items()}, "data": data}
+    told = {theirs: row[ours] for ours, theirs in names.items()}
+    return {**told, "type": type_of_dump_log(row["type"]), "data": data}
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)

@@ -173,7 +173,8 @@ def _of_records(
     arrays["position"] = pc.add(batches["position"].take(which), pa.array(within, pa.int64()))
     arrays["offset"] = pa.array(record.offset, pa.int64())
     arrays["timestamp_ms"] = pa.array(record.timestamp, pa.int64())
-    types = told.type if "" not in told.type else [type_text(each) for each in items]
+    are_named = "" not in told.name and not any(told.is_control)
+    types = told.name if are_named else [type_text(each) for each in items]
     arrays["type"] = pa.array(types, pa.string())
     arrays["version"] = pa.array(told.version, pa.int32())
     sound = None not in told.data and None not in told.version

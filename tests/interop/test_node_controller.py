@@ -147,3 +147,55 @@ def create(cluster: Cluster, number: int) -> str:
     name = f"topic-{number}"
     cluster.admin("create-topic", topic=name, partitions=3, replicas=1)
     return name
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("version", "release"), [("3.9.1", "3.9"), ("4.1.1", "4.1")])
+def test_older_brokers_join_a_cluster_of_their_release(
+    version: str, release: str, tmp_path: Path
+) -> None:
+    if problem := kafka.available(version):
+        pytest.skip(problem)
+    with Cluster(version, tmp_path / "cluster") as cluster:
+        controller = cluster.add_node(1, ["controller"])
+        broker = cluster.add_node(11, ["broker"])
+        cluster.use_bootstrap_servers()
+        cluster.format([controller], "--standalone", "--release-version", release)
+        cluster.format([broker], "--release-version", release)
+        start_ours(cluster, controller, options=("--controller",))
+        cluster.start(broker)
+        assert create(cluster, 0) in cluster.admin("list-topics")
+        cluster.stop(broker)
+
+
+@pytest.mark.soak
+def test_leadership_moves_between_kafkas_controllers_and_ours(tmp_path: Path) -> None:
+    """Each goes on with what the others have written."""
+    if problem := kafka.available("4.3.0"):
+        pytest.skip(problem)
+    with Cluster("4.3.0", tmp_path / "cluster") as cluster:
+        ours, *theirs = [cluster.add_node(number, ["controller"]) for number in (1, 2, 3)]
+        broker = cluster.add_node(11, ["broker"])
+        cluster.use_bootstrap_servers()
+        voters = ("--initial-controllers", cluster.initial_controllers())
+        cluster.format([ours, *theirs], *voters, "--release-version", "4.3")
+        cluster.format([broker], "--release-version", "4.3")
+        start_ours(cluster, ours, options=("--controller",))
+        cluster.start(*theirs)
+        cluster.start(broker)
+        made, led = [], set()
+        while not (ours.id in led and led & {node.id for node in theirs}) or len(made) < 6:
+            leader = cluster.wait_leader()
+            led.add(leader.id)
+            made.append(create(cluster, len(made)))
+            cluster.kill(leader)
+            cluster.wait_leader()
+            if leader is ours:
+                start_ours(cluster, leader, options=("--controller",))
+            else:
+                cluster.start(leader)
+            cluster.wait_caught_up(leader)
+            assert len(made) < 40, f"only nodes {led} were elected"
+        assert set(made) <= set(cluster.admin("list-topics"))
+        assert broker.process is not None
+        broker.process.require_alive()

@@ -133,13 +133,22 @@ def test_controllers_are_killed_and_nothing_acknowledged_is_lost(tmp_path: Path)
         assert not errors
         assert broker.process is not None
         broker.process.require_alive()
-        assert set(made) <= set(cluster.admin("list-topics"))
+        wait_listed(cluster, made)
         read = tool(
             "4.3.0", "consumer.ConsoleConsumer", "--bootstrap-server", broker.at("BROKER"),
             "--topic", "topic-0", "--group", random_uuid(), "--from-beginning", "--max-messages",
             str(len(sent)), "--timeout-ms", "60000",
         )  # fmt: skip
         assert set(sent) <= set(read.split())
+
+
+def wait_listed(cluster: Cluster, names: list[str]) -> None:
+    """Wait until the broker, which reads the metadata a little later, shows all of these."""
+
+    def are_listed() -> bool:
+        return set(names) <= set(cluster.admin("list-topics"))
+
+    kafka.wait_for(f"topics {names}", are_listed, every=0.2)
 
 
 def create(cluster: Cluster, number: int) -> str:
@@ -164,7 +173,7 @@ def test_older_brokers_join_a_cluster_of_their_release(
         cluster.format([broker], "--release-version", release)
         start_ours(cluster, controller, options=("--controller",))
         cluster.start(broker)
-        assert create(cluster, 0) in cluster.admin("list-topics")
+        wait_listed(cluster, [create(cluster, 0)])
         cluster.stop(broker)
 
 
@@ -183,7 +192,8 @@ def test_leadership_moves_between_kafkas_controllers_and_ours(tmp_path: Path) ->
         start_ours(cluster, ours, options=("--controller",))
         cluster.start(*theirs)
         cluster.start(broker)
-        made, led = [], set()
+        made: list[str] = []
+        led: set[int] = set()
         while not (ours.id in led and led & {node.id for node in theirs}) or len(made) < 6:
             leader = cluster.wait_leader()
             led.add(leader.id)
@@ -196,6 +206,6 @@ def test_leadership_moves_between_kafkas_controllers_and_ours(tmp_path: Path) ->
                 cluster.start(leader)
             cluster.wait_caught_up(leader)
             assert len(made) < 40, f"only nodes {led} were elected"
-        assert set(made) <= set(cluster.admin("list-topics"))
+        wait_listed(cluster, made)
         assert broker.process is not None
         broker.process.require_alive()

@@ -476,28 +476,3 @@ def test_the_examples_of_the_documentation_run(tmp_path: Path, kraftool: Run) ->
         ran = kraftool("simulate-election", "--runs", 2, "--scenario", path)
         assert ran.err == ""
         assert ran.code == (1 if "lost its log" in example else 0)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("--scenario", "x.yaml", "data"),
-        ("--down", "99", "NODE"),
-        ("--wipe", "99", "NODE"),
-        ("--remove-voter", "99", "NODE"),
-        ("--add-voter", "-1", "NODE"),
-        ("--partition", "2|99", "NODE"),
-        ("--partition", "two", "NODE"),
-        ("--assume-up", "2", "NODE"),
-        ("--assume-up", "3=full", "NODE"),
-        ("--delay", "-1", "NODE"),
-        ("--runs", "0", "NODE"),
-    ],
-)
-def test_what_makes_no_sense_ends_with_2(
-    arguments: tuple[str, ...], voters: list[Path], kraftool: Run
-) -> None:
-    ran = kraftool("simulate-election", *(voters[0] if x == "NODE" else x for x in arguments))
-    assert ran.code == 2
-    assert ran.err

@@ -1,4 +1,7 @@
-"""`kraftool simulate-election` with many runs: on a terminal, in several processes, interrupted."""
+"""`kraftool simulate-election` with many runs: on a terminal, in several processes, interrupted.
+
+And what it refuses before it begins.
+"""
 
 from __future__ import annotations
 
@@ -104,3 +107,28 @@ def _wait(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--scenario", "x.yaml", "data"),
+        ("--down", "99", "NODE"),
+        ("--wipe", "99", "NODE"),
+        ("--remove-voter", "99", "NODE"),
+        ("--add-voter", "-1", "NODE"),
+        ("--partition", "2|99", "NODE"),
+        ("--partition", "two", "NODE"),
+        ("--assume-up", "2", "NODE"),
+        ("--assume-up", "3=full", "NODE"),
+        ("--delay", "-1", "NODE"),
+        ("--runs", "0", "NODE"),
+    ],
+)
+def test_what_makes_no_sense_ends_with_2(
+    arguments: tuple[str, ...], voters: list[str], kraftool: Callable[..., Any]
+) -> None:
+    ran = kraftool("simulate-election", *(voters[0] if x == "NODE" else x for x in arguments))
+    assert ran.code == 2
+    assert ran.err

@@ -8,14 +8,10 @@ it observes. Leaving the context kills whatever still runs.
 
 from __future__ import annotations
 
-import atexit
 import base64
 import contextlib
-import functools
 import json
 import os
-import select
-import shutil
 import signal
 import socket
 import tempfile
@@ -27,30 +23,22 @@ from pathlib import Path
 from typing import Any, Self
 
 from tests.interop import kafka
+from tests.interop.shared_jvms import (
+    AdminRefused,
+    AdminSession,
+    admin_session,
+    forget_all,
+    storage_session,
+)
 from tests.ports import HOST, free_ports
 
 LISTENERS = ("BROKER", "SASL", "CONTROLLER")
-ADMIN_SOURCE = Path(__file__).with_name("java") / "Admin.java"
-STORAGE_SOURCE = ADMIN_SOURCE.with_name("StorageEach.java")
 SASL_CLIENT = {
     "security.protocol": "SASL_PLAINTEXT",
     "sasl.mechanism": "PLAIN",
     "sasl.jaas.config": "org.apache.kafka.common.security.plain.PlainLoginModule required "
     'username="admin" password="CANARY-PLAIN-admin";',
 }
-
-
-class AdminRefused(kafka.KafkaFailed):
-    """Kafka answered an admin operation with an error."""
-
-
-def at_least(version: str, floor: str) -> bool:
-    """Whether a Kafka version is `floor` or newer (numbers compared, not text)."""
-
-    def numbers(text: str) -> list[int]:
-        return [int(part) for part in text.split(".")]
-
-    return numbers(version) >= numbers(floor)
 
 
 def random_uuid() -> str:
@@ -104,57 +92,6 @@ class Node:
         (self.directory / "server.properties").write_text(text)
 
 
-_admin_sessions: dict[str, AdminSession] = {}
-
-
-def admin_client(version: str) -> str:
-    """A 4.x client talks to every server from 2.1 on; only 4.4's can unregister a controller."""
-    return version if at_least(version, "4.4") else kafka.TOOLS_VERSION
-
-
-def admin_session(version: str) -> AdminSession:
-    """The admin JVM of this process for servers of a version; a new one where that has ended.
-
-    Clusters share it, since its start takes as much CPU as a node's.
-    """
-    client = admin_client(version)
-    session = _admin_sessions.get(client)
-    if session is None or not session.process.alive():
-        session = AdminSession(client, _stderr_of("kafka-admin-"))
-        atexit.register(session.process.close)
-        _admin_sessions[client] = session
-    return session
-
-
-def _stderr_of(prefix: str) -> Path:
-    """A file for what a JVM writes that stays as long as this process."""
-    folder = tempfile.mkdtemp(prefix=prefix)
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Path(folder) / "stderr"
-
-
-class AdminSession:
-    """An admin JVM: one operation at a time, one JSON line each way."""
-
-    def __init__(self, client: str, log: Path) -> None:
-        command = kafka.java_command(client, ADMIN_SOURCE, heap="-Xmx200m", level="ERROR")
-        self.process = kafka.Process(command, log, piped=True)
-
-    def call(self, operation: Mapping[str, Any], *, timeout: float = kafka.PATIENCE_S) -> Any:
-        self.process.stdin.write(json.dumps(operation).encode() + b"\n")
-        self.process.stdin.flush()
-        ready, _, _ = select.select([self.process.stdout], [], [], timeout)
-        line = self.process.stdout.readline() if ready else b""
-        if not line:
-            self.process.require_alive()
-            self.process.close()  # its answer would be taken for that to the next operation
-            raise kafka.KafkaFailed(f"no answer within {timeout:g} s to {operation}")
-        answer = json.loads(line)
-        if not answer["ok"]:
-            raise AdminRefused(f"{operation['op']}: {answer['error']}")
-        return answer["value"]
-
-
 def _format_by_command(version: str, nodes: Sequence[Node], arguments: Sequence[str]) -> None:
     """Side by side: each is a JVM start."""
     with ThreadPoolExecutor(2) as pool:
@@ -188,34 +125,7 @@ def _format_in_one_jvm(version: str, nodes: Sequence[Node], arguments: Sequence[
                 whole.write(f"{name}={value}\n")
             whole.flush()
             named = [whole.name if word == "server.properties" else word for word in arguments]
-            _storage_session(version).call(named)
-
-
-@functools.cache
-def _storage_session(version: str) -> StorageSession:
-    return StorageSession(version)
-
-
-class StorageSession:
-    """A JVM that runs kafka-storage again and again; it goes with this process."""
-
-    def __init__(self, version: str) -> None:
-        command = kafka.java_command(version, STORAGE_SOURCE, heap="-Xmx200m", level="ERROR")
-        self.process = kafka.Process(command, _stderr_of("kafka-storage-"), piped=True)
-        atexit.register(self.process.close)
-
-    def call(self, arguments: Sequence[str]) -> None:
-        """Run it once; raise KafkaFailed with what it printed where it fails."""
-        self.process.stdin.write(json.dumps(list(arguments)).encode() + b"\n")
-        self.process.stdin.flush()
-        line = self.process.stdout.readline()
-        if not line:
-            self.process.require_alive()
-            raise kafka.KafkaFailed(f"no answer to kafka-storage {' '.join(arguments)}")
-        answer = json.loads(line)
-        if answer["code"]:
-            shown = answer["out"] + (answer["error"] or "")
-            raise kafka.KafkaFailed(f"kafka-storage {' '.join(arguments)} failed:\n{shown}")
+            storage_session(version).call(named)
 
 
 class Cluster:
@@ -240,10 +150,7 @@ class Cluster:
         for node in self.nodes.values():
             if node.process is not None:
                 node.process.close()
-        session = _admin_sessions.get(admin_client(self.version))
-        if session is not None and session.process.alive():
-            with contextlib.suppress(kafka.KafkaFailed):
-                session.call({"op": "forget-all"}, timeout=20)
+        forget_all(self.version)
 
     @property
     def session(self) -> AdminSession:
@@ -290,9 +197,9 @@ class Cluster:
             **self.common,
             **(settings or {}),
         }
-        if not at_least(self.version, "3.5"):
+        if not kafka.at_least(self.version, "3.5"):
             del node.settings["metadata.log.max.snapshot.interval.ms"]
-        if not at_least(self.version, "3.6"):
+        if not kafka.at_least(self.version, "3.6"):
             del node.settings["delegation.token.secret.key"]
         if node.broker:
             node.settings |= {
@@ -336,24 +243,13 @@ class Cluster:
         return ",".join(f"{n.id}@{n.at('CONTROLLER')}:{random_uuid()}" for n in self.controllers)
 
     def format(self, nodes: Iterable[Node], *options: str) -> None:
-        """kafka-storage format of some nodes (side by side: each is a JVM start)."""
+        """kafka-storage format of some nodes."""
         arguments = ("format", "--cluster-id", self.id, "--config", "server.properties", *options)
         wanted = list(nodes)
-        with ThreadPoolExecutor(2) as pool:
-            done = [
-                pool.submit(
-                    kafka.run,
-                    self.version,
-                    "kafka.tools.StorageTool",
-                    *arguments,
-                    cwd=node.directory,
-                    check=True,
-                    heap="-Xmx200m",
-                )
-                for node in wanted
-            ]
-        for future in done:
-            future.result()
+        # Older ones have no entry that gives an exit code and goes on.
+        has_entry = kafka.at_least(self.version, "3.9")
+        format_nodes = _format_in_one_jvm if has_entry else _format_by_command
+        format_nodes(self.version, wanted, arguments)
         for node in wanted:
             self.note(f"node {node.id}: kafka-storage {' '.join(arguments)}")
 
@@ -443,7 +339,7 @@ class Cluster:
 
     def quorum(self) -> dict[str, Any] | None:
         """describe-quorum from whichever running node answers with a leader."""
-        can_ask_controllers = at_least(self.version, "3.7")
+        can_ask_controllers = kafka.at_least(self.version, "3.7")
         for node in sorted(self.running(), key=lambda n: not n.broker):
             if node.broker or can_ask_controllers:
                 shown: dict[str, Any] | None = self.peek("describe-quorum", node)

@@ -71,6 +71,15 @@ appender.stderr.layout.pattern=[%d] %p %m (%c)%n
 """
 
 
+def at_least(version: str, floor: str) -> bool:
+    """Whether a Kafka version is `floor` or newer (numbers compared, not text)."""
+
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in text.split(".")]
+
+    return numbers(version) >= numbers(floor)
+
+
 class KafkaFailed(AssertionError):
     """A Kafka process ended, or did not get somewhere, against what the caller relies on."""
 

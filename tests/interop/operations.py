@@ -12,7 +12,7 @@ import contextlib
 from typing import Any
 
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, Node, at_least
+from tests.interop.clusters import Cluster, Node
 
 ODD = 'Zoë [bold]数据[/bold] "quoted" \\ 🦀'
 """A name that tempts rich markup, quoting and the byte/character confusion."""
@@ -69,14 +69,14 @@ def configs(cluster: Cluster, broker: Node, tag: str) -> None:
     cluster.refused(
         "configs", type="BROKER", name=name, delete=["listener.name.sasl.ssl.key.password"]
     )
-    if at_least(cluster.version, "3.7"):
+    if kafka.at_least(cluster.version, "3.7"):
         cluster.refused(
             "configs",
             type="CLIENT_METRICS",
             name=f"metrics-{tag}",
             set={"metrics": "org.apache.kafka.", "interval.ms": "30000"},
         )
-    if at_least(cluster.version, "4.0"):
+    if kafka.at_least(cluster.version, "4.0"):
         cluster.refused(
             "configs",
             type="GROUP",
@@ -118,7 +118,7 @@ def quotas(cluster: Cluster, tag: str) -> None:
 
 def scram(cluster: Cluster, tag: str) -> None:
     """From 3.5 the metadata log keeps SCRAM credentials; salt and password are canaries."""
-    if not at_least(cluster.version, "3.5"):
+    if not kafka.at_least(cluster.version, "3.5"):
         return
     secret: dict[str, Any] = {"password": f"CANARY-scram-{tag}", "salt": f"CANARY-salt-{tag}"}
     cluster.admin("upsert-scram", user=f"alice-{tag}", **secret)
@@ -129,7 +129,7 @@ def scram(cluster: Cluster, tag: str) -> None:
 
 def tokens(cluster: Cluster, tag: str) -> None:
     """From 3.6; asked for over SASL, since an anonymous user may have no token."""
-    if not at_least(cluster.version, "3.6"):
+    if not kafka.at_least(cluster.version, "3.6"):
         return
     renewers = ["User:alice", f"User:renewer-{tag}"]
     kept = cluster.admin("create-token", sasl=True, renewers=renewers, lifeMs=86_400_000)
@@ -147,18 +147,18 @@ def odd_names(cluster: Cluster) -> None:
         cluster.refused("create-acls", acls=[acl])
         cluster.refused("quotas", entity={"user": name}, set={"producer_byte_rate": 4096})
         cluster.refused("quotas", entity={"client-id": name}, set={"consumer_byte_rate": 512})
-        if at_least(cluster.version, "3.5"):
+        if kafka.at_least(cluster.version, "3.5"):
             cluster.refused(
                 "upsert-scram", user=name, password="CANARY-odd", salt="CANARY-salt-odd"
             )
-        if at_least(cluster.version, "3.6"):
+        if kafka.at_least(cluster.version, "3.6"):
             cluster.refused("create-token", sasl=True, renewers=[f"User:{name}"])
     cluster.refused(
         "create-topic",
         topic="odd.Names_1-2",
         configs={"follower.replication.throttled.replicas": "0:1,1:1"},
     )
-    if at_least(cluster.version, "3.7"):
+    if kafka.at_least(cluster.version, "3.7"):
         cluster.refused(
             "configs", type="CLIENT_METRICS", name="odd", set={"match": f"client_id={ODD}"}
         )
@@ -257,7 +257,7 @@ def wait_in_sync(cluster: Cluster, topic: str, count: int) -> None:
 
 def cordon(cluster: Cluster, broker: Node) -> None:
     """From 4.3 a log directory can be closed to new replicas."""
-    if at_least(cluster.version, "4.3"):
+    if kafka.at_least(cluster.version, "4.3"):
         name = str(broker.id)
         cluster.refused("configs", type="BROKER", name=name, set={"cordoned.log.dirs": "*"})
         cluster.refused("configs", type="BROKER", name=name, delete=["cordoned.log.dirs"])

@@ -19,10 +19,11 @@ import pytest
 from kraftool.repair.plan import HostPlan, Plan
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.interop import kafka, operations, our_commands, scenarios
-from tests.interop.clusters import AdminRefused, AdminSession, Cluster, Node, admin_client, at_least
+from tests.interop.clusters import Cluster, Node
 from tests.interop.ondisk import PARTITION, differences, gathered, segments, trees
 from tests.interop.our_commands import ROOT
 from tests.interop.our_nodes import end_of
+from tests.interop.shared_jvms import AdminRefused, AdminSession, admin_client
 
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222
@@ -141,7 +142,7 @@ def small_segments(version: str) -> dict[str, str]:
     """Settings with which a log has several segments, and loses the first ones soon."""
     size = (
         {"internal.metadata.log.segment.bytes": "6000"}
-        if at_least(version, "4.0")
+        if kafka.at_least(version, "4.0")
         else {"metadata.log.segment.min.bytes": "1000", "metadata.log.segment.bytes": "6000"}
     )
     return {**size, "metadata.max.retention.bytes": "12000"}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kraftool.image.metadata_version import level_of
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, at_least
+from tests.interop.clusters import Cluster
 from tests.interop.operations import (
     acls,
     configs,
@@ -67,7 +67,7 @@ def static_single(cluster: Cluster) -> None:
     node = cluster.add_node(1, ("broker", "controller"))
     cluster.use_static_voters()
     options: list[str] = []
-    if at_least(cluster.version, "3.5"):
+    if kafka.at_least(cluster.version, "3.5"):
         salt = base64.b64encode(b"CANARY-salt-boot").decode()
         secret = f"[name=boot,password=CANARY-scram-boot,salt={salt},iterations=4096]"
         options = ["--add-scram", f"SCRAM-SHA-256={secret}"]
@@ -118,7 +118,7 @@ def dynamic_quorum(cluster: Cluster) -> None:
     must(cluster, "remove-voter", unless=stale, at_leader=True, **gone)
     cluster.wait_caught_up(leaving)
     cluster.stop(leaving)
-    if at_least(cluster.version, "4.4"):
+    if kafka.at_least(cluster.version, "4.4"):
         cluster.refused("unregister-controller", id=leaving.id)
     reassignments(cluster, [jbod, plain], "a")
     shrink(cluster, [jbod, plain], "a")
@@ -194,7 +194,7 @@ def upgrade(cluster: Cluster) -> None:
     unheard = "not all of the voters support it"
     kraft = {"kraft.version": 1}
     dynamic = retry(cluster, "update-features", unless=unheard, features=kraft) is None
-    if not at_least(cluster.version, "4.1"):
+    if not kafka.at_least(cluster.version, "4.1"):
         # Kafka 3.9 says yes and only writes a FeatureLevelRecord: nothing changes for the quorum.
         cluster.note("(kraft.version stays 0 all the same: the voters are still static)")
         dynamic = False
@@ -219,7 +219,7 @@ def log_cleaning(cluster: Cluster) -> None:
     """Small segments, little retention, until Kafka's cleaner (once a minute) moved log start."""
     small = (
         {"internal.metadata.log.segment.bytes": "6000"}
-        if at_least(cluster.version, "4.0")
+        if kafka.at_least(cluster.version, "4.0")
         else {"metadata.log.segment.min.bytes": "1000", "metadata.log.segment.bytes": "6000"}
     )
     node = cluster.add_node(1, ("broker", "controller"), small)
@@ -320,7 +320,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "dynamic-quorum": Scenario(
         run=dynamic_quorum,
-        versions=tuple(version for version in ALL if at_least(version, "3.9")),
+        versions=tuple(version for version in ALL if kafka.at_least(version, "3.9")),
         common=SMALL_SNAPSHOTS,
         about="three dynamic voters and two brokers (one with two log dirs); leaders killed, a "
         "voter added, one removed, a broker unregistered, reassignments",
@@ -333,7 +333,7 @@ SCENARIOS: dict[str, Scenario] = {
     ),
     "upgrade": Scenario(
         run=upgrade,
-        versions=tuple(version for version in ALL if at_least(version, "3.9")),
+        versions=tuple(version for version in ALL if kafka.at_least(version, "3.9")),
         common=SMALL_SNAPSHOTS,
         about="three static voters and a broker from metadata.version 3.3 to the newest, then "
         "kraft.version 0 to 1 where Kafka does it",

@@ -20,7 +20,7 @@ import pytest
 from kraftool.client.model import QuorumView
 from kraftool.client.target import target_of
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, Node, at_least
+from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
 from tests.ports import HOST
 
@@ -454,7 +454,7 @@ def test_static_voters_become_dynamic(version: str, tmp_path: Path) -> None:
         assert any(
             "kraft.version is 0" in each["reason"] for each in blocked["quorumChange"]["checks"]
         )
-        if not at_least(version, "4.0"):
+        if not kafka.at_least(version, "4.0"):
             told = _document("upgrade", *at, code=5)
             assert told["quorumChange"]["outcome"] == "not tried"
             assert any(

@@ -38,7 +38,7 @@ from kraftool.storage.metadata_log import MetadataLog
 from kraftool.storage.paths import open_path
 from kraftool.storage.source import BytesSource
 from tests.interop import kafka
-from tests.interop.clusters import Cluster, Node, at_least
+from tests.interop.clusters import Cluster, Node
 from tests.interop.dumplog import kafka_dump_log
 from tests.ports import HOST
 
@@ -53,7 +53,7 @@ SETTINGS = {
 
 
 def small_segments(version: str) -> dict[str, str]:
-    if at_least(version, "4.0"):
+    if kafka.at_least(version, "4.0"):
         return {"internal.metadata.log.segment.bytes": str(SEGMENT_BYTES)}
     return {
         "metadata.log.segment.min.bytes": "1000",

@@ -10,6 +10,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -21,11 +23,16 @@ from tests.ports import HOST, free_ports
 pytestmark = pytest.mark.slow
 
 
-def started(directory: Path, *options: str) -> subprocess.Popen[str]:
+@contextmanager
+def started(directory: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A node that does not outlive its test."""
     command = [sys.executable, "-m", "kraftool", "node", "standalone", str(directory), *options]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1
-    )
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, bufsize=1) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def until_active(process: subprocess.Popen[str]) -> str:
@@ -88,14 +95,15 @@ def test_a_release_that_never_was_is_refused_first(kraftool: Run, tmp_path: Path
 def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_path: Path) -> None:
     directory = tmp_path / "controller"
     port, metrics = free_ports(2)
-    first = started(directory, "--listen", f"{HOST}:{port}", "--metrics-listen", str(metrics))
-    until_active(first)
-    base = f"http://{HOST}:{metrics}"
-    until_shown(base, "kafka_server_metadataloader_currentmetadataversion 30")
-    until_shown(base, "kafka_controller_kafkacontroller_activecontrollercount 1")
-    assert status(f"{base}/ready") == 200
-    assert (status(f"{base}/health"), status(f"{base}/nothing")) == (200, 404)
-    begun = ended(first)
+    options = ("--listen", f"{HOST}:{port}", "--metrics-listen", str(metrics))
+    with started(directory, *options) as first:
+        until_active(first)
+        base = f"http://{HOST}:{metrics}"
+        until_shown(base, "kafka_server_metadataloader_currentmetadataversion 30")
+        until_shown(base, "kafka_controller_kafkacontroller_activecontrollercount 1")
+        assert status(f"{base}/ready") == 200
+        assert (status(f"{base}/health"), status(f"{base}/nothing")) == (200, 404)
+        begun = ended(first)
     shown = "\n".join(re.findall(r"^    (\S+)$", begun, re.MULTILINE)).encode()
     lines_of_broker = decode(shown)[0].as_dict()
     assert lines_of_broker["controller.quorum.bootstrap.servers"] == f"{HOST}:{port}"
@@ -108,9 +116,9 @@ def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_p
     # A secret that somebody put into the file is shown nowhere.
     with (directory / "server.properties").open("a") as file:
         file.write("ssl.keystore.password=CANARY-keystore\n")
-    second = started(directory)
-    said = until_active(second)
-    went_on = ended(second)
+    with started(directory) as second:
+        said = until_active(second)
+        went_on = ended(second)
     assert "CANARY" not in said + went_on
     names = [re.search(r"Cluster (\S+) ", text) for text in (begun, went_on)]
     assert names[0] is not None

@@ -95,7 +95,7 @@ def session_of(leader: int) -> list[int]:
 
 
 def topics(rows: list[tuple[dict[str, Any], dict[str, Any]]]) -> set[str]:
-    values = (value for _, value in rows if value.get("type") == "TOPIC_RECORD")
+    values = (value for _, value in rows if value.get("type") == "TopicRecord")
     return {value["data"]["name"] for value in values}
 
 

@@ -23,7 +23,7 @@ from kraftool.commands.output import ColorWhen, Output
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
     from kraftool.node.identity import NodeIdentity
-    from kraftool.node.process import NodeOptions
+    from kraftool.node.options import NodeOptions
 
 
 class RoleOption(StrEnum):
@@ -43,24 +43,17 @@ def run(
     ] = None,
     witness: Annotated[
         bool,
-        typer.Option("--witness", help="Vote and replicate; lead as a last resort only."),
-    ] = False,
-    lead_without_controller: Annotated[
-        bool,
         typer.Option(
-            "--lead-without-controller",
-            help="Be an ordinary candidate, too; lead until a Kafka has caught up.",
-        ),
-    ] = False,
-    controller: Annotated[
-        bool,
-        typer.Option(
-            "--controller", help="Be an ordinary voter: run the controller while it leads."
+            "--witness", help="Vote and replicate, but run no controller; lead as a last resort."
         ),
     ] = False,
     image: Annotated[
         bool,
-        typer.Option("--image/--no-image", help="Replay the metadata and write snapshots of it."),
+        typer.Option(
+            "--image/--no-image",
+            help="Replay the metadata and write snapshots of it; a voter that does not is a"
+            " witness.",
+        ),
     ] = True,
     override: Annotated[
         list[str] | None,
@@ -85,14 +78,13 @@ def run(
     afterwards. An observer replicates and is not counted; a voter's
     disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
 
-    With --controller it is an ordinary voter: while it leads it is the active controller, at which
+    A voter is elected like any other: while it leads it is the active controller, at which
     brokers register and topics are created. Deleting topics, configs, ACLs, quotas, reassignments
     and upgrades of features are not done yet: until another node leads, brokers do not offer them.
 
-    Without --controller a voter is a witness: it replicates and votes for others. It leads as a
-    last resort only, if it alone has the newest records, and hands leadership to a Kafka voter as
-    soon as one has caught up. --lead-without-controller makes it an ordinary candidate that hands
-    over in the same way. As long as a node without a controller leads, brokers are not served, and
+    With --witness, or --no-image, a voter replicates and votes for others. It leads as a last
+    resort only, if it alone has the newest records, and hands leadership to a voter that runs a
+    controller as soon as one has caught up. As long as a witness leads, brokers are not served, and
     admin tools can describe the quorum, change its voters and kraft.version.
 
     It registers with the active controller, as Kafka's controllers do; --role observer and
@@ -102,19 +94,17 @@ def run(
     took too long, and with 70 after an invariant broke; stderr then has its state.
 
     It writes to the metadata directory of the configuration: log, snapshots, quorum-state and,
-    while it runs, the file kraftool-witness. With --dry-run nothing is written.
+    while a witness runs, the file kraftool-witness. With --dry-run nothing is written.
     """
     from kraftool.node.config import read_config
     from kraftool.node.identity import NotStarted, QuorumRole, read_identity
-    from kraftool.node.process import NodeOptions
+    from kraftool.node.options import NodeOptions
 
     to = output_of(log_format, Output(color=color, quiet=quiet))
-    if sum((witness, lead_without_controller, controller)) > 1:
-        raise UsageError("--witness, --controller and --lead-without-controller exclude each other")
-    if role is RoleOption.OBSERVER and (witness or lead_without_controller or controller):
-        raise UsageError("an observer neither votes nor leads", hint="--role voter")
-    if controller and not image:
-        raise UsageError("a controller needs the metadata", hint="drop --no-image")
+    if role is RoleOption.OBSERVER and witness:
+        raise UsageError(
+            "an observer does not vote, and a witness does", hint="drop one of the two"
+        )
     settings = read_config(config, overrides=dict(map(_override, override or ())))
     for note in settings.notes:
         to.note(f"kraftool: {settings.file}: {note}")
@@ -122,8 +112,7 @@ def run(
         raise UsageError(f"{settings.source_of('process.roles')}: process.roles has no controller")
     options = NodeOptions(
         part=None if role is None else QuorumRole(role.value),
-        stands=lead_without_controller,
-        runs_controller=controller,
+        witness=witness,
         replays=image,
         metrics=endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None,
         shutdown_s=shutdown_timeout,
@@ -134,12 +123,6 @@ def run(
         except NotStarted as error:
             raise RefusedError(error.message, hint=error.hint) from error
         to.finish()
-    if lead_without_controller:
-        to.note(
-            "kraftool: --lead-without-controller: while this node leads, no broker is"
-            " registered, fenced or unfenced, and admin tools can change voters and"
-            " kraft.version only"
-        )
     run_to_end(to, settings, options, log_format)
 
 
@@ -160,6 +143,5 @@ def _describe(to: Output, config: NodeConfig, identity: NodeIdentity, options: N
         config,
         identity,
         wanted=options.part,
-        stands=options.stands,
         runs_controller=options.runs_controller,
     )

@@ -14,7 +14,7 @@ from kraftool.commands.output import Output
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
-    from kraftool.node.process import NodeOptions
+    from kraftool.node.options import NodeOptions
     from kraftool.raft.names import Endpoint
 
 
@@ -62,8 +62,9 @@ def run_to_end(to: Output, config: NodeConfig, options: NodeOptions, log_format:
     """Run until a signal ends it, and end the command."""
     import asyncio
 
+    from kraftool.node.ending import Ended
     from kraftool.node.identity import NotStarted, read_identity
-    from kraftool.node.process import Ended, run_node
+    from kraftool.node.process import run_node
     from kraftool.node.runner import NodeFailedError
     from kraftool.node.security import Security
     from kraftool.storage.lock_taking import DirectoryInUse

@@ -68,7 +68,7 @@ def standalone(
     SIGTERM, SIGHUP and Ctrl-C.
     """
     from kraftool.node.identity import read_identity
-    from kraftool.node.process import NodeOptions
+    from kraftool.node.options import NodeOptions
     from kraftool.node.standalone import (
         NotStandalone,
         broker_lines,
@@ -110,5 +110,5 @@ def standalone(
     to.line()
     to.line(f"Format its directory with kafka-storage format -t {printable(cluster_id)} -c FILE")
     to.flush()
-    options = NodeOptions(runs_controller=True, metrics=metrics, shutdown_s=shutdown_timeout)
+    options = NodeOptions(metrics=metrics, shutdown_s=shutdown_timeout)
     run_to_end(to, config, options, log_format)

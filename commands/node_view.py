@@ -21,8 +21,7 @@ def write_plan(
     identity: NodeIdentity,
     *,
     wanted: QuorumRole | None,
-    stands: bool,
-    runs_controller: bool = False,
+    runs_controller: bool,
 ) -> None:
     """Say who would run where, as what, and what prevents it. Raises NotStarted as the run does."""
     found = at_rest(config, identity)
@@ -36,7 +35,7 @@ def write_plan(
         ("lock", f"held by {lock.holder}" if lock.state is LockState.HELD else "free"),
         ("log", _offsets(found)),
         ("voters", ", ".join(found.voters) or "none in its log yet"),
-        ("runs as", part + _candidacy(part, stands=stands, runs_controller=runs_controller)),
+        ("runs as", part + _candidacy(part, runs_controller=runs_controller)),
         (
             "listens",
             ", ".join(
@@ -58,15 +57,13 @@ def write_plan(
         to.problem(each)
 
 
-def _candidacy(part: QuorumRole, *, stands: bool, runs_controller: bool) -> str:
+def _candidacy(part: QuorumRole, *, runs_controller: bool) -> str:
     """Whether it can be elected."""
     if part is QuorumRole.OBSERVER:
         return ", does not vote"
     if runs_controller:
         return ", an ordinary candidate; the active controller while it leads"
-    if stands:
-        return ", an ordinary candidate; hands leadership to a Kafka that has caught up"
-    return ", leads as a last resort only; hands leadership to a Kafka that has caught up"
+    return ", a witness: leads as a last resort only, until a controller has caught up"
 
 
 def _offsets(found: AtRest) -> str:

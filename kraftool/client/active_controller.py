@@ -1,4 +1,4 @@
-"""Says which voters cannot become an active controller, and what makes one of Kafka's lead again.
+"""Says which voters cannot become an active controller, and what makes one that can lead again.
 
 Owns the words on a leader that runs no controller, for health, the dashboard and their advice.
 """
@@ -21,7 +21,7 @@ def without_controller(view: QuorumView) -> str:
 
 
 def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
-    """Return what makes a Kafka controller lead again; `keeping`: the voters that keep up."""
+    """Return what makes a controller lead again; `keeping`: the voters that keep up."""
     assert view.quorum is not None, "the caller has a leader"
     leader_id, end = view.quorum.leader_id, leader_end(view)
     count = len(view.voters)
@@ -33,22 +33,23 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
         and voter.log_end_offset >= end
         and view.runs_controller(voter.replica.id)
     )
-    restart = f"restart node {leader_id} without --lead-without-controller"
+    restart = f"restart node {leader_id} without --witness"
     if not ready:
         step = (
-            "make sure that a voter runs Kafka and that its lag is 0 (kraftool quorum describe):"
+            "make sure that a voter runs a controller and that its lag is 0 (kraftool quorum"
+            " describe):"
             f" node {leader_id} then hands leadership to it. If it still leads after a minute,"
             f" {restart}"
         )
     elif len(others) >= majority_of(count):
         step = (
-            f"wait: node {leader_id} hands leadership to a Kafka that has caught up. If it still"
-            f" leads after a minute, stop it: {_elected(ready)}"
+            f"wait: node {leader_id} hands leadership to a controller that has caught up. If it"
+            f" still leads after a minute, stop it: {_elected(ready)}"
         )
     else:
         step = (
-            f"wait: node {leader_id} hands leadership to a Kafka that has caught up. If it still"
-            f" leads after a minute, {restart}: {_elected(ready)}."
+            f"wait: node {leader_id} hands leadership to a controller that has caught up. If it"
+            f" still leads after a minute, {restart}: {_elected(ready)}."
             f" Do not leave node {leader_id} stopped: without it"
             f" {len(others)} of {many(count, 'voter')} would be left, and a leader needs"
             f" {majority_of(count)} votes"
@@ -58,8 +59,8 @@ def next_step(view: QuorumView, keeping: tuple[int, ...]) -> str:
 
 def _elected(ready: list[int]) -> str:
     if len(ready) == 1:
-        return f"node {ready[0]} runs Kafka, has caught up, and is elected"
-    return f"nodes {listed(ready)} run Kafka and have caught up; one of them is elected"
+        return f"node {ready[0]} runs a controller, has caught up, and is elected"
+    return f"nodes {listed(ready)} run controllers and have caught up; one of them is elected"
 
 
 def only_controller(view: QuorumView, keeping: tuple[int, ...]) -> int | None:

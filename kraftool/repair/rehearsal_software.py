@@ -95,7 +95,7 @@ def own_node() -> Software:
     """kraftool's node, which leads without a controller."""
     above = os.path.dirname(os.path.dirname(os.path.realpath(kraftool.__file__)))
     paths = [above, *filter(None, [os.environ.get("PYTHONPATH", "")])]
-    run = ("-m", "kraftool", "node", "run", "--lead-without-controller", "--config")
+    run = ("-m", "kraftool", "node", "run", "--config")
     return Software(
         name="kraftool's own node",
         command=(sys.executable, *run),

@@ -31,7 +31,8 @@ class WitnessMarker:
     node_id: int
     directory_id: str
     is_last_resort: bool = True
-    """True for a node that is elected as a last resort only; else it is an ordinary candidate."""
+    """True for a node that is elected as a last resort only; else it was an ordinary candidate
+    without a controller, which older versions of kraftool had."""
     process_id: int = 0
     started_at: str = ""
     quorum_state_sha256: str = ""

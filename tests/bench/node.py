@@ -34,7 +34,7 @@ from tests.interop.clusters import Cluster, Node
 from tests.interop.our_nodes import start_ours
 from tests.interop.wireprobes import Prober
 
-LEADS = ("--role", "voter", "--lead-without-controller")
+OPTIONS = ("--role", "voter")
 _PROBE_S = 0.005
 WARM_S = 5.0
 """What a leader may have before it counts; a JVM compiles what it needs."""
@@ -84,7 +84,7 @@ def failing_over(root: Path, version: str, rounds: int) -> None:
     ):
         sides: list[tuple[Cluster, Start, list[float]]] = [
             (theirs, lambda cluster, node: cluster.start(node), []),
-            (ours, lambda cluster, node: start_ours(cluster, node, options=LEADS), []),
+            (ours, lambda cluster, node: start_ours(cluster, node, options=OPTIONS), []),
         ]
         for cluster, start, _ in sides:
             three(cluster)
@@ -191,7 +191,7 @@ def idle(root: Path, version: str, seconds: float) -> None:
         three(cluster)
         one, two, ours = cluster.controllers
         cluster.start(one, two)
-        start_ours(cluster, ours, options=("--role", "voter"))
+        start_ours(cluster, ours, options=("--role", "voter", "--witness"))
         leader = cluster.wait_leader()
         theirs = two if leader is one else one
         cluster.wait_caught_up(ours, theirs)
@@ -250,7 +250,7 @@ def follow(cluster: Cluster, leader: Node, follower: Node, *, is_ours: bool) -> 
         if follower.process is not None:
             cluster.kill(follower)
         if is_ours:
-            start_ours(cluster, follower, options=("--role", "voter"))
+            start_ours(cluster, follower, options=("--role", "voter", "--witness"))
         else:
             cluster.start(follower)
         if cluster.wait_leader() is leader:

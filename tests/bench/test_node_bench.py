@@ -36,12 +36,12 @@ def test_a_failover_ends_when_another_node_has_committed(tmp_path: Path) -> None
     with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
         node.three(cluster)
         for controller in cluster.controllers:
-            start_ours(cluster, controller, options=node.LEADS)
+            start_ours(cluster, controller, options=node.OPTIONS)
         old, epoch = cluster.wait_leader(), cluster.leader_epoch()
         cluster.wait_caught_up(*cluster.controllers)
         began = time.monotonic()
         took_ms = node.failover(
-            cluster, lambda cluster, each: start_ours(cluster, each, options=node.LEADS)
+            cluster, lambda cluster, each: start_ours(cluster, each, options=node.OPTIONS)
         )
         assert 100 < took_ms <= (time.monotonic() - began) * 1000
         assert cluster.wait_leader(above_epoch=epoch) is not old

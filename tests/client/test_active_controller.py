@@ -95,8 +95,9 @@ def test_a_witness_is_one_among_sources_of_voters() -> None:
 
 def test_with_two_kafkas_left_it_can_be_stopped() -> None:
     assert _step(without_controller()) == (
-        "wait: node 3 hands leadership to a Kafka that has caught up. If it still leads after a"
-        " minute, stop it: nodes 1 and 2 run Kafka and have caught up; one of them is elected"
+        "wait: node 3 hands leadership to a controller that has caught up. If it still leads after"
+        " a minute, stop it: nodes 1 and 2 run controllers and have caught up; one of them is"
+        " elected"
     )
 
 
@@ -105,8 +106,10 @@ def test_with_one_kafka_left_its_vote_is_needed() -> None:
     leader = node(3, leader=3, quorum=described(voters, leader=3), runs_controller=False)
     now = QuorumView(nodes=(gone(1), node(2, leader=3, runs_controller=True), leader))
     step = _step(now)
-    assert step.startswith("wait: node 3 hands leadership to a Kafka that has caught up. If it")
-    assert "restart node 3 without --lead-without-controller: node 2 runs Kafka" in step
+    assert step.startswith(
+        "wait: node 3 hands leadership to a controller that has caught up. If it"
+    )
+    assert "restart node 3 without --witness: node 2 runs a controller" in step
     assert "Do not leave node 3 stopped: without it 1 of 3 voters would be left" in step
 
 
@@ -118,7 +121,9 @@ def test_without_a_kafka_that_caught_up_one_has_to_come_first() -> None:
         quorum = described([replica(1, fetched=-1), behind, replica(3)], leader=3)
         leader = node(3, leader=3, quorum=quorum, runs_controller=False)
         now = QuorumView(nodes=(gone(1), node(2, leader=3, runs_controller=True), leader))
-        assert _step(now).startswith("make sure that a voter runs Kafka and that its lag is 0")
+        assert _step(now).startswith(
+            "make sure that a voter runs a controller and that its lag is 0"
+        )
 
 
 def test_witnesses_do_not_count_as_spares() -> None:

@@ -60,7 +60,7 @@ def test_a_dry_run_says_who_it_would_be_and_touches_nothing(kraftool: Run, serve
     words = " ".join(ran.text.split())
     assert "node 2, directory " in words
     assert "lock free" in words
-    assert "runs as voter, leads as a last resort only" in words
+    assert "runs as voter, an ordinary candidate; the active controller while it leads" in words
     assert "log offsets 0 to 223 (end offset 224)" in words, "as dump says it"
     assert "recorded at 127.0.0.1:41733 (CONTROLLER): will be changed" in words
     assert content(server.parent) == before
@@ -170,7 +170,6 @@ def test_a_voter_is_not_made_to_observe_and_nothing_of_it_is_mended(
 @pytest.mark.parametrize(
     "options",
     [
-        ("--witness", "--lead-without-controller"),
         ("--role", "observer", "--witness"),
         ("--override", "node.id"),
         ("--metrics-listen", "here"),
@@ -233,7 +232,7 @@ def _started(config: Path, *, ignored: tuple[signal.Signals, ...] = ()) -> subpr
     """A node that has started, with lines of JSON."""
     command = [
         sys.executable, "-m", "kraftool", "node", "run", "--config", str(config),
-        "--lead-without-controller", "--log-format", "json",
+        "--log-format", "json",
     ]  # fmt: skip
 
     def ignore() -> None:
@@ -269,13 +268,12 @@ def test_every_line_is_json_from_the_first_to_the_last(only: Path) -> None:
     only.write_text(only.read_text() + "unknown.key=1\n")
     (only.parent / "data" / "__cluster_metadata-0" / "quorum-state").unlink(missing_ok=True)
     done = apart(
-        "node", "run", "--config", only, "--log-format", "json", "--lead-without-controller",
+        "node", "run", "--config", only, "--log-format", "json",
         "--override", "listeners=CONTROLLER://203.0.113.1:9093",
     )  # fmt: skip
     assert done.code == 3
     first, *_, last = _parsed(done.err)
     assert "unknown.key" in first["message"]
-    assert "--lead-without-controller" in done.err
     assert last["level"] == "ERROR"
     assert "cannot listen on 203.0.113.1:9093" in last["message"]
 
@@ -329,7 +327,7 @@ def test_metadata_that_it_does_not_know_ends_a_node_with_that_reason(
     log.close()
     done = apart(
         "node", "run", "--config", only, "--quiet",
-        "--lead-without-controller", "--override", "controller.quorum.election.timeout.ms=100",
+        "--override", "controller.quorum.election.timeout.ms=100",
     )  # fmt: skip
     assert done.code == 70, done.err
     assert "at offset 0: a record type 999 version 0 that cannot be replayed" in done.err

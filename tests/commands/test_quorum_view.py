@@ -62,7 +62,7 @@ def test_a_leader_without_a_controller_is_said_first_and_last(
         "controller", "controller", "witness",
     ]  # fmt: skip
     assert "Node 3 leads, but it runs no controller: topics cannot be created" in table
-    assert "→ wait: node 3 hands leadership to a Kafka that has caught up" in table
+    assert "→ wait: node 3 hands leadership to a controller that has caught up" in table
 
 
 def test_a_witness_that_follows_is_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,7 @@ from tests.interop.our_nodes import batches, start_ours
 from tests.interop.wireproxy import Proxy
 from tests.interop.wirequorum import Quorum
 
-LEADS = ("--role", "voter", "--lead-without-controller", "--shutdown-timeout", "10")
+OPTIONS = ("--role", "voter", "--shutdown-timeout", "10")
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ class Chaos:
         one, two, three = self.quorum.controllers
         self.is_ours = {one.id: False, two.id: False, three.id: True}
         self.quorum.start(one, two)
-        start_ours(self.quorum, three, options=LEADS)
+        start_ours(self.quorum, three, options=OPTIONS)
         self.settled()
 
     def round(self) -> None:
@@ -115,7 +115,7 @@ class Chaos:
         def again() -> None:
             self.is_ours[node.id] = self.random.random() < 0.5
             if self.is_ours[node.id]:
-                start_ours(self.quorum, node, options=LEADS)
+                start_ours(self.quorum, node, options=OPTIONS)
             else:
                 self.quorum.start(node)
 
@@ -132,7 +132,7 @@ class Chaos:
         return self.quorum.proxy.cut_off
 
     def _load(self) -> None:
-        """Records beside those that a Kafka leads with; nobody takes them while ours leads."""
+        """Records beside no-op records; only a Kafka takes these."""
         for number in range(3):
             self.quorum.refused(
                 "configs", quiet=True, type="BROKER", name="", timeoutMs=1500,

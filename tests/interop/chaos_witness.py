@@ -20,8 +20,7 @@ from tests.interop.clusters import Cluster, Node
 from tests.interop.our_nodes import end_of, metric, start_ours
 
 PATIENCE_S = 60.0
-WITNESS = ("--role", "voter")
-CANDIDATE = (*WITNESS, "--lead-without-controller")
+WITNESS = ("--role", "voter", "--witness")
 _LED = re.compile(r"WARNING leads without a controller")
 
 
@@ -39,8 +38,7 @@ class Round:
 class WitnessChaos:
     """Kafkas 1 and 2, and witness 3."""
 
-    def __init__(self, cluster: Cluster, seed: int, options: tuple[str, ...]) -> None:
-        self.options = options
+    def __init__(self, cluster: Cluster, seed: int) -> None:
         self.cluster, self.random = cluster, random.Random(seed)
         self.ledger = Ledger()
         self.rounds: list[Round] = []
@@ -49,7 +47,7 @@ class WitnessChaos:
 
     def begin(self) -> None:
         self.cluster.start(*self.kafkas)
-        start_ours(self.cluster, self.witness, options=self.options)
+        start_ours(self.cluster, self.witness, options=WITNESS)
         self._settled()
 
     def round(self) -> Round:
@@ -120,16 +118,14 @@ class WitnessChaos:
         self.ledger.take(nodes, watermark)
 
 
-def run(
-    folder: Path, *, rounds: int, seed: int, options: tuple[str, ...] = WITNESS
-) -> WitnessChaos:
+def run(folder: Path, *, rounds: int, seed: int) -> WitnessChaos:
     """So many rounds; raises at the first in which no Kafka leads or a committed record is lost."""
     with Cluster(kafka.TOOLS_VERSION, folder) as cluster:
         for each in (1, 2, 3):
             cluster.add_node(each, ("controller",))
         cluster.use_bootstrap_servers()
         cluster.format(cluster.controllers, "--initial-controllers", cluster.initial_controllers())
-        chaos = WitnessChaos(cluster, seed, options)
+        chaos = WitnessChaos(cluster, seed)
         chaos.begin()
         for _ in range(rounds):
             done = chaos.round()

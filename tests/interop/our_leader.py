@@ -16,8 +16,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kraftool.commands.node_log import handler
 from kraftool.node.config import read_config
+from kraftool.node.ending import Ended
 from kraftool.node.identity import QuorumRole, read_identity
-from kraftool.node.process import Ended, NodeOptions, run_node
+from kraftool.node.options import NodeOptions
+from kraftool.node.process import run_node
 from kraftool.node.security import Security
 from kraftool.raft.names import Endpoint
 
@@ -33,7 +35,6 @@ def main() -> int:
     log.handlers = [handler(say, as_json=False)]
     options = NodeOptions(
         part=QuorumRole.VOTER,
-        stands=True,
         keeps_leading=True,
         metrics=Endpoint("127.0.0.1", int(sys.argv[2])),
     )

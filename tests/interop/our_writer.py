@@ -20,9 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from kraftool.commands.node_log import handler
 from kraftool.decoders.errors import KraftoolError
 from kraftool.node.config import read_config
+from kraftool.node.ending import Ended
 from kraftool.node.identity import QuorumRole, read_identity
 from kraftool.node.machine import BlindMachine
-from kraftool.node.process import Ended, NodeOptions, run_node
+from kraftool.node.options import NodeOptions
+from kraftool.node.process import run_node
 from kraftool.node.runner import Runner
 from kraftool.node.security import Security
 from kraftool.raft.events import Append, LeaderChanged
@@ -82,7 +84,7 @@ def main() -> int:
     log.handlers = [handler(say, as_json=False)]
     config = read_config(file)
     options = NodeOptions(
-        part=QuorumRole.VOTER, stands=True, consumer=lambda runner: Writer(runner, rate, records)
+        part=QuorumRole.VOTER, consumer=lambda runner: Writer(runner, rate, records)
     )
     ended = asyncio.run(run_node(config, read_identity(config), options, Security(config)))
     return int(ended is not Ended.IN_ORDER)

@@ -30,8 +30,7 @@ from tests.interop.our_nodes import (
 )
 
 pytestmark = pytest.mark.interop
-LEADS = ("--role", "voter", "--lead-without-controller")
-WITNESS = ("--role", "voter")
+WITNESS = ("--role", "voter", "--witness")
 
 
 @pytest.fixture
@@ -164,7 +163,7 @@ def test_three_of_ours_and_a_rolling_change_from_kafka_and_back(quorum: Cluster)
         node.process.stop()
         node.process = None
         if to_ours:
-            start_ours(quorum, node, options=LEADS)
+            start_ours(quorum, node)
         else:
             quorum.start(node)
 

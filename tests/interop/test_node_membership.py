@@ -216,21 +216,21 @@ def test_ours_joins_by_itself_a_quorum_that_a_kafka_leads_and_moves_in_it(quorum
     joining = quorum.nodes[1]
     leader = quorum.wait_leader()
     assert stopped(joining) == 0
-    start_ours(quorum, joining)
+    start_ours(quorum, joining, options=("--witness",))
     quorum.wait_caught_up(joining)
     wait_voters(quorum, leader, 2, 3)  # without the key it only observes
     stopped(joining)
 
     joining.settings |= JOINS
     joining.write_properties()
-    start_ours(quorum, joining)
+    start_ours(quorum, joining, options=("--witness",))
     wait_voters(quorum, leader, 1, 2, 3)
     assert HOST in endpoint(quorum, leader, joining)
     kafka.wait_for("it to be a witness", lambda: metric(joining, "witness") == 1, every=0.2)
     stopped(joining)
 
     advertise(joining, "localhost")
-    start_ours(quorum, joining)
+    start_ours(quorum, joining, options=("--witness",))
     assert joining.process is not None
     assert "WARNING recorded elsewhere: will be changed" in joining.process.output()
     kafka.wait_for(
@@ -292,7 +292,7 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
 def test_a_voter_of_ours_registers_with_a_kafka_that_leads(static: Cluster) -> None:
     """Without that, the Kafka would refuse: controller 1 has not registered."""
     voter, leader = static.nodes[1], static.nodes[2]
-    start_ours(static, voter, options=("--role", "voter"))
+    start_ours(static, voter, options=("--role", "voter", "--witness"))
     static.start(leader)
     leads(static, leader)
 
@@ -313,7 +313,7 @@ def test_a_voter_of_ours_registers_with_a_kafka_that_leads(static: Cluster) -> N
     assert voter.process is not None
     voter.process.stop()
     voter.process = None
-    start_ours(static, voter, options=("--role", "voter"))
+    start_ours(static, voter, options=("--role", "voter", "--witness"))
     assert registered_as(voter) != before, "each run registers anew"
     assert controllers(static, leader)[1] == f"{HOST}:{voter.ports['CONTROLLER']}"
 

@@ -68,7 +68,7 @@ def test_ours_is_a_voter_over_secured_listeners(
     with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
         nodes = secured(cluster, stores, protocol)
         cluster.start(*nodes[:2])
-        start_ours(cluster, nodes[2], options=("--role", "voter"))
+        start_ours(cluster, nodes[2], options=("--role", "voter", "--witness"))
         leader = cluster.wait_leader()
         cluster.wait_caught_up(nodes[2])
         dying = next(node for node in nodes[:2] if node is not leader)

@@ -25,8 +25,8 @@ from tests.ports import HOST, free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 60.0
-_LEADS = ("--role", "voter", "--lead-without-controller")
-_FOLLOWS = ("--role", "voter")
+_LEADS = ("--role", "voter")
+_FOLLOWS = ("--role", "voter", "--witness")
 _ASKED = {"topics": [{"topicName": "__cluster_metadata", "partitions": [{"partitionIndex": 0}]}]}
 
 

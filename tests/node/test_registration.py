@@ -30,7 +30,7 @@ from kraftool.net.server import Peer, Server
 from kraftool.node import registration
 from kraftool.node.identity import QuorumRole
 from kraftool.node.machine import BlindMachine
-from kraftool.node.process import NodeOptions
+from kraftool.node.options import NodeOptions
 from kraftool.node.registration import Registrar, backoff_s
 from kraftool.node.runner import Runner
 from kraftool.raft.events import Resign, TimePassed
@@ -348,7 +348,7 @@ def test_the_wait_doubles_to_two_minutes_as_kafkas() -> None:
 
 def test_who_only_observes_or_has_no_image_does_not_register() -> None:
     assert NodeOptions().registers
-    assert NodeOptions(part=QuorumRole.VOTER, stands=True).registers
+    assert NodeOptions(part=QuorumRole.VOTER).registers
     assert not NodeOptions(part=QuorumRole.OBSERVER).registers
     assert not NodeOptions(replays=False).registers
     assert not NodeOptions(consumer=BlindMachine).registers

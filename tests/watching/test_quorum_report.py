@@ -226,7 +226,7 @@ def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
     assert said.severity is Severity.ERROR
     assert said.reason.startswith(
         "Node 3 leads, but it runs no controller: topics cannot be created, and brokers that start"
-        " exit. Next: wait: node 3 hands leadership to a Kafka that has caught up. If it still"
+        " exit. Next: wait: node 3 hands leadership to a controller that has caught up."
     )
     words = {line.name: line.parts for line in summary.lines(report)}
     assert words["Leader"][0] == ("✖ node 3, without a controller", "bad")

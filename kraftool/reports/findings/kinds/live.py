@@ -30,17 +30,17 @@ NO_CONTROLLER = _kind(
     "NO-CONTROLLER",
     _ERROR,
     "The leader runs no controller: topics cannot be created, brokers that start exit, and brokers"
-    " that fail are not fenced. kraftool node leads so until a Kafka voter has caught up: as a last"
-    " resort, or as a candidate with --lead-without-controller.",
-    "make sure that a voter runs Kafka and catches up, and that a majority remains. The leader"
-    " hands over to it. If it leads after a minute, restart it without --lead-without-controller",
+    " that fail are not fenced. kraftool node run --witness leads so, as a last resort,"
+    " until a voter that runs a controller has caught up.",
+    "make sure that a voter runs a controller and catches up, and that a majority remains. The"
+    " leader hands over to it. If it leads after a minute, restart it without --witness",
 )
 ONE_CONTROLLER = _kind(
     "ONE-CONTROLLER",
     _WARNING,
     "Only one of the voters that keep up runs a controller; the others are witnesses. If that one"
     " fails, no active controller can be elected.",
-    "start Kafka in place of a witness, or bring back the voters that do not keep up",
+    "start a controller in place of a witness, or bring back the voters that do not keep up",
 )
 UNREACHED = _kind(
     "UNREACHED",

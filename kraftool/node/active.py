@@ -1,0 +1,45 @@
+"""What a node that can be the active controller has beside a standby's parts.
+
+Owns what its configuration and its directory say to a controller.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kraftool.controller.settings import ControllerSettings
+from kraftool.node.bootstrap import bootstrap_records
+from kraftool.node.config import NodeConfig
+from kraftool.node.controlling import Controlling
+from kraftool.node.identity import NodeIdentity
+from kraftool.node.machine import ImageMachine
+from kraftool.node.runner import Runner
+from kraftool.storage.metadata_log import MetadataLog
+
+
+def controller_of(
+    config: NodeConfig,
+    identity: NodeIdentity,
+    log: MetadataLog,
+    runner: Runner,
+    machine: ImageMachine,
+) -> Controlling:
+    """What runs the active controller while this node leads."""
+    return Controlling(runner, machine, _settings(config, identity, log))
+
+
+def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> ControllerSettings:
+    """What the configuration and the directory say to a controller."""
+    given = config.controller
+    return ControllerSettings(
+        node_id=identity.node_id,
+        cluster_id=identity.cluster_id,
+        bootstrap=bootstrap_records(Path(config.metadata_directory), log),
+        default_replication_factor=given.default_replication_factor,
+        default_partitions=given.default_partitions,
+        session_timeout_ms=given.session_timeout_ms,
+        max_idle_ms=config.max_idle_interval_ms or None,
+        leader_imbalance_check_ms=given.leader_imbalance_check_ms,
+        unclean_election_check_ms=given.unclean_election_check_ms,
+        static_configs=config.given,
+    )

@@ -1,0 +1,76 @@
+"""What every node does with the log that it replicates, whoever leads: it replays it, and writes
+snapshots of what it replayed.
+
+Owns which state machine a node has, which levels of features it can replay, and when it has caught
+up. What a node does beside that while it leads is in `active.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+
+from kraftool.image.image import MetadataImage
+from kraftool.image.metadata_version import (
+    FEATURES,
+    KRAFT_VERSION,
+    LATEST_LEVEL,
+    METADATA_VERSION,
+    OLDEST_KRAFT_LEVEL,
+)
+from kraftool.node.config import NodeConfig
+from kraftool.node.machine import BlindMachine, ImageMachine
+from kraftool.node.options import NodeOptions
+from kraftool.node.runner import Consumer, Runner
+from kraftool.node.snapshotting import Snapshotting
+from kraftool.raft.names import VersionRange
+from kraftool.raft.raft import Raft
+
+_READY_LAG = 1000
+"""Records that a node may be behind, and be ready."""
+
+
+def state_machine(
+    config: NodeConfig,
+    options: NodeOptions,
+    runner: Runner,
+    closing: contextlib.AsyncExitStack,
+) -> tuple[Consumer, Callable[[], MetadataImage | None]]:
+    """The state machine, and where its image is."""
+    if options.consumer is not None:
+        return options.consumer(runner), lambda: None
+    if not options.replays:
+        return BlindMachine(runner), lambda: None
+    snapshotting = Snapshotting(
+        runner,
+        after_bytes=config.log.snapshot_after_bytes,
+        after_ms=config.log.snapshot_after_ms,
+    )
+    closing.push_async_callback(snapshotting.close)
+    machine = ImageMachine(runner, snapshotting.applied)
+    cleaning = asyncio.get_running_loop().create_task(snapshotting.clean_for_ever())
+    closing.callback(cleaning.cancel)
+    return machine, lambda: machine.image
+
+
+def is_caught_up(raft: Raft, image: MetadataImage | None) -> bool:
+    """Whether the node knows a leader and shows all that it knows to be committed."""
+    committed = raft.role.high_watermark
+    if raft.leader_id is None or committed is None:
+        return False
+    return image is None or image.provenance.last_offset >= committed - 1 - _READY_LAG
+
+
+def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
+    """The levels of features that this software reads and writes."""
+    found = {
+        name: VersionRange(0, max(rule.level for rule in rules))
+        for name, rules in FEATURES.items()
+        if name != KRAFT_VERSION
+    }
+    return {
+        METADATA_VERSION: VersionRange(OLDEST_KRAFT_LEVEL, LATEST_LEVEL),
+        KRAFT_VERSION: kraft_version,
+        **found,
+    }

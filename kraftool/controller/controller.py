@@ -2,7 +2,8 @@
 
 Owns the order of things: a decision is made on all that was appended, its records are replayed at
 the offsets that they will have, and its answer waits until they are committed. An answer without
-records waits for what it may depend on. A refusal waits for nothing, as in Kafka.
+records waits for what it may depend on. A refusal waits for nothing, as in Kafka. A decision with
+very many records takes several steps (`is_busy`), between which nothing else is decided.
 
 Nothing of it survives: who stops being the active controller drops it, fails what waits
 (`waiting`), and is left with what is committed.
@@ -11,8 +12,9 @@ Nothing of it survives: who stops being the active controller drops it, fails wh
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.controller import (
@@ -26,6 +28,7 @@ from kraftool.controller import (
 from kraftool.controller.activation import activation
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats, Session
+from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.placement import RandomSource
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
@@ -76,10 +79,25 @@ class Step:
     """To be appended in this order, before the controller is asked anything else."""
     answers: list[Answered] = field(default_factory=list)
 
+    @property
+    def record_count(self) -> int:
+        return sum(len(batch.records) for batch in self.batches)
+
 
 class _Parked(NamedTuple):
     offset: int
     answer: Answered | None
+
+
+@dataclass(slots=True)
+class _Work:
+    """A decision whose records are being taken."""
+
+    decision: Decision
+    records: Iterator[WrittenRecord]
+    number: int | None
+    """Of the request that it answers."""
+    has_written: bool = False
 
 
 class ActiveController:
@@ -96,19 +114,23 @@ class ActiveController:
         registered_at: Mapping[int, int],
         now_ms: int,
         heartbeats: Heartbeats | None = None,
+        partitions: PartitionIndex | None = None,
     ) -> None:
         """`image`: what is visible of the log below `next_offset`, all of which is committed.
         `new_id`: gives the ids of topics. `registered_at`: see ControllerState. `heartbeats`: new
-        ones, where a test wants its own."""
+        ones, where a test wants its own. `partitions`: the index of the image's, if it has been
+        made already."""
         self.settings, self._chance, self._new_id = settings, chance, new_id
         self.state = ControllerState(
             image,
             registered_at=registered_at,
             static_configs=settings.static_configs,
             node_id=settings.node_id,
+            partitions=partitions,
         )
         self.next_offset = next_offset
         self._parked: deque[_Parked] = deque()
+        self._work: _Work | None = None
         self._timers = Timers(settings)
         self.kraft_version = 0
         """The finalized level, which the log's control records have; whoever runs this sets it."""
@@ -145,9 +167,7 @@ class ActiveController:
             min_insync_replicas=topic_configs.min_insync_replicas_of_file(self.state),
         )
         step = Step()
-        if decision.records:
-            self._append(decision, step)
-            self._park(None)
+        self._carry_out(decision, None, step)
         self._timers.start(now_ms)
         return step
 
@@ -155,9 +175,30 @@ class ActiveController:
         """A heartbeat has arrived. It is noted at once, so that a busy controller fences nobody."""
         self._heartbeats.heard(Session(broker_id, epoch), now_ms)
 
-    def handle(self, now_ms: int, request: ControllerRequest) -> Step:
-        """Decide on a request. Its answer is in this step or in a later one."""
+    def turn(self, now_ms: int, queue: deque[ControllerRequest]) -> Step:
+        """Go on with what was begun, decide on what waits, and do what is due: as much as one step
+        may have. There is more to do where requests are left, or `is_busy`."""
         step = Step()
+        if self._work is not None:
+            self._take(step)
+        while queue and not self._is_full(step):
+            self._handle(now_ms, queue.popleft(), step)
+        while not self._is_full(step) and (task := self._timers.take_due(now_ms)) is not None:
+            decision, has_more = self._run(task, now_ms)
+            self._timers.ran(task, now_ms, has_more=has_more)
+            self._carry_out(decision, None, step)
+        return step
+
+    def _is_full(self, step: Step) -> bool:
+        return self.is_busy or step.record_count >= self.settings.most_records_at_once
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a decision has more records than one step may."""
+        return self._work is not None
+
+    def _handle(self, now_ms: int, request: ControllerRequest, step: Step) -> None:
+        """Decide on a request. Its answer is in this step or in a later one."""
         try:
             if request.deadline_ms is not None and now_ms > request.deadline_ms:
                 self._time_out(request)
@@ -166,30 +207,12 @@ class ActiveController:
         except RequestRefused as refused:
             body = refused_answer(request.api, request.body, refused)
             step.answers.append(Answered(request.number, body))
-            return step
-        self._append(decision, step)
-        if decision.at_offset is not None:
-            decision.at_offset(self.next_offset - 1)
-        answer = Answered(request.number, decision.answer)
-        if decision.records or self._parked:
-            self._park(answer, at=self.next_offset - 1 if decision.records else None)
-        else:
-            step.answers.append(answer)
-        return step
-
-    def tick(self, now_ms: int) -> Step:
-        """Do what is due. `next_at_ms` says when that is."""
-        step = Step()
-        while (task := self._timers.take_due(now_ms)) is not None:
-            decision, has_more = self._run(task, now_ms)
-            self._timers.ran(task, now_ms, has_more=has_more)
-            if decision.records:
-                self._append(decision, step)
-                self._park(None)
-        return step
+            return
+        self._carry_out(decision, request.number, step)
 
     @property
     def next_at_ms(self) -> int | None:
+        """When a turn is due, whoever asks or not."""
         return self._timers.next_at_ms()
 
     def committed(self, offset: int) -> list[Answered]:
@@ -207,13 +230,42 @@ class ActiveController:
 
     # Records
 
-    def _append(self, decision: Decision, step: Step) -> None:
-        most = self.settings.max_batch_records
-        records = decision.records
+    def _carry_out(self, decision: Decision, number: int | None, step: Step) -> None:
+        """Append what was decided. `number`: that of the request that it answers."""
+        assert self._work is None, "what was decided before comes first"
+        self._work = _Work(decision, iter(decision.records), number)
+        self._take(step)
+
+    def _take(self, step: Step) -> None:
+        """Append records of the decision, up to as many as one step may have."""
+        work, most = self._work, self.settings.max_batch_records
+        assert work is not None, "somebody asked `is_busy` before"
+        decision = work.decision
+        at_once = most + 1 if decision.is_atomic else self.settings.most_records_at_once
+        records = list(islice(work.records, at_once))
         if decision.is_atomic and len(records) > most:
-            raise AssertionError(f"{len(records)} records are too many for one batch of {most}")
+            raise AssertionError(f"more than {most} records are too many for one batch")
         for start in range(0, len(records), most):
             step.batches.append(self._replay(records[start : start + most]))
+        work.has_written |= bool(records)
+        if len(records) < at_once:
+            self._work = None
+            self._finish(work, step)
+
+    def _finish(self, work: _Work, step: Step) -> None:
+        """All records of a decision are there: let its answer wait for them."""
+        decision, last = work.decision, self.next_offset - 1
+        if decision.at_offset is not None:
+            decision.at_offset(last)
+        answer = None if work.number is None else Answered(work.number, decision.answer)
+        if work.has_written:
+            self._parked.append(_Parked(last, answer))
+        elif answer is None:
+            pass
+        elif self._parked:
+            self._parked.append(_Parked(self._parked[-1].offset, answer))
+        else:
+            step.answers.append(answer)
 
     def _replay(self, records: Sequence[WrittenRecord]) -> NewBatch:
         """Take records into the state as everybody else will read them."""
@@ -240,12 +292,6 @@ class ActiveController:
                 broker = self.state.broker(value["brokerId"])
                 assert broker is not None, "the record was replayed"
                 self._heartbeats.register(broker.id, is_fenced=broker.fenced)
-
-    def _park(self, answer: Answered | None, *, at: int | None = None) -> None:
-        """Let an answer wait for an offset, or for all that waits already."""
-        if at is None:
-            at = self._parked[-1].offset if answer is not None else self.next_offset - 1
-        self._parked.append(_Parked(at, answer))
 
     # Requests
 
@@ -306,10 +352,11 @@ class ActiveController:
                 fenced = registrations.fence_stale(self.state, self._heartbeats, now_ms)
                 return fenced or Decision(answer={}), fenced is not None
             case PeriodicTask.ELECT_PREFERRED:
-                decision = elections.elect_preferred(self.state)
+                records = elections.elect_preferred(self.state)
             case PeriodicTask.ELECT_UNCLEAN:
-                decision = elections.elect_uncleanly(self.state)
-        return decision, len(decision.records) >= elections.MOST_ELECTIONS
+                records = elections.elect_uncleanly(self.state)
+        has_more = len(records) >= elections.MOST_ELECTIONS
+        return Decision(answer={}, records=records, is_atomic=False), has_more
 
 
 def answered_at_once(api: str, body: dict[str, Any]) -> dict[str, Any] | None:

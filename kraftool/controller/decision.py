@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,9 @@ class Decision:
     """Records to append and what to answer once they are committed."""
 
     answer: dict[str, Any]
-    records: Sequence[WrittenRecord] = field(default_factory=tuple)
+    records: Iterable[WrittenRecord] = field(default_factory=tuple)
+    """Those of a decision that is not atomic may be worked out while they are taken, in slices:
+    what a later one is made of has the earlier ones in it then."""
     is_atomic: bool = True
     """Whether the records must stay in one batch; others may be spread over several."""
     at_offset: Callable[[int], None] | None = None

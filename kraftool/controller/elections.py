@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from kraftool.controller.decision import Decision
 from kraftool.controller.partition_changes import Election, change_of
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topic_configs import allows_unclean_election
@@ -14,7 +14,7 @@ MOST_ELECTIONS = 1000
 """Of one turn; the next one comes at once if there may be more."""
 
 
-def elect_preferred(state: ControllerState) -> Decision:
+def elect_preferred(state: ControllerState) -> list[WrittenRecord]:
     """Give leadership back to the first replicas, where they can lead."""
     return _limited(
         change_of(state, key, election=Election.PREFERRED)
@@ -22,7 +22,7 @@ def elect_preferred(state: ControllerState) -> Decision:
     )
 
 
-def elect_uncleanly(state: ControllerState) -> Decision:
+def elect_uncleanly(state: ControllerState) -> list[WrittenRecord]:
     """Let partitions without a leader lose records rather than stay without one, if they may."""
     return _limited(
         change_of(state, key, election=Election.UNCLEAN)
@@ -31,11 +31,5 @@ def elect_uncleanly(state: ControllerState) -> Decision:
     )
 
 
-def _limited(changes: Iterator[WrittenRecord | None]) -> Decision:
-    records: list[WrittenRecord] = []
-    for record in changes:
-        if record is not None:
-            records.append(record)
-            if len(records) >= MOST_ELECTIONS:
-                break
-    return Decision(answer={}, records=records, is_atomic=False)
+def _limited(changes: Iterator[WrittenRecord | None]) -> list[WrittenRecord]:
+    return list(islice((record for record in changes if record is not None), MOST_ELECTIONS))

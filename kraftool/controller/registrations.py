@@ -5,7 +5,9 @@ Owns the order in which a registration is checked, as Kafka's, and what a heartb
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from kraftool.controller import fencing
@@ -69,7 +71,7 @@ def register_broker(
         _check_directories(state, broker_id, request.get("logDirs", []))
     _check_features(state, request, kraft_version)
 
-    records: list[WrittenRecord] = []
+    moves: Iterable[WrittenRecord] = ()
     value: RecordValue = {
         "brokerId": broker_id,
         "incarnationId": request["incarnationId"],
@@ -88,13 +90,17 @@ def register_broker(
     else:
         previous = known.epoch if known is not None else _NO_EPOCH
         is_clean = version >= 3 and request["previousBrokerEpoch"] == previous
-        records += fencing.after_restart(state, broker_id, is_clean=is_clean)
+        moves = fencing.after_restart(state, broker_id, is_clean=is_clean)
         value |= {"brokerEpoch": next_offset, "fenced": True}
         heartbeats.remove(broker_id)
-    # Last: if a controller fails between two batches, the broker registers again.
-    records.append(("RegisterBrokerRecord", register_broker_version(state.level), value))
     heartbeats.register(broker_id, is_fenced=value["fenced"])
-    return Decision(answer={"brokerEpoch": value["brokerEpoch"]}, records=records, is_atomic=False)
+    # Last: if a controller fails between two batches, the broker registers again.
+    registration = ("RegisterBrokerRecord", register_broker_version(state.level), value)
+    return Decision(
+        answer={"brokerEpoch": value["brokerEpoch"]},
+        records=chain(moves, (registration,)),
+        is_atomic=False,
+    )
 
 
 def _check_directories(state: ControllerState, broker_id: int, directories: list[str]) -> None:
@@ -207,12 +213,13 @@ def heartbeat(state: ControllerState, heartbeats: Heartbeats, request: _Request)
         registered_at=registered_at,
         leads=state.partitions.is_leader_of_any(broker_id),
     )
-    records = [] if current is following else _records_of(state, broker, following)
+    records = [] if current is following else [_records_of(state, broker, following)]
     heartbeats.note(broker_id, is_fenced=following.is_fenced, metadata_offset=offset)
     if state.level >= DIRECTORIES_LEVEL:
-        records += fencing.directories_offline(state, broker, request.get("offlineLogDirs", []))
+        offline = request.get("offlineLogDirs", [])
+        records.append(fencing.directories_offline(state, broker, offline))
     if state.level >= CORDONED_LEVEL:
-        records += fencing.directories_cordoned(broker, request.get("cordonedLogDirs"))
+        records.append(fencing.directories_cordoned(broker, request.get("cordonedLogDirs")))
     answer = {
         "isCaughtUp": offset >= registered_at,
         "isFenced": following.is_fenced,
@@ -221,12 +228,17 @@ def heartbeat(state: ControllerState, heartbeats: Heartbeats, request: _Request)
     at_offset = None
     if following is BrokerState.CONTROLLED_SHUTDOWN:
         at_offset = partial(heartbeats.begin_shutdown, broker_id)
-    return Decision(answer=answer, records=records, is_atomic=False, at_offset=at_offset)
+    return Decision(
+        answer=answer,
+        records=chain.from_iterable(records),
+        is_atomic=False,
+        at_offset=at_offset,
+    )
 
 
 def _records_of(
     state: ControllerState, broker: BrokerRegistration, following: BrokerState
-) -> list[WrittenRecord]:
+) -> fencing.Records:
     match following:
         case BrokerState.UNFENCED:
             return fencing.unfence(state, broker)

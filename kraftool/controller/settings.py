@@ -27,3 +27,6 @@ class ControllerSettings:
     static_configs: Mapping[str, str] = field(default_factory=dict)
     """The configuration file's keys, which topics take their defaults from."""
     max_batch_records: int = 10_000
+    most_records_at_once: int = 1_000
+    """After so many records of one decision the node looks after other things before it goes on,
+    unless they must stay in one batch. (Not of Kafka, whose controller has a thread of its own.)"""

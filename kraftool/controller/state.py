@@ -32,10 +32,12 @@ class ControllerState:
         registered_at: Mapping[int, int],
         static_configs: Mapping[str, str],
         node_id: int,
+        partitions: PartitionIndex | None = None,
     ) -> None:
-        """`registered_at`: the offset of each broker's RegisterBrokerRecord, or a later one."""
+        """`registered_at`: the offset of each broker's RegisterBrokerRecord, or a later one.
+        `partitions`: the index of the image's, if it has been made already."""
         self._delta = MetadataDelta(image)
-        self.partitions = PartitionIndex.of(image.topics)
+        self.partitions = partitions or PartitionIndex.of(image.topics)
         self.metadata_version = image.features.metadata_version
         """None before the first one is written."""
         self.feature_levels = dict(image.features.finalized)

@@ -5,6 +5,7 @@ Owns what its configuration and its directory say to a controller.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from kraftool.controller.settings import ControllerSettings
@@ -13,7 +14,9 @@ from kraftool.node.config import NodeConfig
 from kraftool.node.controlling import Controlling
 from kraftool.node.identity import NodeIdentity
 from kraftool.node.machine import ImageMachine
+from kraftool.node.peers import Peers
 from kraftool.node.runner import Runner
+from kraftool.node.serving import served
 from kraftool.storage.metadata_log import MetadataLog
 
 
@@ -23,9 +26,16 @@ def controller_of(
     log: MetadataLog,
     runner: Runner,
     machine: ImageMachine,
+    peers: Peers,
 ) -> Controlling:
-    """What runs the active controller while this node leads."""
-    return Controlling(runner, machine, _settings(config, identity, log))
+    """What runs the active controller while this node leads. If it fails, a voter that can do more
+    than this one is asked first to take over: a Kafka, most often."""
+    return Controlling(
+        runner,
+        machine,
+        _settings(config, identity, log),
+        successors=partial(peers.offering_more, served(with_controller=True)),
+    )
 
 
 def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> ControllerSettings:

@@ -30,6 +30,7 @@ from kraftool.controller.controller import (
     answered_at_once,
     refused_answer,
 )
+from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.codec import Value
@@ -42,6 +43,8 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.storage.random_ids import random_uuid
 
+_CLAIM_WITHIN_MS = 30_000
+"""For so long a leader may be without its controller, while it replays what it has not replayed."""
 _RECORD_OVERHEAD = 24
 """What a record takes in a batch beside its value, at most."""
 _T = TypeVar("_T")
@@ -83,8 +86,17 @@ class Spent:
 class Controlling:
     """Runs the active controller while this node leads."""
 
-    def __init__(self, runner: Runner, machine: ImageMachine, settings: ControllerSettings) -> None:
+    def __init__(
+        self,
+        runner: Runner,
+        machine: ImageMachine,
+        settings: ControllerSettings,
+        *,
+        successors: Callable[[], frozenset[int]] = frozenset,
+    ) -> None:
+        """`successors`: the voters that had better lead if this controller fails."""
         self._runner, self._machine, self.settings = runner, machine, settings
+        self._successors = successors
         self.active: ActiveController | None = None
         self.claims = self.failures = self._timed_out = 0
         self.waited, self.worked = Spent(), Spent()
@@ -94,6 +106,11 @@ class Controlling:
         self._queue: deque[ControllerRequest] = deque()
         self._asked: dict[int, _Waiting] = {}
         self._numbers = count()
+        self._index: asyncio.Future[PartitionIndex] | None = None
+        """What a claim begins with takes a second where there are 300,000 partitions: another
+        thread makes it, and the node goes on leading meanwhile."""
+        self._led_since_ms: tuple[int, int] = (-1, 0)
+        """The epoch in which this node leads, and since when."""
         self._turn_is_posted = False
         self._timer: asyncio.TimerHandle | None = None
         machine.on_leader = self.leader_changed
@@ -154,13 +171,17 @@ class Controlling:
         """The state machine is told who leads; of this node only once it has all that is older."""
         if effect.leader_id == self._runner.settings.node_id:
             self._epoch = effect.epoch
-            self._want_turn()
+            loop = asyncio.get_running_loop()
+            topics = self._machine.image.topics
+            self._index = loop.run_in_executor(None, PartitionIndex.of, topics)
+            self._index.add_done_callback(lambda _: self._want_turn())
         else:
             self._end()
 
     def stepped(self, raft: Raft) -> None:
         """The core has taken a step: answer what is committed now; end with the leadership."""
         if self._epoch < 0:
+            self._hurry(raft)
             return
         if not self._leads(raft):
             self._end()
@@ -170,13 +191,25 @@ class Controlling:
             for answered in self.active.committed(committed - 1):
                 self._answer(answered)
 
+    def _hurry(self, raft: Raft) -> None:
+        """Give up a leadership whose log takes too long to replay: no broker is served by it."""
+        if not isinstance(raft.role, Leader) or len(raft.control.voters) < 2:
+            return
+        now_ms = self._runner.clock.now_ms()
+        epoch, since_ms = self._led_since_ms
+        if epoch != raft.epoch:
+            self._led_since_ms = (raft.epoch, now_ms)
+        elif now_ms - since_ms > _CLAIM_WITHIN_MS and not raft.role.resign_requested:
+            say("too far behind to be the controller", logging.WARNING, epoch=raft.epoch)
+            self._runner.post(self._resignation(raft.epoch))
+
     def _leads(self, raft: Raft) -> bool:
         return isinstance(raft.role, Leader) and raft.epoch == self._epoch
 
     def _end(self) -> None:
         """Not the controller any more: tell whoever waits."""
         self._timed_out = self.timed_out_heartbeats
-        self._epoch, self.active = -1, None
+        self._epoch, self.active, self._index = -1, None, None
         self._queue.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -197,33 +230,38 @@ class Controlling:
     def _turn(self, raft: Raft, now_ms: int) -> list[Event]:
         """Decide all that waits; what is to be appended."""
         self._turn_is_posted = False
-        if not self._leads(raft):
+        if not self._leads(raft) or self._index is None or not self._index.done():
             return []
         assert isinstance(raft.role, Leader), "which was just seen"
         next_offset = raft.role.accumulator.next_offset
         step, began = Step(), time.perf_counter()
-        for request in self._queue:
-            self.waited.add((began - self._asked[request.number].since) * 1000)
         try:
             if self.active is None:
                 step = self._claim(next_offset, now_ms)
             active = self.active
             assert active is not None, "claimed"
-            active.next_offset = next_offset + sum(len(batch.records) for batch in step.batches)
+            active.next_offset = next_offset + step.record_count
             active.kraft_version = raft.control.kraft_version
-            while self._queue:
-                _take(step, active.handle(now_ms, self._queue.popleft()))
-            _take(step, active.tick(now_ms))
+            waiting = [self._asked[request.number].since for request in self._queue]
+            more = active.turn(now_ms, self._queue)
+            step.batches += more.batches
+            step.answers += more.answers
+            for since in waiting[: len(waiting) - len(self._queue)]:
+                self.waited.add((began - since) * 1000)
         except Exception as error:
             return self._failed(error)
         for answered in step.answers:
             self._answer(answered)
         self.worked.add((time.perf_counter() - began) * 1000)
-        self._set_timer(now_ms)
+        if active.is_busy or self._queue:
+            self._want_turn()
+        else:
+            self._set_timer(now_ms)
         return [self._append(batch) for batch in step.batches]
 
     def _claim(self, next_offset: int, now_ms: int) -> Step:
         loader = self._machine.loader
+        assert self._index is not None, "a turn waits for it"
         active = ActiveController(
             self.settings,
             SystemChance(),
@@ -232,6 +270,7 @@ class Controlling:
             next_offset=next_offset,
             registered_at={},
             now_ms=now_ms,
+            partitions=self._index.result(),
         )
         step = active.activate(
             now_ms,
@@ -253,7 +292,7 @@ class Controlling:
         """What the core said to an append: the state stands on records that will not be there."""
         if isinstance(said, Refused) and self._epoch >= 0:
             say("append refused", logging.WARNING, reason=said.reason)
-            self._runner.post(Resign(epoch=self._epoch))
+            self._runner.post(self._resignation(self._epoch))
             self._end()
 
     def _failed(self, error: Exception) -> list[Event]:
@@ -261,9 +300,12 @@ class Controlling:
         self.failures += 1
         logging.getLogger(__name__).debug("the controller failed", exc_info=error)
         say("controller failed", logging.ERROR, reason=f"{type(error).__name__}: {error}")
-        resign = Resign(epoch=self._epoch)
+        resign = self._resignation(self._epoch)
         self._end()
         return [resign]
+
+    def _resignation(self, epoch: int) -> Resign:
+        return Resign(epoch=epoch, preferred=self._successors())
 
     def _set_timer(self, now_ms: int) -> None:
         if self._timer is not None:
@@ -278,11 +320,6 @@ class Controlling:
         asked = self._asked.pop(answered.number, None)
         if asked is not None and not asked.answer.done():
             asked.answer.set_result(answered.body)
-
-
-def _take(step: Step, more: Step) -> None:
-    step.batches += more.batches
-    step.answers += more.answers
 
 
 def _not_controller(raft: Raft) -> RequestRefused:

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from typing import Any
 
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.errors import DecodeError
 from kraftool.image.metadata_version import KRAFT_VERSION
+from kraftool.net.api_versions import Range
 from kraftool.net.connection import Connection
 from kraftool.net.errors import (
     AuthenticationError,
@@ -55,6 +56,14 @@ class _Line:
             return True
         return not made.cancelled() and made.exception() is None and made.result().is_open
 
+    @property
+    def offered(self) -> Mapping[str, Range]:
+        """The requests that the other side offers; none until it has said so."""
+        made = self._connecting
+        if not made.done() or made.cancelled() or made.exception() is not None:
+            return {}
+        return made.result().offered.apis
+
     async def connection(self) -> Connection:
         """Return the connection. A caller that is cancelled leaves it to the others."""
         await asyncio.wait({self._connecting})
@@ -86,6 +95,13 @@ class Peers:
         """Carry a request; nothing is carried after `close`."""
         if not self._is_closed:
             _start(self._carry(effect), self._carrying)
+
+    def offering_more(self, than: Collection[str]) -> frozenset[int]:
+        """The nodes that this one is connected to and that offer requests which it does not."""
+        offered = {node_id: line.offered for node_id, line in self._lines.items()}
+        return frozenset(
+            node_id for node_id, apis in offered.items() if not apis.keys() <= set(than)
+        )
 
     async def close(self) -> None:
         self._is_closed = True

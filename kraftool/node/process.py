@@ -160,7 +160,7 @@ async def _run(
     controlling = None
     machine = runner.consumer if isinstance(runner.consumer, ImageMachine) else None
     if options.runs_controller and machine is not None:
-        controlling = controller_of(config, identity, log, runner, machine)
+        controlling = controller_of(config, identity, log, runner, machine, peers)
         closing.callback(controlling.close)
     security.image = image
     features = supported_features(settings.kraft_version)

@@ -9,6 +9,7 @@ clients on in envelopes (`envelope.py`).
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -33,6 +34,7 @@ from kraftool.node.narration import say
 from kraftool.node.runner import RefusedMessage, Runner
 from kraftool.raft.messages import ANSWERED_BY
 from kraftool.raft.names import NO_ID, VersionRange
+from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 
@@ -110,6 +112,10 @@ def served(*, with_controller: bool) -> dict[str, tuple[int, int]]:
     }
 
 
+def _leads_no_more(raft: Raft) -> bool:
+    return not isinstance(raft.role, Leader)
+
+
 class Serving:
     """Answers requests, by the core or by the image."""
 
@@ -132,6 +138,8 @@ class Serving:
         self._is_allowed = is_allowed
         self._features_offset = features_offset
         self._controlling = controlling
+        self._leading: asyncio.Task[bool] | None = None
+        """What all wait for to whom this node is no controller."""
         self.served = served(with_controller=controlling is not None)
 
     async def answer(self, peer: Peer, frame: RequestFrame) -> Value | None:
@@ -186,7 +194,10 @@ class Serving:
         answer takes its time."""
         error = Error.CLUSTER_AUTHORIZATION_FAILED
         if allowed:
-            await self._runner.until(lambda raft: not isinstance(raft.role, Leader), _COME_BACK_S)
+            if self._leading is None or self._leading.done():
+                until = self._runner.until(_leads_no_more, _COME_BACK_S)
+                self._leading = asyncio.get_running_loop().create_task(until)
+            await asyncio.shield(self._leading)
             error = Error.NOT_CONTROLLER
         return refused_answer(frame.name, frame.body, RequestRefused(error))
 

@@ -162,8 +162,8 @@ def _handle(raft: Raft, event: Event) -> None:
             raft.log.clean(start)
         case StateMachineAt(next_offset=offset):
             raft.state_machine.consumed(offset)
-        case Resign(epoch=epoch):
-            leading.resign(raft, epoch)
+        case Resign():
+            leading.resign(raft, event)
         case Shutdown():
             raft.is_shutting_down = True
         case UpgradeKRaftVersion():

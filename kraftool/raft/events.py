@@ -95,6 +95,8 @@ class Resign:
     """The node's state machine wants to lead no more in an epoch."""
 
     epoch: int
+    preferred: frozenset[int] = frozenset()
+    """Voters that are to be asked first to take over, if they have the whole log."""
 
 
 @value

@@ -49,13 +49,16 @@ def is_due(raft: Raft, leader: Leader) -> bool:
 
 
 def successors(raft: Raft, leader: Leader) -> tuple[ReplicaKey, ...]:
-    """The other voters in the order in which they should try: ready ones, then those with a
-    controller, then the others; each group by log, as Kafka has it."""
+    """The other voters in the order in which they should try: ready ones, then (of a leader without
+    a controller) those with one, then the others; each group by log, as Kafka has it."""
     ready = {id_ for id_, voter in leader.replicas.voters.items() if _is_ready(raft, leader, voter)}
     return tuple(
         sorted(
             leader.replicas.successors(),
-            key=lambda each: (each.id not in ready, each.id not in leader.controllers),
+            key=lambda each: (
+                each.id not in ready,
+                leader.hands_over and each.id not in leader.controllers,
+            ),
         )
     )
 

@@ -12,7 +12,7 @@ from kraftool.raft import (
     pending_change,
     transitions,
 )
-from kraftool.raft.events import Refused
+from kraftool.raft.events import Refused, Resign
 from kraftool.raft.raft import Raft
 from kraftool.raft.records import ControlRecord, KRaftVersion, LeaderChange, Voters
 from kraftool.raft.roles import Leader, Resigned
@@ -64,12 +64,14 @@ def _resigns(raft: Raft, leader: Leader) -> bool:
     return True
 
 
-def resign(raft: Raft, epoch: int) -> None:
+def resign(raft: Raft, event: Resign) -> None:
     """The state machine wants another leader."""
+    epoch = event.epoch
     if epoch < 0 or epoch > raft.epoch:
         raft.emit(Refused(error=None, reason=f"epoch {epoch} is not led: it is {raft.epoch}"))
     elif epoch == raft.epoch:
         if isinstance(raft.role, Leader):
             raft.role.resign_requested = True
+            raft.role.controllers |= event.preferred
         elif not isinstance(raft.role, Resigned):
             raft.emit(Refused(error=None, reason=f"not the leader of epoch {epoch}"))

@@ -183,7 +183,8 @@ class Leader:
     hands_over: bool = False
     """Whether it runs no controller, and resigns for a voter that does."""
     controllers: set[int] = field(default_factory=set)
-    """Voters that are known to run a controller; filled only if it hands over."""
+    """Voters that are known to run a controller, where it hands over; or those that its state
+    machine prefers, when that wants to lead no more."""
     asked_ms: dict[int, int] = field(default_factory=dict)
     """When each voter was asked for that last."""
     hand_over_deadline_ms: int = 0

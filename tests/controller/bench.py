@@ -5,6 +5,7 @@ Owns the clock, the commits, and the bodies of requests with Kafka's defaults.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from itertools import count
 from typing import Any
@@ -71,8 +72,9 @@ class Bench:
             registered_at={},
             now_ms=self.now_ms,
         )
-        self.take(
-            self.active.activate(self.now_ms, has_open_transaction=False, metadata_version=None)
+        self._take_all(
+            self.active.activate(self.now_ms, has_open_transaction=False, metadata_version=None),
+            deque(),
         )
 
     def take(self, step: Step) -> None:
@@ -81,6 +83,18 @@ class Bench:
         if not self.holds:
             self.commit()
 
+    def turns(self, *requests: ControllerRequest) -> None:
+        """As many turns as these requests and what is due take."""
+        queue = deque(requests)
+        self._take_all(self.active.turn(self.now_ms, queue), queue)
+
+    def _take_all(self, step: Step, queue: deque[ControllerRequest]) -> None:
+        while queue or self.active.is_busy:
+            more = self.active.turn(self.now_ms, queue)
+            step.batches += more.batches
+            step.answers += more.answers
+        self.take(step)
+
     def commit(self, offset: int | None = None) -> None:
         last = self.active.next_offset - 1 if offset is None else offset
         self.answers |= dict(self.active.committed(last))
@@ -88,7 +102,7 @@ class Bench:
     def send(self, api: str, version: int, body: dict[str, Any], **more: Any) -> int:
         number = next(self._numbers)
         request = ControllerRequest(number=number, api=api, version=version, body=body, **more)
-        self.take(self.active.handle(self.now_ms, request))
+        self.turns(request)
         return number
 
     def ask(self, api: str, version: int, body: dict[str, Any], **more: Any) -> dict[str, Any]:
@@ -96,7 +110,7 @@ class Bench:
 
     def pass_time(self, ms: int) -> None:
         self.now_ms += ms
-        self.take(self.active.tick(self.now_ms))
+        self.turns()
 
     @property
     def names(self) -> list[str]:

@@ -21,7 +21,9 @@ class ControlledCluster(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.bench = Bench(elr=True, static_configs={"min.insync.replicas": "2"})
+        self.bench = Bench(
+            elr=True, static_configs={"min.insync.replicas": "2"}, most_records_at_once=2
+        )
         self.loader = ImageLoader()
         self.offset = 3
         self.topics = 0

@@ -234,6 +234,12 @@ def _installed(rest: Sequence[str]) -> Event:
     )
 
 
+def _resign(rest: Sequence[str]) -> Event:
+    found = options(rest, {"epoch", "prefer"})
+    preferred = frozenset(map(int, found.get("prefer", ())))
+    return Resign(epoch=int(one(found, "epoch")), preferred=preferred)
+
+
 def _upgrade(rest: Sequence[str]) -> Event:
     found = options(rest, {"epoch", "level", "validate-only"})
     return UpgradeKRaftVersion(
@@ -250,7 +256,7 @@ _EVENTS: dict[str, Callable[[Sequence[str]], Event]] = {
     "snapshot-written": lambda rest: SnapshotWritten(snapshot_id=transcript_words.place(rest[0])),
     "snapshot-installed": _installed,
     "log-cleaned": lambda rest: LogCleaned(start_offset=int(rest[0])),
-    "resign": lambda rest: Resign(epoch=int(one(options(rest, {"epoch"}), "epoch"))),
+    "resign": _resign,
     "shutdown": lambda rest: Shutdown(),
     "upgrade": _upgrade,
 }

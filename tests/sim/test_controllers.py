@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 import pytest
 
 from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
@@ -26,16 +28,16 @@ def test_nothing_that_was_answered_is_lost(first: int) -> None:
 
 
 def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    handle = ActiveController.handle
+    turn = ActiveController.turn
 
-    def hasty(controller: ActiveController, now_ms: int, request: ControllerRequest) -> Step:
-        step = handle(controller, now_ms, request)
+    def hasty(controller: ActiveController, now_ms: int, queue: deque[ControllerRequest]) -> Step:
+        step = turn(controller, now_ms, queue)
         while controller._parked:
             answer = controller._parked.popleft().answer
             if isinstance(answer, Answered):
                 step.answers.append(answer)
         return step
 
-    monkeypatch.setattr(ActiveController, "handle", hasty)
+    monkeypatch.setattr(ActiveController, "turn", hasty)
     verdicts = [run(seed, Options(controllers=True)) for seed in range(5)]
     assert {verdict.invariant for verdict in verdicts} & {"controllers"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
+from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,6 +70,7 @@ class OurController:
             unclean_election_check_ms=start["uncleanElectionCheckMs"],
             static_configs=start["configs"],
             max_batch_records=start["maxBatchRecords"],
+            most_records_at_once=10_000,
         )
         self.kraft_version = start["kraftVersion"]
         self.now_ms = start["now"]
@@ -98,7 +100,7 @@ class OurController:
             case "advance":
                 self.now_ms = step["now"]
                 if self.active is not None:
-                    self._take(self.active.tick(self.now_ms), did)
+                    self._take(self.active.turn(self.now_ms, deque()), did)
             case "request":
                 self._asked[step["number"]] = step
                 self._request(step, did)
@@ -155,7 +157,7 @@ class OurController:
             deadline_ms=step.get("deadlineMs"),
             may_describe=lambda name: name in step["describable"],
         )
-        self._take(self.active.handle(self.now_ms, request), did)
+        self._take(self.active.turn(self.now_ms, deque([request])), did)
 
     def _take(self, step: Step, did: Did) -> None:
         for batch in step.batches:

@@ -1,0 +1,219 @@
+"""The active controller in nodes: what becomes of its requests, its failures, and its long work."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from kraftool.controller.settings import ControllerSettings
+from kraftool.decoders.error_codes import Error
+from kraftool.node import controlling as module
+from kraftool.node.controlling import Controlling
+from kraftool.node.machine import ImageMachine
+from kraftool.node.runner import Runner
+from kraftool.raft.events import Send
+from kraftool.raft.messages import EndQuorumEpochRequest
+from tests.controller.bench import bootstrap, directory, incarnation, ranges
+from tests.node.quorum import CLUSTER_ID, Quorum
+
+_LEVELS = {"kraft.version": (0, 1), "metadata.version": (7, 33)}
+
+
+class Controllers:
+    """A quorum of nodes that run the controller while they lead."""
+
+    def __init__(
+        self, root: Path, *ids: int, preferred: frozenset[int] = frozenset(), **settings: Any
+    ) -> None:
+        self.quorum = Quorum(root, ids, consumer=self._consumer)
+        self.preferred, self.settings = preferred, settings
+        self.of: dict[int, Controlling] = {}
+
+    def _consumer(self, runner: Runner) -> ImageMachine:
+        machine = ImageMachine(runner)
+        node_id = runner.settings.node_id or 0
+        settings = ControllerSettings(
+            node_id=node_id, cluster_id=CLUSTER_ID, bootstrap=bootstrap(), **self.settings
+        )
+        self.of[node_id] = Controlling(runner, machine, settings, successors=lambda: self.preferred)
+        return machine
+
+    async def active(self, *, but: int = 0) -> int:
+        """The node whose controller is active."""
+
+        def found() -> int | None:
+            ids = (node_id for node_id, each in self.of.items() if each.is_active)
+            return next((node_id for node_id in ids if node_id != but), None)
+
+        node_id: int = await self.quorum.until("an active controller", found)
+        return node_id
+
+    async def stop(self) -> None:
+        for each in self.of.values():
+            each.close()
+        await self.quorum.stop(*self.quorum.running)
+
+
+def registration(broker_id: int) -> dict[str, Any]:
+    return {
+        "brokerId": broker_id,
+        "clusterId": CLUSTER_ID,
+        "incarnationId": incarnation(broker_id, 1),
+        "listeners": [],
+        "features": ranges(dict.fromkeys(dict(bootstrap_levels()), (0, 9)) | _LEVELS),
+        "rack": None,
+        "isMigratingZkBroker": False,
+        "logDirs": [directory(broker_id)],
+        "previousBrokerEpoch": -1,
+    }
+
+
+def creation(*, partitions: int, replicas: int) -> dict[str, Any]:
+    topic = {
+        "name": "foo",
+        "numPartitions": partitions,
+        "replicationFactor": replicas,
+        "assignments": [],
+        "configs": [],
+    }
+    return {"topics": [topic], "timeoutMs": 10_000, "validateOnly": False}
+
+
+def bootstrap_levels() -> list[tuple[str, int]]:
+    return [(value["name"], value["featureLevel"]) for _, _, value in bootstrap()]
+
+
+async def run(controllers: Controllers, what: Any) -> None:
+    await controllers.quorum.start(*controllers.quorum.ids)
+    try:
+        await what(controllers)
+    finally:
+        await controllers.stop()
+
+
+def test_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Voters 1 to 3 have the same log, so that only the preference decides."""
+
+    async def fails(controllers: Controllers) -> None:
+        failing = await controllers.active()
+        controllers.preferred = frozenset({max({1, 2, 3} - {failing})})
+        [successor] = controllers.preferred
+        leader = controllers.quorum.running[failing]
+        await controllers.quorum.caught_up(leader, *({1, 2, 3} - {failing}))
+
+        def broken(*_: object) -> None:
+            raise ZeroDivisionError("broken on purpose")
+
+        ends, wire = [], leader.sender
+        assert wire is not None
+
+        def send(effect: Send) -> None:
+            if isinstance(effect.request, EndQuorumEpochRequest):
+                ends.append(effect.request)
+            wire.send(effect)
+
+        monkeypatch.setattr(leader, "sender", SimpleNamespace(send=send))
+        active = controllers.of[failing].active
+        assert active is not None
+        monkeypatch.setattr(active, "_operations", {"BrokerRegistration": broken})
+        asked = controllers.of[failing].ask("BrokerRegistration", 4, registration(1))
+        answer = await asyncio.wait_for(asked, 20)
+        assert answer["errorCode"] == Error.NOT_CONTROLLER
+        assert controllers.of[failing].failures == 1
+        await controllers.quorum.until("the others to be told", lambda: ends)
+        assert ends[0].preferred_candidates[0].id == successor
+        after = await controllers.active(but=failing)
+        told = await controllers.of[after].ask("BrokerRegistration", 4, registration(1))
+        assert told.get("errorCode", 0) == 0
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), fails))
+
+
+def test_a_leader_whose_replay_takes_too_long_lets_another_lead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_CLAIM_WITHIN_MS", 200)
+
+    async def hurries(controllers: Controllers) -> None:
+        first = await controllers.active()
+        epoch = controllers.quorum.running[first].raft.epoch
+        # As if its state machine were told of nothing any more, because it is far behind.
+        slow = controllers.of[first]
+        slow._end()
+        successor = await controllers.active(but=first)
+        assert controllers.quorum.running[successor].raft.epoch > epoch
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=50), hurries))
+
+
+def test_the_loop_has_its_turn_while_a_claim_is_prepared_and_while_a_broker_is_fenced(
+    tmp_path: Path,
+) -> None:
+    """Each turn of a fence of 400 partitions takes 20 records; steps of the core come between."""
+
+    async def fences(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling, runner = controllers.of[node_id], controllers.quorum.running[node_id]
+        epochs = {}
+        for broker_id in (1, 2):
+            told = await controlling.ask("BrokerRegistration", 4, registration(broker_id))
+            epochs[broker_id] = told["brokerEpoch"]
+            await controlling.ask("BrokerHeartbeat", 1, heartbeat(broker_id, epochs[broker_id]))
+        body = creation(partitions=400, replicas=2)
+        told = await controlling.ask("CreateTopics", 7, body, timeout_ms=10_000)
+        assert told["topics"][0]["errorCode"] == 0
+        steps: list[int] = []
+        before = runner.after_step
+
+        def stepped(raft: Any) -> None:
+            steps.append(controlling.worked.count)
+            if before is not None:
+                before(raft)
+
+        runner.after_step = stepped
+        first = controlling.worked.count
+        asked = controlling.ask("UnregisterBroker", 0, {"brokerId": 1})
+        waits = asyncio.ensure_future(asked)
+        told = await asyncio.wait_for(waits, 20)
+        assert told.get("errorCode", 0) == 0
+        taken = controlling.worked.count - first
+        assert taken >= 400 // 20
+        assert len(set(steps)) >= 400 // 20, "the core had steps between the turns"
+
+    asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None, most_records_at_once=20), fences))
+
+
+def heartbeat(broker_id: int, epoch: int) -> dict[str, Any]:
+    return {
+        "brokerId": broker_id,
+        "brokerEpoch": epoch,
+        "currentMetadataOffset": 1 << 40,
+        "wantFence": False,
+        "wantShutDown": False,
+        "offlineLogDirs": [],
+    }
+
+
+def test_a_claim_begins_with_the_index_of_its_own_image(tmp_path: Path) -> None:
+    """Another thread makes it, of what was committed when the claim began."""
+
+    async def claims(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling = controllers.of[node_id]
+        told = await controlling.ask("BrokerRegistration", 4, registration(1))
+        await controlling.ask("BrokerHeartbeat", 1, heartbeat(1, told["brokerEpoch"]))
+        await controlling.ask("CreateTopics", 7, creation(partitions=30, replicas=1))
+        controlling.close()
+        await controllers.quorum.stop(node_id)
+        await controllers.quorum.start(node_id)
+        active = controllers.of[await controllers.active()].active
+        assert active is not None
+        assert len(active.state.partitions.with_isr(1)) == 30
+
+    asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), claims))

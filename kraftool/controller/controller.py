@@ -78,6 +78,8 @@ class Step:
     batches: list[NewBatch] = field(default_factory=list)
     """To be appended in this order, before the controller is asked anything else."""
     answers: list[Answered] = field(default_factory=list)
+    failures: list[tuple[PeriodicTask, Exception]] = field(default_factory=list)
+    """Tasks that could not be decided on, and why; each waits before it is tried again."""
 
     @property
     def record_count(self) -> int:
@@ -131,6 +133,8 @@ class ActiveController:
         self.next_offset = next_offset
         self._parked: deque[_Parked] = deque()
         self._work: _Work | None = None
+        self.handling: ControllerRequest | None = None
+        """The request that is being decided on."""
         self._timers = Timers(settings)
         self.kraft_version = 0
         """The finalized level, which the log's control records have; whoever runs this sets it."""
@@ -177,14 +181,23 @@ class ActiveController:
 
     def turn(self, now_ms: int, queue: deque[ControllerRequest]) -> Step:
         """Go on with what was begun, decide on what waits, and do what is due: as much as one step
-        may have. There is more to do where requests are left, or `is_busy`."""
+        may have. There is more to do where requests are left, or `is_busy`. Whatever it raises is a
+        fault of this software, after which the state is not to be trusted; `handling` has caused
+        it."""
         step = Step()
         if self._work is not None:
             self._take(step)
         while queue and not self._is_full(step):
-            self._handle(now_ms, queue.popleft(), step)
+            self.handling = queue.popleft()
+            self._handle(now_ms, self.handling, step)
+            self.handling = None
         while not self._is_full(step) and (task := self._timers.take_due(now_ms)) is not None:
-            decision, has_more = self._run(task, now_ms)
+            try:
+                decision, has_more = self._run(task, now_ms)
+            except Exception as error:
+                self._timers.failed(task, now_ms)
+                step.failures.append((task, error))
+                continue
             self._timers.ran(task, now_ms, has_more=has_more)
             self._carry_out(decision, None, step)
         return step

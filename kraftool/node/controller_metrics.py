@@ -6,7 +6,6 @@ is committed, and what only the active one knows: how long requests waited and t
 
 from __future__ import annotations
 
-import resource
 from collections.abc import Callable, Iterator
 
 from kraftool.image.image import MetadataImage
@@ -17,7 +16,6 @@ from kraftool.raft.raft import Raft
 
 _CONTROLLER = "kafka_controller_kafkacontroller_"
 _QUEUE = "kafka_controller_controllereventmanager_"
-_LOADER = "kafka_server_metadataloader_"
 
 
 class ControllerMetrics:
@@ -60,7 +58,7 @@ class ControllerMetrics:
         for name, text, value in gauges:
             yield MetricSample(_CONTROLLER + name, "gauge", text, float(value))
         counters = (
-            ("newactivecontrollerscount", "Claims of this node", controlling.claims),
+            ("newactivecontrollerscount", "Leaders that were elected", controlling.leaders),
             ("metadataerrorcount", "Failures of the controller", controlling.failures),
             (
                 "timedoutbrokerheartbeatcount",
@@ -74,15 +72,11 @@ class ControllerMetrics:
             ("eventqueuetimems", "Milliseconds that requests waited", controlling.waited),
             ("eventqueueprocessingtimems", "Milliseconds that turns took", controlling.worked),
         ):
-            yield MetricSample(f"{_QUEUE}{name}_sum", "counter", text, spent.total_ms)
-            yield MetricSample(f"{_QUEUE}{name}_count", "counter", f"{text}: how many", spent.count)
-            yield MetricSample(f"{_QUEUE}{name}_max", "gauge", f"{text}: the most", spent.most_ms)
-        level = image.features.metadata_version if image is not None else None
-        yield MetricSample(
-            f"{_LOADER}currentmetadataversion", "gauge", "metadata.version; -1 before it is known",
-            -1 if level is None else level,
-        )  # fmt: skip
-        yield from _of_process()
+            name = _QUEUE + name
+            for quantile, ms in spent.quantiles():
+                yield MetricSample(name, "gauge", text, ms, f'{{quantile="{quantile}"}}')
+            yield MetricSample(f"{name}_count", "counter", f"{text}: how many", spent.count)
+            yield MetricSample(f"{name}_max", "gauge", f"{text}: the most", spent.most_ms)
 
     def _partitions(self, image: MetadataImage | None) -> tuple[int, int]:
         """Partitions without a leader, and partitions led by another than the first replica."""
@@ -104,14 +98,3 @@ class ControllerMetrics:
             sum(offline for _, offline, _ in counted.values()),
             sum(imbalanced for _, _, imbalanced in counted.values()),
         )
-
-
-def _of_process() -> Iterator[MetricSample]:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    yield MetricSample(
-        "process_cpu_seconds_total", "counter", "CPU time", used.ru_utime + used.ru_stime
-    )
-    yield MetricSample(
-        "process_resident_memory_max_bytes", "gauge", "The most memory so far",
-        used.ru_maxrss * 1024,
-    )  # fmt: skip

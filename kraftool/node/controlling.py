@@ -17,9 +17,9 @@ import secrets
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from kraftool.controller.controller import (
     ActiveController,
@@ -45,6 +45,7 @@ from kraftool.storage.random_ids import random_uuid
 
 _CLAIM_WITHIN_MS = 30_000
 """For so long a leader may be without its controller, while it replays what it has not replayed."""
+_QUANTILES = ("0.5", "0.75", "0.95", "0.98", "0.99", "0.999")
 _RECORD_OVERHEAD = 24
 """What a record takes in a batch beside its value, at most."""
 _T = TypeVar("_T")
@@ -71,16 +72,25 @@ class _Waiting:
 
 @dataclass(slots=True)
 class Spent:
-    """Times of one kind, added up."""
+    """Times of one kind: how many, the longest, and how the newest are spread."""
 
-    total_ms: float = 0.0
     most_ms: float = 0.0
     count: int = 0
+    _newest: deque[float] = field(default_factory=lambda: deque(maxlen=1028))
+    """As many as Kafka's histograms keep."""
 
     def add(self, ms: float) -> None:
-        self.total_ms += ms
         self.most_ms = max(self.most_ms, ms)
         self.count += 1
+        self._newest.append(ms)
+
+    def quantiles(self) -> list[tuple[str, float]]:
+        """Kafka's, of the newest; none before there is one."""
+        ordered = sorted(self._newest)
+        last = len(ordered) - 1
+        return [
+            (quantile, ordered[round(float(quantile) * last)]) for quantile in _QUANTILES if ordered
+        ]
 
 
 class Controlling:
@@ -98,7 +108,8 @@ class Controlling:
         self._runner, self._machine, self.settings = runner, machine, settings
         self._successors = successors
         self.active: ActiveController | None = None
-        self.claims = self.failures = self._timed_out = 0
+        self.leaders = self.failures = self._timed_out = 0
+        """How often a leader was elected, this node or another; faults; heartbeats too late."""
         self.waited, self.worked = Spent(), Spent()
         """How long requests waited for a turn, and how long turns took."""
         self._epoch = -1
@@ -169,6 +180,7 @@ class Controlling:
 
     def leader_changed(self, effect: LeaderChanged) -> None:
         """The state machine is told who leads; of this node only once it has all that is older."""
+        self.leaders += effect.leader_id is not None
         if effect.leader_id == self._runner.settings.node_id:
             self._epoch = effect.epoch
             loop = asyncio.get_running_loop()
@@ -246,12 +258,15 @@ class Controlling:
             more = active.turn(now_ms, self._queue)
             step.batches += more.batches
             step.answers += more.answers
+            step.failures = more.failures
             for since in waiting[: len(waiting) - len(self._queue)]:
                 self.waited.add((began - since) * 1000)
         except Exception as error:
             return self._failed(error)
         for answered in step.answers:
             self._answer(answered)
+        for task, reason in step.failures:
+            self._say_failed(reason, of=task.value)
         self.worked.add((time.perf_counter() - began) * 1000)
         if active.is_busy or self._queue:
             self._want_turn()
@@ -278,7 +293,6 @@ class Controlling:
             metadata_version=loader.delta.features.apply().metadata_version,
         )
         self.active = active
-        self.claims += 1
         say("active controller", epoch=self._epoch, offset=next_offset)
         return step
 
@@ -297,12 +311,23 @@ class Controlling:
 
     def _failed(self, error: Exception) -> list[Event]:
         """Give up the leadership: what this controller believes may be wrong."""
-        self.failures += 1
-        logging.getLogger(__name__).debug("the controller failed", exc_info=error)
-        say("controller failed", logging.ERROR, reason=f"{type(error).__name__}: {error}")
+        request = None if self.active is None else self.active.handling
+        self._say_failed(error, of="" if request is None else request.api)
+        if request is not None:
+            refused = RequestRefused(Error.UNKNOWN_SERVER_ERROR, "the controller failed at this")
+            body = refused_answer(request.api, request.body, refused)
+            self._answer(Answered(request.number, body))
         resign = self._resignation(self._epoch)
         self._end()
         return [resign]
+
+    def _say_failed(self, error: Exception, *, of: str) -> None:
+        """`of`: the request or the task at which it failed, if it is known."""
+        self.failures += 1
+        logging.getLogger(__name__).debug("the controller failed", exc_info=error)
+        reason = f"{type(error).__name__}: {error}"
+        where: dict[str, Any] = {"at": of} if of else {}
+        say("controller failed", logging.ERROR, **where, reason=reason)
 
     def _resignation(self, epoch: int) -> Resign:
         return Resign(epoch=epoch, preferred=self._successors())

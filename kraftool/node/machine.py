@@ -48,6 +48,7 @@ class ImageMachine:
         self._replay = Replay()
         self.next_offset = 0
         self.image: MetadataImage = EMPTY
+        self.snapshots_loaded = 0
         self.features_offset = -1
         """The last offset of the newest image in which the features changed."""
         self.leader: LeaderChanged | None = None
@@ -135,6 +136,7 @@ class ImageMachine:
         timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
         self._replay.loader.end_batch(snapshot_id.offset - 1, snapshot_id.epoch, timestamp)
         self.next_offset = snapshot_id.offset
+        self.snapshots_loaded += 1
 
     def _refuse_findings(self) -> None:
         """What Kafka calls a metadata fault: the state would no longer be the quorum's."""

@@ -13,7 +13,6 @@ import logging
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 
 from kraftool.decoders.addresses import shown_address
 from kraftool.decoders.codec import Value
@@ -26,7 +25,7 @@ from kraftool.node.config import NodeConfig
 from kraftool.node.controller_metrics import ControllerMetrics
 from kraftool.node.ending import Ended, Signals, until_ended
 from kraftool.node.identity import NodeIdentity, NotStarted, QuorumRole, part_of, refuse_observing
-from kraftool.node.machine import ImageMachine
+from kraftool.node.metadata_metrics import metadata_samples
 from kraftool.node.metrics import MetricSample, RaftMetrics, exposition, samples_of
 from kraftool.node.metrics_http import MetricsServer
 from kraftool.node.narration import Narration, say
@@ -36,7 +35,7 @@ from kraftool.node.registration import Registrar
 from kraftool.node.runner import Runner, WallClock
 from kraftool.node.security import Security
 from kraftool.node.serving import Serving, served
-from kraftool.node.standby import is_caught_up, state_machine, supported_features
+from kraftool.node.standby import is_caught_up, standby_of, supported_features
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.events import Effect, Event, RequestReceived, ResponseReceived
 from kraftool.raft.names import Endpoint, Endpoints, ProtocolError
@@ -156,32 +155,37 @@ async def _run(
     peers = Peers(runner, partial(reach, "raft-client"))
     closing.push_async_callback(peers.close)
     runner.sender = peers
-    runner.consumer, image = state_machine(config, options, runner, closing)
+    standby = standby_of(config, options, runner, closing)
+    runner.consumer = standby.consumer
     controlling = None
-    machine = runner.consumer if isinstance(runner.consumer, ImageMachine) else None
-    if options.runs_controller and machine is not None:
-        controlling = controller_of(config, identity, log, runner, machine, peers)
+    if options.runs_controller and standby.machine is not None:
+        controlling = controller_of(config, identity, log, runner, standby.machine, peers)
         closing.callback(controlling.close)
-    security.image = image
+    security.image = standby.image
     features = supported_features(settings.kraft_version)
     serving = Serving(
         runner,
-        image,
+        standby.image,
         features=features,
         is_allowed=lambda principal: not config.authorizer or principal in config.super_users,
-        features_offset=lambda: -1 if machine is None else machine.features_offset,
+        features_offset=standby.features_offset,
         controlling=controlling,
     )
     if options.metrics is not None:
-        of_controller = ControllerMetrics(controlling, image) if controlling is not None else None
+        of_controller = None
+        if controlling is not None:
+            of_controller = ControllerMetrics(controlling, standby.image)
 
         def samples() -> Iterator[MetricSample]:
-            yield from chain(metrics.samples(runner.raft), samples_of(server.guests))
+            yield from metrics.samples(runner.raft)
+            yield from samples_of(server.guests)
+            yield from metadata_samples(runner, standby)
             if of_controller is not None:
                 yield from of_controller.samples(runner.raft)
 
         page = MetricsServer(
-            lambda: exposition(samples()), is_ready=lambda: is_caught_up(runner.raft, image())
+            lambda: exposition(samples()),
+            is_ready=lambda: is_caught_up(runner.raft, standby.image()),
         )
         port = await page.start(*options.metrics)
         closing.push_async_callback(page.close)
@@ -190,7 +194,7 @@ async def _run(
     if options.registers:
         registration = Registrar(
             runner,
-            image,
+            standby.image,
             partial(reach, "registration"),
             protocols=config.listeners.protocols,
             features=features,

@@ -33,7 +33,9 @@ class Snapshotting:
         self._since_ms = runner.clock.now_ms()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="snapshot")
         self._task: asyncio.Task[None] | None = None
-        self.written = 0
+        self.written = self.newest_bytes = 0
+        self.newest_ms = self._since_ms
+        """When the newest one of this run was written; until then, when the run began."""
 
     def applied(self, machine: ImageMachine, size: int) -> None:
         """Take note of what was applied; a snapshot begins where enough was."""
@@ -64,11 +66,12 @@ class Snapshotting:
             level = raft.control.kraft_versions.at(key.offset - 1) or 0
             voters = raft.control.voter_sets.at(key.offset - 1) if level else None
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(
+            self.newest_bytes = await loop.run_in_executor(
                 self._thread, self._file, image, key, provenance.last_timestamp, level, voters
             )
             runner.post(SnapshotWritten(snapshot_id=key))
             self.written += 1
+            self.newest_ms = runner.clock.now_ms()
         except (KraftoolError, OSError) as error:
             runner.fail(error)
 
@@ -79,12 +82,14 @@ class Snapshotting:
         timestamp_ms: int,
         level: int,
         voters: VoterSet | None,
-    ) -> None:
+    ) -> int:
+        """Write it; how many bytes it has."""
         writer = self._runner.log.new_snapshot(key, timestamp_ms, level, voters)
         try:
             for name, version, value in snapshot_records(image):
                 writer.append(encode_record(name, version, value))
             writer.freeze()
+            return writer.size
         except BaseException:
             writer.delete()
             raise

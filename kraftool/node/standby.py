@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable
+from dataclasses import dataclass
 
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
@@ -31,17 +31,31 @@ _READY_LAG = 1000
 """Records that a node may be behind, and be ready."""
 
 
-def state_machine(
-    config: NodeConfig,
-    options: NodeOptions,
-    runner: Runner,
-    closing: contextlib.AsyncExitStack,
-) -> tuple[Consumer, Callable[[], MetadataImage | None]]:
-    """The state machine, and where its image is."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standby:
+    """What consumes a node's log."""
+
+    consumer: Consumer
+    machine: ImageMachine | None = None
+    """The consumer, if it replays metadata."""
+    snapshotting: Snapshotting | None = None
+
+    def image(self) -> MetadataImage | None:
+        return None if self.machine is None else self.machine.image
+
+    def features_offset(self) -> int:
+        """Of the image in which the finalized features changed last."""
+        return -1 if self.machine is None else self.machine.features_offset
+
+
+def standby_of(
+    config: NodeConfig, options: NodeOptions, runner: Runner, closing: contextlib.AsyncExitStack
+) -> Standby:
+    """Begin what a node does with its log; `closing` ends it."""
     if options.consumer is not None:
-        return options.consumer(runner), lambda: None
+        return Standby(consumer=options.consumer(runner))
     if not options.replays:
-        return BlindMachine(runner), lambda: None
+        return Standby(consumer=BlindMachine(runner))
     snapshotting = Snapshotting(
         runner,
         after_bytes=config.log.snapshot_after_bytes,
@@ -51,7 +65,7 @@ def state_machine(
     machine = ImageMachine(runner, snapshotting.applied)
     cleaning = asyncio.get_running_loop().create_task(snapshotting.clean_for_ever())
     closing.callback(cleaning.cancel)
-    return machine, lambda: machine.image
+    return Standby(consumer=machine, machine=machine, snapshotting=snapshotting)
 
 
 def is_caught_up(raft: Raft, image: MetadataImage | None) -> bool:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections import deque
+from typing import Any
+
 import pytest
 
+from kraftool.controller import elections
 from kraftool.controller.activation import CannotActivate, activation
+from kraftool.controller.controller import answered_at_once
 from kraftool.controller.decision import Decision
+from kraftool.controller.timers import PeriodicTask
 from kraftool.decoders.error_codes import Error
-from tests.controller.bench import Bench, bootstrap
+from kraftool.image.loader import ImageLoader
+from kraftool.image.replay import ReplayError
+from tests.controller.bench import Bench, bootstrap, ranges
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 LEVEL = "FeatureLevelRecord"
@@ -131,3 +139,123 @@ def test_producer_ids_are_given_out_in_blocks_of_a_thousand() -> None:
     assert {block["producerIdLen"] for block in blocks} == {1000}
     stale = bench.ask("AllocateProducerIds", 0, {**body, "brokerEpoch": 1})
     assert stale["errorCode"] == Error.STALE_BROKER_EPOCH
+
+
+def test_qc1_what_is_validated_only_is_not_there() -> None:
+    bench = Bench().with_brokers([1])
+    body = creation("foo") | {"validateOnly": True}
+    assert bench.ask("CreateTopics", 7, body)["topics"][0]["errorCode"] == Error.NONE
+    assert bench.active.state.topic_id("foo") is None
+    assert bench.ask("CreateTopics", 7, creation("foo"))["topics"][0]["errorCode"] == Error.NONE
+    assert bench.active.state.topic_id("foo") is not None
+
+
+def test_qc6_empty_lists_need_no_controller() -> None:
+    for api in ("CreateTopics", "AlterPartition"):
+        assert answered_at_once(api, {"topics": []}) == {"topics": []}
+    assert answered_at_once("CreateTopics", creation("foo")) is None
+
+
+def test_qc18_a_record_that_cannot_be_replayed_is_a_fault(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench().with_brokers([1])
+    removal = ("RemoveTopicRecord", 0, {"topicId": "A" * 21 + "Q"})
+    wrong = Decision(answer={}, records=[removal])
+    monkeypatch.setattr(bench.active, "_operations", {"CreateTopics": lambda *_: wrong})
+    with pytest.raises(ReplayError):
+        bench.ask("CreateTopics", 7, creation("foo"))
+    assert bench.active.handling is not None
+    assert bench.active.handling.api == "CreateTopics"
+
+
+def test_qc22_a_refusal_is_no_fault() -> None:
+    bench = Bench().with_brokers([1])
+    bench.create("foo")
+    told = bench.ask("CreateTopics", 7, creation("foo"))
+    assert told["topics"][0]["errorCode"] == Error.TOPIC_ALREADY_EXISTS
+    assert bench.active.handling is None
+    assert bench.create("bar")["errorCode"] == Error.NONE
+
+
+def test_qc25_a_task_that_fails_is_told_and_tried_again_after_five_minutes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bench = Bench(leader_imbalance_check_ms=1_000).with_brokers([1])
+
+    def broken(_: object) -> None:
+        raise ZeroDivisionError("broken on purpose")
+
+    monkeypatch.setattr(elections, "elect_preferred", broken)
+    failures = []
+    for passed in range(1_000, 301_001, 1_000):
+        step = bench.active.turn(bench.now_ms + passed, deque())
+        failures += [(passed, task) for task, _ in step.failures]
+        bench.active.heard(1, 0, bench.now_ms + passed)
+    task = PeriodicTask.ELECT_PREFERRED
+    assert failures == [(1_000, task), (301_000, task)]
+
+
+@pytest.mark.parametrize(
+    ("finalized", "supported", "error"),
+    [(1, (0, 0), Error.UNSUPPORTED_VERSION), (1, (0, 1), None), (0, (0, 1), None)],
+)
+def test_qc28_a_broker_must_support_the_finalized_kraft_version(
+    finalized: int, supported: tuple[int, int], error: Error | None
+) -> None:
+    bench = Bench()
+    bench.active.kraft_version = finalized
+    features = {"kraft.version": supported, "metadata.version": (7, 33)}
+    features |= dict.fromkeys(bench.active.state.feature_levels, (0, 9))
+    told = bench.register(1, features=ranges(features))
+    assert told.get("errorCode") == error
+
+
+def test_oc5_and_eq1_answers_come_in_order_as_far_as_it_is_committed() -> None:
+    bench = Bench().with_brokers([1])
+    bench.holds = True
+    numbers = [bench.send("CreateTopics", 7, creation(name)) for name in ("foo", "bar", "baz")]
+    ends = [bench.active.next_offset]
+    assert bench.active.waiting() == numbers
+    first = ends[0] - 1 - 2 * 2  # each creates a topic and a partition
+    bench.commit(first - 1)
+    assert bench.active.waiting() == numbers
+    bench.commit(first)
+    assert bench.active.waiting() == numbers[1:]
+    bench.commit()
+    assert bench.active.waiting() == []
+    assert [bench.answers[number]["topics"][0]["name"] for number in numbers] == [
+        "foo", "bar", "baz",
+    ]  # fmt: skip
+
+
+def test_oc6_to_oc8_what_a_transaction_did_is_seen_at_its_end_and_they_do_not_nest() -> None:
+    loader = ImageLoader()
+    for offset, (name, version, value) in enumerate(bootstrap()):
+        del version
+        loader.replay(offset, name, value)
+    start = len(bootstrap())
+    before = loader.image()
+    loader.replay(start, BEGIN, {"name": "x"})
+    with pytest.raises(ReplayError):
+        loader.replay(start + 1, BEGIN, {"name": "y"})
+    topic = {"name": "foo", "topicId": "T" * 21 + "A"}
+    loader.replay(start + 1, "TopicRecord", topic)
+    assert loader.image().topics == before.topics
+    assert loader.delta.topics.id_of("foo") == topic["topicId"]
+    loader.replay(start + 2, ABORT, {"reason": None})
+    assert loader.delta.topics.id_of("foo") is None
+    for record in (END, ABORT):
+        with pytest.raises(ReplayError):
+            loader.replay(start + 3, record, {"reason": None})
+
+
+def creation(name: str) -> dict[str, Any]:
+    topic = {
+        "name": name,
+        "numPartitions": 1,
+        "replicationFactor": 1,
+        "assignments": [],
+        "configs": [],
+    }
+    return {"topics": [topic], "timeoutMs": 1_000, "validateOnly": False}

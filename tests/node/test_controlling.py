@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
+from kraftool.controller.controller import NewBatch
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
 from kraftool.node import controlling as module
 from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner
-from kraftool.raft.events import Send
+from kraftool.raft.events import Append, Send
 from kraftool.raft.messages import EndQuorumEpochRequest
 from tests.controller.bench import bootstrap, directory, incarnation, ranges
 from tests.node.quorum import CLUSTER_ID, Quorum
@@ -95,7 +96,7 @@ async def run(controllers: Controllers, what: Any) -> None:
         await controllers.stop()
 
 
-def test_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers(
+def test_qc21_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Voters 1 to 3 have the same log, so that only the preference decides."""
@@ -124,7 +125,7 @@ def test_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers(
         monkeypatch.setattr(active, "_operations", {"BrokerRegistration": broken})
         asked = controllers.of[failing].ask("BrokerRegistration", 4, registration(1))
         answer = await asyncio.wait_for(asked, 20)
-        assert answer["errorCode"] == Error.NOT_CONTROLLER
+        assert answer["errorCode"] == Error.UNKNOWN_SERVER_ERROR
         assert controllers.of[failing].failures == 1
         await controllers.quorum.until("the others to be told", lambda: ends)
         assert ends[0].preferred_candidates[0].id == successor
@@ -217,3 +218,76 @@ def test_a_claim_begins_with_the_index_of_its_own_image(tmp_path: Path) -> None:
         assert len(active.state.partitions.with_isr(1)) == 30
 
     asyncio.run(run(Controllers(tmp_path, 1, max_idle_ms=None), claims))
+
+
+def test_qc20_and_qc29_who_waits_is_told_when_the_leadership_moves(tmp_path: Path) -> None:
+    """The old leader is cut off with a record that nobody else has, and then follows."""
+
+    async def moves(controllers: Controllers) -> None:
+        quorum = controllers.quorum
+        old = await controllers.active()
+        controlling, runner = controllers.of[old], quorum.running[old]
+        leaders = {node_id: each.leaders for node_id, each in controllers.of.items()}
+        quorum.isolated = {old}
+        asked = asyncio.ensure_future(controlling.ask("BrokerRegistration", 4, registration(1)))
+        new = await controllers.active(but=old)
+        answer = await asyncio.wait_for(asked, 20)
+        assert answer["errorCode"] == Error.NOT_CONTROLLER
+        assert controlling.failures == 0
+        quorum.isolated = set()
+        await quorum.caught_up(quorum.running[new], old)
+        machine = runner.consumer
+        assert isinstance(machine, ImageMachine)
+        assert not machine.image.cluster.brokers
+        assert not controlling.is_active
+        await quorum.until(
+            "all to have seen the new leader",
+            lambda: all(
+                each.leaders > leaders[node_id] for node_id, each in controllers.of.items()
+            ),
+        )
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=50), moves))
+
+
+def test_qc22_and_qc26_a_refusal_changes_nothing_and_a_standby_refuses_all(tmp_path: Path) -> None:
+    async def refuses(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        standby = min({1, 2, 3} - {node_id})
+        told = await controllers.of[standby].ask("BrokerRegistration", 4, registration(1))
+        assert told["errorCode"] == Error.NOT_CONTROLLER
+        controlling = controllers.of[node_id]
+        other = registration(1) | {"clusterId": "another-cluster"}
+        told = await controlling.ask("BrokerRegistration", 4, other)
+        assert told["errorCode"] == Error.INCONSISTENT_CLUSTER_ID
+        assert controlling.is_active
+        assert controlling.failures == 0
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), refuses))
+
+
+def test_qc23_an_append_that_the_core_refuses_ends_the_leadership_and_is_no_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if something had been appended between a decision and its records."""
+
+    async def refused(controllers: Controllers) -> None:
+        node_id = await controllers.active()
+        controlling, epoch = controllers.of[node_id], controllers.quorum.running[node_id].raft.epoch
+        append = controlling._append
+
+        def late(batch: NewBatch) -> Append:
+            return append(batch._replace(base_offset=batch.base_offset - 1))
+
+        monkeypatch.setattr(controlling, "_append", late)
+        told = await asyncio.wait_for(controlling.ask("BrokerRegistration", 4, registration(1)), 20)
+        assert told["errorCode"] == Error.NOT_CONTROLLER
+        assert controlling.failures == 0
+        monkeypatch.undo()
+        await controllers.quorum.until(
+            "another epoch",
+            lambda: any(each.raft.epoch > epoch for each in controllers.quorum.running.values()),
+        )
+        await controllers.active()
+
+    asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), refused))

@@ -23,6 +23,13 @@ from tests.storage.metadata_logs import batches_in
 UNKNOWN_TYPE = b"\x01\xe7\x07\x00\x00"
 """A frame of record type 999, version 0."""
 
+PARTITION = {
+    "partitionId": 0, "topicId": "A" * 21 + "Q", "replicas": [1], "isr": [1],
+    "removingReplicas": [], "addingReplicas": [], "leader": 1, "leaderRecoveryState": 0,
+    "leaderEpoch": 0, "partitionEpoch": 0,
+}  # fmt: skip
+"""Of a topic that is not there."""
+
 
 def feature(level: int) -> bytes:
     value = {"name": "metadata.version", "featureLevel": level}
@@ -92,8 +99,16 @@ class Alone:
         ((feature(LATEST_LEVEL + 1),), f"metadata.version is {LATEST_LEVEL + 1}"),
         ((feature(OLDEST_KRAFT_LEVEL - 1),), "metadata.version is"),
         ((encode_record("RemoveTopicRecord", 0, {"topicId": "A" * 21 + "Q"}),), "replayed"),
+        ((encode_record("PartitionRecord", 0, PARTITION),), "replayed"),  # QC19
     ],
-    ids=["a record type", "a version of one", "a newer level", "an older level", "no topic"],
+    ids=[
+        "a record type",
+        "a version of one",
+        "a newer level",
+        "an older level",
+        "no topic",
+        "a partition without its topic",
+    ],
 )
 def test_what_it_does_not_know_ends_it_and_no_snapshot_is_written_of_it(
     tmp_path: Path, records: tuple[bytes, ...], reason: str

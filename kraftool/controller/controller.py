@@ -20,12 +20,15 @@ from typing import Any, NamedTuple
 from kraftool.controller import (
     alter_partition,
     assign_directories,
+    create_partitions,
+    delete_topics,
     elections,
     producer_ids,
     registrations,
     topic_configs,
 )
 from kraftool.controller.activation import activation
+from kraftool.controller.answers import refused_answer
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.partition_index import PartitionIndex
@@ -153,6 +156,9 @@ class ActiveController:
             "AlterPartition": self._alter_partition,
             "AssignReplicasToDirs": self._assign_directories,
             "CreateTopics": self._create_topics,
+            "CreatePartitions": self._create_partitions,
+            "DeleteTopics": self._delete_topics,
+            "ElectLeaders": self._elect_leaders,
         }
 
     # What whoever runs it asks for
@@ -344,6 +350,17 @@ class ActiveController:
         )
         return creation.decision(request.body, may_describe=request.may_describe)
 
+    def _create_partitions(self, _: int, request: ControllerRequest) -> Decision:
+        return create_partitions.create_partitions(
+            self.state, self._heartbeats, self._chance, request.body
+        )
+
+    def _delete_topics(self, _: int, request: ControllerRequest) -> Decision:
+        return delete_topics.delete_topics(self.state, request.body, version=request.version)
+
+    def _elect_leaders(self, _: int, request: ControllerRequest) -> Decision:
+        return elections.elect_leaders(self.state, request.body)
+
     def _time_out(self, request: ControllerRequest) -> None:
         """Of a heartbeat that waited too long, what it says still counts."""
         if request.api == "BrokerHeartbeat":
@@ -370,25 +387,3 @@ class ActiveController:
                 records = elections.elect_uncleanly(self.state)
         has_more = len(records) >= elections.MOST_ELECTIONS
         return Decision(answer={}, records=records, is_atomic=False), has_more
-
-
-def answered_at_once(api: str, body: dict[str, Any]) -> dict[str, Any] | None:
-    """The answer to a request that asks for nothing, which any controller gives; None if it asks
-    for something."""
-    if api in ("CreateTopics", "AlterPartition") and not body["topics"]:
-        return {"topics": []}
-    return None
-
-
-_WITH_MESSAGE = frozenset({"ControllerRegistration", "CreateTopics", "UnregisterBroker"})
-"""Requests whose answers have a sentence beside the error."""
-
-
-def refused_answer(api: str, body: dict[str, Any], refused: RequestRefused) -> dict[str, Any]:
-    """The answer that says why a request was refused."""
-    error: dict[str, Any] = {"errorCode": int(refused.error)}
-    if api in _WITH_MESSAGE:
-        error |= {"errorMessage": refused.text}
-    if api == "CreateTopics":
-        return {"topics": [{"name": topic["name"], **error} for topic in body["topics"]]}
-    return error

@@ -1,14 +1,21 @@
-"""Elections that nobody asks for: leadership back to preferred replicas, and unclean ones."""
+"""Elections: leadership back to preferred replicas, and unclean ones, by itself or on request."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import islice
+from typing import Any
 
+from kraftool.controller.decision import Decision
+from kraftool.controller.new_partitions import MOST_RECORDS
 from kraftool.controller.partition_changes import Election, change_of
+from kraftool.controller.partition_index import PartitionKey
+from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topic_configs import allows_unclean_election
+from kraftool.decoders.error_codes import Error
 from kraftool.image.replay import WrittenRecord
+from kraftool.image.topics import NO_LEADER
 
 MOST_ELECTIONS = 1000
 """Of one turn; the next one comes at once if there may be more."""
@@ -29,6 +36,84 @@ def elect_uncleanly(state: ControllerState) -> list[WrittenRecord]:
         for key in state.partitions.leaderless()
         if allows_unclean_election(state, key)
     )
+
+
+_KINDS: Mapping[int, Election] = {0: Election.PREFERRED, 1: Election.UNCLEAN}
+"""As a request numbers them."""
+
+
+def elect_leaders(state: ControllerState, request: dict[str, Any]) -> Decision:
+    """What somebody asks for; an unclean election then asks no topic whether it may be so."""
+    election = _KINDS.get(request.get("electionType", 0))
+    if election is None:
+        raise RequestRefused(
+            Error.INVALID_REQUEST, f"there is no kind {request['electionType']} of elections"
+        )
+    records: list[WrittenRecord] = []
+    results: list[dict[str, Any]] = []
+    for topic, numbers in _asked_for(state, request["topicPartitions"]):
+        of_topic = []
+        for number in numbers:
+            error, record = _elected(state, election, state.topic_id(topic), number)
+            if record is not None:
+                records.append(record)
+            if error is Error.ELECTION_NOT_NEEDED and request["topicPartitions"] is None:
+                continue
+            of_topic.append(
+                {"partitionId": number, "errorCode": int(error), "errorMessage": _REASONS[error]}
+            )
+        results.append({"topic": topic, "partitionResult": of_topic})
+    if len(records) > MOST_RECORDS:
+        raise RequestRefused(
+            Error.POLICY_VIOLATION, f"a request may elect {MOST_RECORDS} leaders at most"
+        )
+    return Decision(
+        answer={"errorCode": int(Error.NONE), "replicaElectionResults": results},
+        records=records,
+        is_atomic=False,
+    )
+
+
+_REASONS: Mapping[Error, str | None] = {
+    Error.NONE: None,
+    Error.UNKNOWN_TOPIC_OR_PARTITION: "there is no such topic or partition",
+    Error.ELECTION_NOT_NEEDED: "it is led as it should be",
+    Error.PREFERRED_LEADER_NOT_AVAILABLE: "its first replica cannot lead",
+    Error.ELIGIBLE_LEADERS_NOT_AVAILABLE: "none of its replicas can lead",
+}
+
+
+def _asked_for(
+    state: ControllerState, asked: list[dict[str, Any]] | None
+) -> Iterator[tuple[str, list[int]]]:
+    """The partitions of a request; None stands for all there are."""
+    if asked is None:
+        for topic in state.topics():
+            yield topic.name, list(topic.partitions)
+    else:
+        for item in asked:
+            yield item["topic"], item["partitions"]
+
+
+def _elected(
+    state: ControllerState, election: Election, topic_id: str | None, number: int
+) -> tuple[Error, WrittenRecord | None]:
+    key = PartitionKey(topic_id or "", number)
+    partition = state.partition(key)
+    if partition is None:
+        return Error.UNKNOWN_TOPIC_OR_PARTITION, None
+    is_preferred = election is Election.PREFERRED
+    is_led = (
+        partition.leader == partition.replicas[0] if is_preferred else partition.leader != NO_LEADER
+    )
+    if is_led:
+        return Error.ELECTION_NOT_NEEDED, None
+    record = change_of(state, key, election=election)
+    if record is not None:
+        return Error.NONE, record
+    if is_preferred:
+        return Error.PREFERRED_LEADER_NOT_AVAILABLE, None
+    return Error.ELIGIBLE_LEADERS_NOT_AVAILABLE, None
 
 
 def _limited(changes: Iterator[WrittenRecord | None]) -> list[WrittenRecord]:

@@ -185,6 +185,9 @@ class ControllerState:
             assert name is not None, "the ids are those of topics that are there"
             yield TopicImage(name=name, id=topic_id, partitions=topics.partitions(topic_id))
 
+    def partitions_of(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
+        return self._delta.topics.partitions(topic_id)
+
     def partition(self, key: PartitionKey) -> PartitionRegistration | None:
         return self._delta.topics.partition(*key)
 

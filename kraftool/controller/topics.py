@@ -8,35 +8,30 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
-from kraftool.controller import topic_configs
+from kraftool.controller import new_partitions, topic_configs
 from kraftool.controller.decision import Decision
 from kraftool.controller.heartbeats import Heartbeats
-from kraftool.controller.placement import RandomSource, UsableBroker, place
+from kraftool.controller.new_partitions import (
+    MOST_RECORDS,
+    NewPartition,
+    record_of,
+    too_many,
+    usable_brokers,
+)
+from kraftool.controller.placement import RandomSource, place
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
 from kraftool.controller.state import ControllerState, has_ambiguous_characters
 from kraftool.decoders.error_codes import Error
 from kraftool.image.configs import TOPIC
-from kraftool.image.metadata_version import DIRECTORIES_LEVEL, KAFKA_4_4_LEVEL, partition_version
 from kraftool.image.replay import WrittenRecord
-from kraftool.image.topics import RECOVERED
 
-MOST_RECORDS = 10_000
-"""Of one request, so that they fit into one batch."""
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 _LONGEST_NAME = 249
 _DEFAULT = -1
-
-
-class _Partition(NamedTuple):
-    """A partition that is to be made."""
-
-    number: int
-    replicas: list[int]
-    isr: list[int]
 
 
 class CreateTopics:
@@ -70,7 +65,7 @@ class CreateTopics:
                 answers.append(_refused(name, refused))
                 continue
             if len(records) + len(of_topic) > MOST_RECORDS:
-                raise _too_many()
+                raise too_many()
             records += of_topic
             answers.append(answer)
         if request["validateOnly"]:
@@ -89,7 +84,7 @@ class CreateTopics:
             elif count > 0:
                 partitions += count
         if partitions > MOST_RECORDS:
-            raise _too_many()
+            raise too_many()
 
     def _check_name(self, name: str) -> None:
         if self._state.topic_id(name) is not None:
@@ -140,7 +135,7 @@ class CreateTopics:
             answer["topicConfigErrorCode"] = int(Error.TOPIC_AUTHORIZATION_FAILED)
         records: list[WrittenRecord] = [("TopicRecord", 0, {"name": name, "topicId": topic_id})]
         records += self._config_records(name, configs)
-        records += [self._partition_record(topic_id, partition) for partition in partitions]
+        records += [record_of(self._state, topic_id, partition) for partition in partitions]
         return answer, records
 
     def _configs(self, topic: dict[str, Any]) -> dict[str, str]:
@@ -161,7 +156,7 @@ class CreateTopics:
 
     # Where the partitions go
 
-    def _assigned(self, topic: dict[str, Any]) -> Iterator[_Partition]:
+    def _assigned(self, topic: dict[str, Any]) -> Iterable[NewPartition]:
         """As the request says."""
         if topic["replicationFactor"] != _DEFAULT or topic["numPartitions"] != _DEFAULT:
             raise RequestRefused(
@@ -169,45 +164,23 @@ class CreateTopics:
                 "a topic with an assignment has -1 as its replication factor and partitions",
             )
         assignments = topic["assignments"]
-        replicas: dict[int, list[int]] = {}
+        made: dict[int, NewPartition] = {}
+        factor = None
         for assignment in assignments:
             number, brokers = assignment["partitionIndex"], assignment["brokerIds"]
-            problem = self._assignment_problem(brokers, replicas, number)
-            if problem is not None:
+            if number in made:
                 raise RequestRefused(
-                    Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number}: {problem}"
+                    Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number} is assigned twice"
                 )
-            replicas[number] = brokers
-        if set(replicas) != set(range(len(replicas))):
+            made[number] = new_partitions.assigned(self._state, number, brokers, factor=factor)
+            factor = len(brokers)
+        if set(made) != set(range(len(made))):
             raise RequestRefused(
                 Error.INVALID_REPLICA_ASSIGNMENT, "the partitions are not numbered from 0 on"
             )
-        for number in range(len(replicas)):
-            yield _Partition(number, replicas[number], self._isr(replicas[number]))
+        return [made[number] for number in range(len(made))]
 
-    def _assignment_problem(
-        self, brokers: list[int], before: dict[int, list[int]], number: int
-    ) -> str | None:
-        if number in before:
-            return "it is assigned twice"
-        if not brokers:
-            return "it has no replica"
-        unknown = [broker_id for broker_id in brokers if self._state.broker(broker_id) is None]
-        if unknown:
-            return f"broker {unknown[0]} is not registered"
-        if len(set(brokers)) != len(brokers):
-            return "a broker has two of its replicas"
-        if self._state.level >= KAFKA_4_4_LEVEL:
-            cordoned = [broker_id for broker_id in brokers if _is_cordoned(self._state, broker_id)]
-            if cordoned:
-                return f"broker {cordoned[0]} has only cordoned directories"
-        if before and len(brokers) != len(next(iter(before.values()))):
-            return "it has another number of replicas than those before it"
-        if not self._isr(brokers):
-            return "all of its brokers are fenced or shutting down"
-        return None
-
-    def _placed(self, topic: dict[str, Any]) -> Iterator[_Partition]:
+    def _placed(self, topic: dict[str, Any]) -> Iterable[NewPartition]:
         """Where the placement puts them."""
         factor, count = topic["replicationFactor"], topic["numPartitions"]
         if factor < _DEFAULT or factor == 0:
@@ -220,61 +193,13 @@ class CreateTopics:
             factor = self._settings.default_replication_factor
         if count == _DEFAULT:
             count = self._settings.default_partitions
-        placed = place(
+        replicas = place(
             usable_brokers(self._state, self._heartbeats),
             partitions=count,
             replicas=factor,
             chance=self._chance,
         )
-        for number, replicas in enumerate(placed):
-            isr = self._isr(replicas)
-            if not isr:
-                raise RequestRefused(
-                    Error.INVALID_REPLICATION_FACTOR, "all brokers are fenced or shutting down"
-                )
-            yield _Partition(number, replicas, isr)
-
-    def _isr(self, replicas: list[int]) -> list[int]:
-        return [broker_id for broker_id in replicas if self._state.is_active(broker_id)]
-
-    def _partition_record(self, topic_id: str, partition: _Partition) -> WrittenRecord:
-        state = self._state
-        value = {
-            "partitionId": partition.number,
-            "topicId": topic_id,
-            "replicas": partition.replicas,
-            "isr": partition.isr,
-            "removingReplicas": [],
-            "addingReplicas": [],
-            "leader": partition.isr[0],
-            "leaderRecoveryState": RECOVERED,
-            "leaderEpoch": 0,
-            "partitionEpoch": 0,
-        }
-        if state.level >= DIRECTORIES_LEVEL:
-            value["directories"] = [
-                state.default_directory(broker_id) for broker_id in partition.replicas
-            ]
-        return "PartitionRecord", partition_version(state.level), value
-
-
-def usable_brokers(state: ControllerState, heartbeats: Heartbeats) -> list[UsableBroker]:
-    """The brokers that may get replicas."""
-    usable = []
-    for broker_id, is_fenced in heartbeats.usable():
-        broker = state.broker(broker_id)
-        assert broker is not None, "heartbeats are followed of registered brokers"
-        if not _is_cordoned(state, broker_id):
-            usable.append(UsableBroker(broker_id, broker.rack, is_fenced))
-    return usable
-
-
-def _is_cordoned(state: ControllerState, broker_id: int) -> bool:
-    """Whether none of a broker's directories may get a replica."""
-    broker = state.broker(broker_id)
-    if broker is None or not broker.directories or broker.cordoned_directories is None:
-        return False
-    return set(broker.directories) <= set(broker.cordoned_directories)
+        return new_partitions.placed(self._state, 0, replicas)
 
 
 def _refused(name: str, refused: RequestRefused) -> dict[str, Any]:
@@ -283,9 +208,3 @@ def _refused(name: str, refused: RequestRefused) -> dict[str, Any]:
         "errorCode": int(refused.error),
         "errorMessage": refused.text,
     }
-
-
-def _too_many() -> RequestRefused:
-    return RequestRefused(
-        Error.POLICY_VIOLATION, f"a request may make {MOST_RECORDS} records with its partitions"
-    )

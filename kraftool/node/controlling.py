@@ -21,14 +21,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, TypeVar
 
+from kraftool.controller.answers import answered_at_once, refused_answer
 from kraftool.controller.controller import (
     ActiveController,
     Answered,
     ControllerRequest,
     NewBatch,
     Step,
-    answered_at_once,
-    refused_answer,
 )
 from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.refused import RequestRefused

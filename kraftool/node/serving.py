@@ -16,7 +16,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import NamedTuple
 
-from kraftool.controller.controller import refused_answer
+from kraftool.controller.answers import refused_answer
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
@@ -94,6 +94,15 @@ APIS: Mapping[str, Api] = {
     "Envelope": Api(0, 0, Family.FORWARDED),
     "CreateTopics": Api(
         2, 7, Family.CONTROLLER, "CREATE", needs_controller=True, is_forwardable=True
+    ),
+    "DeleteTopics": Api(
+        1, 6, Family.CONTROLLER, "DELETE", needs_controller=True, is_forwardable=True
+    ),
+    "CreatePartitions": Api(
+        0, 3, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
+    ),
+    "ElectLeaders": Api(
+        0, 2, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
     ),
     "UnregisterBroker": Api(
         0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
@@ -180,11 +189,9 @@ class Serving:
     async def _ask_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
         if not allowed or self._controlling is None:
             return await self._no_controller(frame, allowed=allowed)
-        timeout_ms = None
+        timeout_ms = frame.body.get("timeoutMs")
         if frame.name == "BrokerHeartbeat":
             timeout_ms = HEARTBEAT_DEADLINE_MS
-        elif frame.name == "CreateTopics":
-            timeout_ms = frame.body["timeoutMs"]
         return await self._controlling.ask(
             frame.name, frame.version, frame.body, timeout_ms=timeout_ms
         )

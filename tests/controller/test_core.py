@@ -9,7 +9,7 @@ import pytest
 
 from kraftool.controller import elections
 from kraftool.controller.activation import CannotActivate, activation
-from kraftool.controller.controller import answered_at_once
+from kraftool.controller.answers import answered_at_once
 from kraftool.controller.decision import Decision
 from kraftool.controller.timers import PeriodicTask
 from kraftool.decoders.error_codes import Error

@@ -7,14 +7,8 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.controller.controller import (
-    ActiveController,
-    Answered,
-    ControllerRequest,
-    Step,
-    answered_at_once,
-    refused_answer,
-)
+from kraftool.controller.answers import answered_at_once, refused_answer
+from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings

@@ -120,6 +120,9 @@ class RandomSteps:
             (self._advance, 15),
             (self._register_broker, 9),
             (self._create_topics, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 7),
+            (self._create_partitions, 0 if ours.settings.max_batch_records == SMALL_BATCHES else 3),
+            (self._delete_topics, 2),
+            (self._elect_leaders, 4),
             (self._alter_partition, 12),
             (self._assign_directories, 3),
             (self._allocate_producer_ids, 2),
@@ -340,6 +343,66 @@ class RandomSteps:
                 number = random.choice([0, 7])
             found.append({"partitionIndex": number, "brokerIds": brokers})
         return list({each["partitionIndex"]: each for each in found}.values())
+
+    def _create_partitions(self) -> Command:
+        random = self.random
+        topics = list(self._state.topics())
+        items = []
+        for topic in random.sample(topics, min(len(topics), random.choice([1, 1, 2]))):
+            more = random.choice([1, 1, 2, 5, 0, -1])
+            assignments = None
+            if random.random() < 0.4:
+                factor = len(topic.partitions[0].replicas)
+                assignments = [
+                    {"brokerIds": self._brokers_for(factor)}
+                    for _ in range(max(more + random.choice([0] * 9 + [1]), 0))
+                ]
+            count = len(topic.partitions) + more
+            items.append({"name": topic.name, "count": count, "assignments": assignments})
+        if not items or random.random() < 0.03:
+            items.append({"name": "no-such-topic", "count": 3, "assignments": None})
+        body = {"topics": items, "timeoutMs": 1_000, "validateOnly": random.random() < 0.05}
+        return self._request("CreatePartitions", 0, 3, body)
+
+    def _brokers_for(self, factor: int) -> list[int]:
+        there = [broker.id for broker in self._state.brokers()]
+        brokers = self.random.sample(there, min(factor, len(there)))
+        if self.random.random() < 0.05:
+            brokers = self.random.choice([[], [*brokers, 99], brokers + brokers, brokers[1:]])
+        return brokers
+
+    def _delete_topics(self) -> Command:
+        random = self.random
+        there = [topic.id for topic in self._state.topics()]
+        ids = random.sample(there, min(len(there), random.choice([1, 1, 1, 2])))
+        if not ids or random.random() < 0.05:
+            ids.append(uuid(5))
+        topics = [{"name": None, "topicId": topic_id} for topic_id in ids]
+        return self._request("DeleteTopics", 6, 6, {"topics": topics, "timeoutMs": 1_000})
+
+    def _elect_leaders(self) -> Command:
+        random = self.random
+        asked = None
+        if random.random() < 0.8:
+            topics = list(self._state.topics())
+            chosen = random.sample(topics, min(len(topics), random.choice([1, 2, 4])))
+            asked = [
+                {
+                    "topic": topic.name,
+                    "partitions": [number for number in topic.partitions if random.random() < 0.8],
+                }
+                for topic in chosen
+            ]
+            if random.random() < 0.1:
+                asked.append({"topic": "no-such-topic", "partitions": [0]})
+            if asked and random.random() < 0.1:
+                asked[0]["partitions"] = [77]
+        body = {
+            "electionType": random.choice([0, 0, 0, 1, 1, 1, 1, 2]),
+            "topicPartitions": asked,
+            "timeoutMs": 1_000,
+        }
+        return self._request("ElectLeaders", 1, 2, body)
 
     def _alter_partition(self) -> Command:
         random = self.random

@@ -9,6 +9,7 @@ import kafka.server.ControllerConfigurationValidator;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 
+import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.message.AllocateProducerIdsRequestData;
 import org.apache.kafka.common.message.AllocateProducerIdsResponseData;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
@@ -21,7 +22,12 @@ import org.apache.kafka.common.message.BrokerRegistrationRequestData;
 import org.apache.kafka.common.message.BrokerRegistrationResponseData;
 import org.apache.kafka.common.message.ControllerRegistrationRequestData;
 import org.apache.kafka.common.message.ControllerRegistrationResponseData;
+import org.apache.kafka.common.message.CreatePartitionsRequestData;
+import org.apache.kafka.common.message.CreatePartitionsResponseData;
 import org.apache.kafka.common.message.CreateTopicsRequestData;
+import org.apache.kafka.common.message.DeleteTopicsRequestData;
+import org.apache.kafka.common.message.DeleteTopicsResponseData;
+import org.apache.kafka.common.message.ElectLeadersRequestData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.UnregisterBrokerRequestData;
 import org.apache.kafka.common.message.UnregisterBrokerResponseData;
@@ -30,6 +36,7 @@ import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.protocol.MessageUtil;
 import org.apache.kafka.common.protocol.ObjectSerializationCache;
+import org.apache.kafka.common.requests.ApiError;
 import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.security.scram.internals.ScramMechanism;
 import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
@@ -48,6 +55,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Properties;
@@ -271,9 +279,33 @@ final class RealController implements AutoCloseable {
                 answer(step, () -> controller.createTopics(context, new CreateTopicsRequestData(body, version), describable, false),
                     reply -> reply, error -> null);
                 break;
+            case "CreatePartitions":
+                CreatePartitionsRequestData growing = new CreatePartitionsRequestData(body, version);
+                answer(step, () -> controller.createPartitions(context,
+                        new ArrayList<>(growing.topics().valuesList()), growing.validateOnly()),
+                    results -> new CreatePartitionsResponseData().setResults(results), error -> null);
+                break;
+            case "DeleteTopics":
+                List<Uuid> ids = new ArrayList<>();
+                new DeleteTopicsRequestData(body, version).topics().forEach(topic -> ids.add(topic.topicId()));
+                answer(step, () -> controller.deleteTopics(context, ids), RealController::deleted, error -> null);
+                break;
+            case "ElectLeaders":
+                answer(step, () -> controller.electLeaders(context, new ElectLeadersRequestData(body, version)),
+                    reply -> reply, error -> null);
+                break;
             default:
                 throw new IllegalArgumentException(step.toString());
         }
+    }
+
+    /** As Kafka's request layer tells it, without the names. */
+    private static DeleteTopicsResponseData deleted(Map<Uuid, ApiError> results) {
+        DeleteTopicsResponseData.DeletableTopicResultCollection responses =
+            new DeleteTopicsResponseData.DeletableTopicResultCollection();
+        results.forEach((id, error) -> responses.add(new DeleteTopicsResponseData.DeletableTopicResult().
+            setName(null).setTopicId(id).setErrorCode(error.error().code())));
+        return new DeleteTopicsResponseData().setResponses(responses);
     }
 
     private <T> void answer(JsonNode step, Supplier<CompletableFuture<T>> asked, Function<T, ApiMessage> told,

@@ -1,0 +1,78 @@
+"""Answers that take no decision: to requests that ask for nothing, and to refused ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kraftool.controller import delete_topics
+from kraftool.controller.refused import RequestRefused
+from kraftool.decoders.error_codes import Error
+from kraftool.image.uuids import NO_ID
+
+Body = dict[str, Any]
+
+
+def answered_at_once(api: str, body: Body) -> Body | None:
+    """The answer to a request that asks for nothing, which any controller gives; None if it asks
+    for something."""
+    match api:
+        case "CreateTopics" | "AlterPartition" if not body["topics"]:
+            return {"topics": []}
+        case "CreatePartitions" if not body["topics"]:
+            return {"results": []}
+        case "DeleteTopics" if not any(delete_topics.asked_for(body)):
+            return {"responses": []}
+        case "ElectLeaders" if body["topicPartitions"] == []:
+            return {"errorCode": int(Error.NONE), "replicaElectionResults": []}
+    return None
+
+
+def refused_answer(api: str, body: Body, refused: RequestRefused) -> Body:
+    """The answer that says why a request was refused."""
+    code: Body = {"errorCode": int(refused.error)}
+    by_item = _BY_ITEM.get(api)
+    if by_item is not None:
+        return by_item(body, code | {"errorMessage": refused.text})
+    return code | {"errorMessage": refused.text} if api in _WITH_MESSAGE else code
+
+
+_WITH_MESSAGE = frozenset({"ControllerRegistration", "UnregisterBroker"})
+"""Requests whose answers have a sentence beside the error."""
+
+
+def _topics(body: Body, error: Body) -> Body:
+    return {"topics": [{"name": topic["name"], **error} for topic in body["topics"]]}
+
+
+def _results(body: Body, error: Body) -> Body:
+    return {"results": [{"name": topic["name"], **error} for topic in body["topics"]]}
+
+
+def _responses(body: Body, error: Body) -> Body:
+    return {
+        "responses": [
+            {"name": name, "topicId": topic_id or NO_ID, **error}
+            for name, topic_id in delete_topics.asked_for(body)
+        ]
+    }
+
+
+def _elections(body: Body, error: Body) -> Body:
+    results = [
+        {
+            "topic": topic["topic"],
+            "partitionResult": [{"partitionId": number, **error} for number in topic["partitions"]],
+        }
+        for topic in body["topicPartitions"] or ()
+    ]
+    return {"errorCode": error["errorCode"], "replicaElectionResults": results}
+
+
+_BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
+    "CreateTopics": _topics,
+    "CreatePartitions": _results,
+    "DeleteTopics": _responses,
+    "ElectLeaders": _elections,
+}
+"""Requests whose answers have the error once for each item."""

@@ -1,0 +1,80 @@
+"""CreatePartitions: topics that grow.
+
+A topic that cannot grow does not keep the others of its request from growing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from kraftool.controller import new_partitions
+from kraftool.controller.decision import Decision
+from kraftool.controller.heartbeats import Heartbeats
+from kraftool.controller.new_partitions import MOST_RECORDS, NewPartition, record_of, usable_brokers
+from kraftool.controller.placement import RandomSource, place
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.state import ControllerState
+from kraftool.decoders.error_codes import Error
+from kraftool.image.replay import WrittenRecord
+
+
+def create_partitions(
+    state: ControllerState, heartbeats: Heartbeats, chance: RandomSource, request: dict[str, Any]
+) -> Decision:
+    """Add partitions to topics, where the request or the placement puts them."""
+    results: list[dict[str, Any]] = []
+    records: list[WrittenRecord] = []
+    names = Counter(topic["name"] for topic in request["topics"])
+    for topic in {topic["name"]: topic for topic in request["topics"]}.values():
+        result = {"name": topic["name"], "errorCode": int(Error.NONE), "errorMessage": None}
+        try:
+            if names[topic["name"]] > 1:
+                raise RequestRefused(Error.INVALID_REQUEST, "the request has this topic twice")
+            of_topic = _growth(state, heartbeats, chance, topic)
+            # Kafka answers UNKNOWN_SERVER_ERROR here, and writes as many of them as fit.
+            if len(records) + len(of_topic) > MOST_RECORDS:
+                raise new_partitions.too_many()
+            records += of_topic
+        except RequestRefused as refused:
+            result |= {"errorCode": int(refused.error), "errorMessage": refused.text}
+        results.append(result)
+    if request["validateOnly"]:
+        records = []
+    return Decision(answer={"results": results}, records=records)
+
+
+def _growth(
+    state: ControllerState, heartbeats: Heartbeats, chance: RandomSource, topic: dict[str, Any]
+) -> list[WrittenRecord]:
+    topic_id = state.topic_id(topic["name"])
+    if topic_id is None:
+        raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {topic['name']}")
+    partitions = state.partitions_of(topic_id)
+    there, wanted, assignments = len(partitions), topic["count"], topic["assignments"]
+    if wanted <= there:
+        raise RequestRefused(
+            Error.INVALID_PARTITIONS,
+            f"the topic has {there} partitions already, and can only get more than these",
+        )
+    if assignments is not None and len(assignments) != wanted - there:
+        raise RequestRefused(
+            Error.INVALID_REPLICA_ASSIGNMENT,
+            f"{wanted - there} partitions are to be added, and {len(assignments)} are assigned",
+        )
+    factor = len(partitions[0].replicas)
+    added: list[NewPartition]
+    if assignments is not None:
+        added = [
+            new_partitions.assigned(state, number, assignment["brokerIds"], factor=factor)
+            for number, assignment in enumerate(assignments, there)
+        ]
+    else:
+        replicas = place(
+            usable_brokers(state, heartbeats),
+            partitions=wanted - there,
+            replicas=factor,
+            chance=chance,
+        )
+        added = list(new_partitions.placed(state, there, replicas))
+    return [record_of(state, topic_id, partition) for partition in added]

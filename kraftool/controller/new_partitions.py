@@ -1,0 +1,120 @@
+"""Partitions that are to be made: which brokers may have them, and the record of each.
+
+Owns what a new topic and a topic that grows have in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from kraftool.controller.heartbeats import Heartbeats
+from kraftool.controller.placement import UsableBroker
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.state import ControllerState
+from kraftool.decoders.error_codes import Error
+from kraftool.image.metadata_version import DIRECTORIES_LEVEL, KAFKA_4_4_LEVEL, partition_version
+from kraftool.image.replay import WrittenRecord
+from kraftool.image.topics import RECOVERED
+
+MOST_RECORDS = 10_000
+"""Of one request, so that they fit into one batch."""
+
+
+class NewPartition(NamedTuple):
+    """A partition that is to be made."""
+
+    number: int
+    replicas: list[int]
+    isr: list[int]
+
+
+def assigned(
+    state: ControllerState, number: int, brokers: list[int], *, factor: int | None
+) -> NewPartition:
+    """A partition on the brokers that a request names. `factor`: the replicas that others have."""
+    problem = _problem(state, brokers, factor)
+    isr = _isr(state, brokers)
+    if problem is None and not isr:
+        problem = "all of its brokers are fenced or shutting down"
+    if problem is not None:
+        raise RequestRefused(Error.INVALID_REPLICA_ASSIGNMENT, f"partition {number}: {problem}")
+    return NewPartition(number, brokers, isr)
+
+
+def _problem(state: ControllerState, brokers: list[int], factor: int | None) -> str | None:
+    if not brokers:
+        return "it has no replica"
+    unknown = [broker_id for broker_id in brokers if state.broker(broker_id) is None]
+    if unknown:
+        return f"broker {unknown[0]} is not registered"
+    if len(set(brokers)) != len(brokers):
+        return "a broker has two of its replicas"
+    if state.level >= KAFKA_4_4_LEVEL:
+        cordoned = [broker_id for broker_id in brokers if _is_cordoned(state, broker_id)]
+        if cordoned:
+            return f"broker {cordoned[0]} has only cordoned directories"
+    if factor is not None and len(brokers) != factor:
+        return "it has another number of replicas than those before it"
+    return None
+
+
+def placed(
+    state: ControllerState, first: int, replicas: Iterable[list[int]]
+) -> Iterable[NewPartition]:
+    """Partitions where the placement puts them, numbered from `first` on."""
+    for number, brokers in enumerate(replicas, first):
+        isr = _isr(state, brokers)
+        if not isr:
+            raise RequestRefused(
+                Error.INVALID_REPLICATION_FACTOR, "all brokers are fenced or shutting down"
+            )
+        yield NewPartition(number, brokers, isr)
+
+
+def record_of(state: ControllerState, topic_id: str, partition: NewPartition) -> WrittenRecord:
+    """The PartitionRecord."""
+    value = {
+        "partitionId": partition.number,
+        "topicId": topic_id,
+        "replicas": partition.replicas,
+        "isr": partition.isr,
+        "removingReplicas": [],
+        "addingReplicas": [],
+        "leader": partition.isr[0],
+        "leaderRecoveryState": RECOVERED,
+        "leaderEpoch": 0,
+        "partitionEpoch": 0,
+    }
+    if state.level >= DIRECTORIES_LEVEL:
+        value["directories"] = list(map(state.default_directory, partition.replicas))
+    return "PartitionRecord", partition_version(state.level), value
+
+
+def usable_brokers(state: ControllerState, heartbeats: Heartbeats) -> list[UsableBroker]:
+    """The brokers that may get replicas."""
+    usable = []
+    for broker_id, is_fenced in heartbeats.usable():
+        broker = state.broker(broker_id)
+        assert broker is not None, "heartbeats are followed of registered brokers"
+        if not _is_cordoned(state, broker_id):
+            usable.append(UsableBroker(broker_id, broker.rack, is_fenced))
+    return usable
+
+
+def _isr(state: ControllerState, replicas: list[int]) -> list[int]:
+    return [broker_id for broker_id in replicas if state.is_active(broker_id)]
+
+
+def _is_cordoned(state: ControllerState, broker_id: int) -> bool:
+    """Whether none of a broker's directories may get a replica."""
+    broker = state.broker(broker_id)
+    if broker is None or not broker.directories or broker.cordoned_directories is None:
+        return False
+    return set(broker.directories) <= set(broker.cordoned_directories)
+
+
+def too_many() -> RequestRefused:
+    return RequestRefused(
+        Error.POLICY_VIOLATION, f"a request may make {MOST_RECORDS} records with its partitions"
+    )

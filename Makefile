@@ -62,7 +62,7 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \
-	  $(BIN)/python tools/topic_configs.py --check; \
+	  $(BIN)/python tools/resource_configs.py --check; \
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
 	  echo 'The catalogue is checked against the jars of Kafka: apt-get install openjdk-17-jdk-headless maven' >&2; exit 1; \
 	else \
@@ -76,7 +76,7 @@ format: $(VENV)/.installed-dev  ## let ruff mend what it can
 catalogue: $(VENV)/.installed-dev  ## read messages and config names of Kafka again (VERSION=4.5.0: a new release)
 	$(BIN)/python tools/catalogue.py $(if $(VERSION),--version $(VERSION))
 	$(BIN)/python tools/config_names.py
-	$(BIN)/python tools/topic_configs.py
+	$(BIN)/python tools/resource_configs.py
 
 man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
 	$(BIN)/python tools/manpages.py

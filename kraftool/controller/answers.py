@@ -21,6 +21,8 @@ def answered_at_once(api: str, body: Body) -> Body | None:
             return {"topics": []}
         case "CreatePartitions" if not body["topics"]:
             return {"results": []}
+        case "IncrementalAlterConfigs" | "AlterConfigs" if not body["resources"]:
+            return {"responses": []}
         case "DeleteTopics" if not any(delete_topics.asked_for(body)):
             return {"responses": []}
         case "ElectLeaders" if body["topicPartitions"] == []:
@@ -58,6 +60,15 @@ def _responses(body: Body, error: Body) -> Body:
     }
 
 
+def _resources(body: Body, error: Body) -> Body:
+    return {
+        "responses": [
+            {key: item[key] for key in ("resourceType", "resourceName")} | error
+            for item in body["resources"]
+        ]
+    }
+
+
 def _elections(body: Body, error: Body) -> Body:
     results = [
         {
@@ -74,5 +85,7 @@ _BY_ITEM: Mapping[str, Callable[[Body, Body], Body]] = {
     "CreatePartitions": _results,
     "DeleteTopics": _responses,
     "ElectLeaders": _elections,
+    "IncrementalAlterConfigs": _resources,
+    "AlterConfigs": _resources,
 }
 """Requests whose answers have the error once for each item."""

@@ -18,6 +18,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.controller import (
+    alter_configs,
     alter_partition,
     assign_directories,
     create_partitions,
@@ -58,6 +59,8 @@ class ControllerRequest:
     """After this nobody waits for it any more."""
     may_describe: Callable[[str], bool] = lambda _: True
     """Whether the client may see a topic's configs."""
+    is_forwarded: bool = False
+    """Whether a broker sent it on for a client."""
 
 
 class Answered(NamedTuple):
@@ -159,6 +162,8 @@ class ActiveController:
             "CreatePartitions": self._create_partitions,
             "DeleteTopics": self._delete_topics,
             "ElectLeaders": self._elect_leaders,
+            "IncrementalAlterConfigs": self._incremental_alter_configs,
+            "AlterConfigs": self._alter_configs,
         }
 
     # What whoever runs it asks for
@@ -360,6 +365,16 @@ class ActiveController:
 
     def _elect_leaders(self, _: int, request: ControllerRequest) -> Decision:
         return elections.elect_leaders(self.state, request.body)
+
+    def _incremental_alter_configs(self, _: int, request: ControllerRequest) -> Decision:
+        return alter_configs.incremental_alter_configs(
+            self.state, request.body, is_forwarded=request.is_forwarded
+        )
+
+    def _alter_configs(self, _: int, request: ControllerRequest) -> Decision:
+        return alter_configs.alter_configs(
+            self.state, request.body, is_forwarded=request.is_forwarded
+        )
 
     def _time_out(self, request: ControllerRequest) -> None:
         """Of a heartbeat that waited too long, what it says still counts."""

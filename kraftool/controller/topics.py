@@ -89,12 +89,7 @@ class CreateTopics:
     def _check_name(self, name: str) -> None:
         if self._state.topic_id(name) is not None:
             raise RequestRefused(Error.TOPIC_ALREADY_EXISTS, f"there is a topic {name} already")
-        if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > _LONGEST_NAME:
-            raise RequestRefused(
-                Error.INVALID_TOPIC_EXCEPTION,
-                f"a topic's name has up to {_LONGEST_NAME} letters, digits, dots, underscores and"
-                " hyphens, and is neither . nor ..",
-            )
+        check_topic_name(name)
         similar = self._state.similar_name(name) if has_ambiguous_characters(name) else None
         if similar is not None:
             raise RequestRefused(
@@ -200,6 +195,16 @@ class CreateTopics:
             chance=self._chance,
         )
         return new_partitions.placed(self._state, 0, replicas)
+
+
+def check_topic_name(name: str) -> None:
+    """Raise RequestRefused for what no topic may be called."""
+    if not _NAME.fullmatch(name) or name in (".", "..") or len(name) > _LONGEST_NAME:
+        raise RequestRefused(
+            Error.INVALID_TOPIC_EXCEPTION,
+            f"a topic's name has up to {_LONGEST_NAME} letters, digits, dots, underscores and"
+            " hyphens, and is neither . nor ..",
+        )
 
 
 def _refused(name: str, refused: RequestRefused) -> dict[str, Any]:

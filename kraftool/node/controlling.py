@@ -149,6 +149,7 @@ class Controlling:
         *,
         timeout_ms: int | None = None,
         may_describe: Callable[[str], bool] = lambda _: True,
+        is_forwarded: bool = False,
     ) -> Value:
         """The body of the answer to a request."""
         at_once = answered_at_once(api, body)
@@ -166,6 +167,7 @@ class Controlling:
             body=body,
             deadline_ms=None if timeout_ms is None else now_ms + timeout_ms,
             may_describe=may_describe,
+            is_forwarded=is_forwarded,
         )
         answer: asyncio.Future[Value] = asyncio.get_running_loop().create_future()
         self._asked[request.number] = _Waiting(

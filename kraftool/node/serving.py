@@ -104,6 +104,12 @@ APIS: Mapping[str, Api] = {
     "ElectLeaders": Api(
         0, 2, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
     ),
+    "IncrementalAlterConfigs": Api(
+        0, 1, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
+    ),
+    "AlterConfigs": Api(
+        0, 2, Family.CONTROLLER, "ALTER_CONFIGS", needs_controller=True, is_forwardable=True
+    ),
     "UnregisterBroker": Api(
         0, 0, Family.CONTROLLER, "ALTER", needs_controller=True, is_forwardable=True
     ),
@@ -151,8 +157,11 @@ class Serving:
         """What all wait for to whom this node is no controller."""
         self.served = served(with_controller=controlling is not None)
 
-    async def answer(self, peer: Peer, frame: RequestFrame) -> Value | None:
-        """The body of the answer; None where the connection is to be closed, as Kafka does."""
+    async def answer(
+        self, peer: Peer, frame: RequestFrame, *, is_forwarded: bool = False
+    ) -> Value | None:
+        """The body of the answer; None where the connection is to be closed, as Kafka does.
+        `is_forwarded`: a broker sent it on for a client."""
         if frame.name == "ApiVersions":
             return self.api_versions(frame.version)
         if frame.name not in self.served:
@@ -164,7 +173,7 @@ class Serving:
             case Family.CORE:
                 return await self._ask_core(peer, frame, allowed=allowed)
             case Family.CONTROLLER:
-                return await self._ask_controller(frame, allowed=allowed)
+                return await self._ask_controller(frame, allowed=allowed, is_forwarded=is_forwarded)
             case Family.FORWARDED:
                 if not allowed or self._controlling is None:
                     return await self._no_controller(frame, allowed=allowed)
@@ -186,14 +195,20 @@ class Serving:
             return None
         return responses.to_kafka(frame.name, response, frame.version)
 
-    async def _ask_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
+    async def _ask_controller(
+        self, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
+    ) -> Value:
         if not allowed or self._controlling is None:
             return await self._no_controller(frame, allowed=allowed)
         timeout_ms = frame.body.get("timeoutMs")
         if frame.name == "BrokerHeartbeat":
             timeout_ms = HEARTBEAT_DEADLINE_MS
         return await self._controlling.ask(
-            frame.name, frame.version, frame.body, timeout_ms=timeout_ms
+            frame.name,
+            frame.version,
+            frame.body,
+            timeout_ms=timeout_ms,
+            is_forwarded=is_forwarded,
         )
 
     async def _no_controller(self, frame: RequestFrame, *, allowed: bool) -> Value:
@@ -217,7 +232,8 @@ class Serving:
         api = APIS.get(inner.name)
         if api is None or not api.is_forwardable or inner.name not in self.served:
             return {"errorCode": int(Error.INVALID_REQUEST), "responseData": None}
-        body = await self.answer(replace(peer, principal=opened.principal), inner)
+        client = replace(peer, principal=opened.principal)
+        body = await self.answer(client, inner, is_forwarded=True)
         if body is None or envelope.says_not_controller(inner.name, body):
             return {"errorCode": int(Error.NOT_CONTROLLER), "responseData": None}
         return {"errorCode": int(Error.NONE), "responseData": envelope.sealed(inner, body)}

@@ -150,6 +150,7 @@ class OurController:
             body=body,
             deadline_ms=step.get("deadlineMs"),
             may_describe=lambda name: name in step["describable"],
+            is_forwarded=step.get("forwarded", False),
         )
         self._take(self.active.turn(self.now_ms, deque([request])), did)
 

@@ -9,9 +9,13 @@ import kafka.server.ControllerConfigurationValidator;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
 
+import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.message.AllocateProducerIdsRequestData;
 import org.apache.kafka.common.message.AllocateProducerIdsResponseData;
+import org.apache.kafka.common.message.AlterConfigsRequestData;
+import org.apache.kafka.common.message.AlterConfigsResponseData;
 import org.apache.kafka.common.message.AlterPartitionRequestData;
 import org.apache.kafka.common.message.AlterPartitionResponseData;
 import org.apache.kafka.common.message.AssignReplicasToDirsRequestData;
@@ -28,6 +32,8 @@ import org.apache.kafka.common.message.CreateTopicsRequestData;
 import org.apache.kafka.common.message.DeleteTopicsRequestData;
 import org.apache.kafka.common.message.DeleteTopicsResponseData;
 import org.apache.kafka.common.message.ElectLeadersRequestData;
+import org.apache.kafka.common.message.IncrementalAlterConfigsRequestData;
+import org.apache.kafka.common.message.IncrementalAlterConfigsResponseData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.UnregisterBrokerRequestData;
 import org.apache.kafka.common.message.UnregisterBrokerResponseData;
@@ -51,8 +57,10 @@ import org.apache.kafka.server.common.ApiMessageAndVersion;
 import org.apache.kafka.server.common.KRaftVersion;
 
 import java.nio.ByteBuffer;
+import java.util.AbstractMap.SimpleImmutableEntry;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -294,9 +302,52 @@ final class RealController implements AutoCloseable {
                 answer(step, () -> controller.electLeaders(context, new ElectLeadersRequestData(body, version)),
                     reply -> reply, error -> null);
                 break;
+            case "IncrementalAlterConfigs":
+                IncrementalAlterConfigsRequestData altering = new IncrementalAlterConfigsRequestData(body, version);
+                Map<ConfigResource, Map<String, Map.Entry<AlterConfigOp.OpType, String>>> changes = new HashMap<>();
+                altering.resources().forEach(resource -> {
+                    Map<String, Map.Entry<AlterConfigOp.OpType, String>> operations = new HashMap<>();
+                    resource.configs().forEach(config -> operations.put(config.name(), new SimpleImmutableEntry<>(
+                        AlterConfigOp.OpType.forId(config.configOperation()), config.value())));
+                    changes.put(resource(resource.resourceType(), resource.resourceName()), operations);
+                });
+                answer(step, () -> controller.incrementalAlterConfigs(context, changes, altering.validateOnly(),
+                    step.get("forwarded").asBoolean()), RealController::altered, error -> null);
+                break;
+            case "AlterConfigs":
+                AlterConfigsRequestData setting = new AlterConfigsRequestData(body, version);
+                Map<ConfigResource, Map<String, String>> wanted = new HashMap<>();
+                setting.resources().forEach(resource -> {
+                    Map<String, String> configs = new HashMap<>();
+                    resource.configs().forEach(config -> configs.put(config.name(), config.value()));
+                    wanted.put(resource(resource.resourceType(), resource.resourceName()), configs);
+                });
+                answer(step, () -> controller.legacyAlterConfigs(context, wanted, setting.validateOnly(),
+                    step.get("forwarded").asBoolean()), RealController::set, error -> null);
+                break;
             default:
                 throw new IllegalArgumentException(step.toString());
         }
+    }
+
+    private static ConfigResource resource(byte type, String name) {
+        return new ConfigResource(ConfigResource.Type.forId(type), name);
+    }
+
+    private static IncrementalAlterConfigsResponseData altered(Map<ConfigResource, ApiError> results) {
+        IncrementalAlterConfigsResponseData told = new IncrementalAlterConfigsResponseData();
+        results.forEach((resource, error) -> told.responses().add(
+            new IncrementalAlterConfigsResponseData.AlterConfigsResourceResponse().setErrorCode(error.error().code()).
+                setErrorMessage(error.message()).setResourceType(resource.type().id()).setResourceName(resource.name())));
+        return told;
+    }
+
+    private static AlterConfigsResponseData set(Map<ConfigResource, ApiError> results) {
+        AlterConfigsResponseData told = new AlterConfigsResponseData();
+        results.forEach((resource, error) -> told.responses().add(
+            new AlterConfigsResponseData.AlterConfigsResourceResponse().setErrorCode(error.error().code()).
+                setErrorMessage(error.message()).setResourceType(resource.type().id()).setResourceName(resource.name())));
+        return told;
     }
 
     /** As Kafka's request layer tells it, without the names. */

@@ -1,10 +1,10 @@
-"""Write decoders/schema/topic_configs.py: the configs of topics, as Kafka's ConfigDefs have them.
+"""Write decoders/schema/resource_configs.py: configs of topics, groups and brokers by ConfigDefs.
 
-    python tools/topic_configs.py            regenerate
-    python tools/topic_configs.py --check    say whether the committed file is what this writes
+    python tools/resource_configs.py            regenerate
+    python tools/resource_configs.py --check    say whether the committed file is what this writes
 
-The newest release says what there is (`TopicConfigs.java`; needs Java, and Maven where a release is
-not in the cache yet); the release before it says which of them are new.
+The newest release says what there is (`ResourceConfigs.java`; needs Java, and Maven where a
+release is not in the cache yet); the release before it says which of them are new.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "tests" / "interop" / "java" / "TopicConfigs.java"
-TARGET = ROOT / "decoders" / "schema" / "topic_configs.py"
+SOURCE = ROOT / "tests" / "interop" / "java" / "ResourceConfigs.java"
+TARGET = ROOT / "decoders" / "schema" / "resource_configs.py"
 
 HEADER = '''\
-"""The configs of topics: their types, defaults, checks, and the broker's configs behind them.
+"""The configs of topics and groups: types, defaults, checks, and the broker's configs behind them;
+and those configs of brokers that are lists.
 
-Written by tools/topic_configs.py from Kafka {versions}.
+Written by tools/resource_configs.py from Kafka {versions}.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class TopicConfig(NamedTuple):
-    """One config of a topic, as Kafka's ConfigDef has it."""
+class ResourceConfig(NamedTuple):
+    """One config of a topic or of a group, as Kafka's ConfigDef has it."""
 
     type: str
     default: str | None
@@ -48,29 +49,40 @@ class TopicConfig(NamedTuple):
     """A number outside the range that is right, too."""
     is_replica_list: bool = False
     """A list of PARTITION:BROKER, or *."""
+    may_be_duration: bool = False
+    """One of the words, or by_duration: and a duration."""
     synonyms: tuple[tuple[str, int], ...] = ()
     """Broker configs that it takes its default from, each with how many of its units one is."""
+    least: tuple[str, str] | None = None
+    """The broker config that says the least number, and its default."""
+    most: tuple[str, str] | None = None
     is_internal: bool = False
     """Not shown unless it was set."""
     since: str = ""
     """The release that brought it, where the one before lacks it."""
 
 
-TOPIC_CONFIGS: dict[str, TopicConfig] = {{
+TOPIC_CONFIGS: dict[str, ResourceConfig] = {{
 '''
+GROUPS = "GROUP_CONFIGS: dict[str, ResourceConfig] = {\n"
+BROKER_LISTS = "BROKER_LISTS: dict[str, str | None] = {\n"
+BROKER_LISTS_TEXT = '"""Configs of brokers that are lists, with their defaults."""\n'
 
 _RANGE = re.compile(r"\[(-?\d+),\.\.\.(?:,(-?\d+))?\](?: or (-?\d+))?")
-_WORDS = re.compile(r"\[([A-Za-z0-9, ]+)\]")
+_WORDS = re.compile(r"\[([A-Za-z0-9_, ]+)\]")
+_OR_DURATION = ", by_duration:PnDTnHnMn.nS]"
 _REPLICAS = re.compile(r"\[partitionId\]:\[brokerId\].*")
 
 
 def check(text: str) -> dict[str, Any]:
-    """What a validator says of itself, as fields of TopicConfig."""
+    """What a validator says of itself, as fields of ResourceConfig."""
     if not text:
         return {}
     if found := _RANGE.fullmatch(text):
         low, high, also = (part or "" for part in found.groups())
         return {"low": low, "high": high, "also": also}
+    if text.endswith(_OR_DURATION):
+        return check(text.replace(_OR_DURATION, "]")) | {"may_be_duration": True}
     if found := _WORDS.fullmatch(text):
         return {"words": tuple(word.strip() for word in found[1].split(","))}
     if _REPLICAS.fullmatch(text):
@@ -78,38 +90,46 @@ def check(text: str) -> dict[str, Any]:
     raise SystemExit(f"topic configs: a validator of a new kind: {text}")
 
 
-def read(kafka: ModuleType, version: str) -> dict[str, dict[str, Any]]:
+def read(kafka: ModuleType, version: str) -> dict[tuple[str, str], dict[str, Any]]:
+    """By resource and name."""
     done = kafka.run_source(version, SOURCE, check=True)
     lines = (json.loads(line) for line in done.stdout.decode().splitlines())
-    return {line["name"]: line for line in lines}
+    return {(line["resource"], line["name"]): line for line in lines}
 
 
 def entry(line: dict[str, Any], since: str) -> str:
     fields = {
         **check(line["check"]),
         "synonyms": tuple(line["synonyms"].items()),
+        "least": tuple(line.get("bounds", {}).get("min", ())),
+        "most": tuple(line.get("bounds", {}).get("max", ())),
         "is_internal": line["internal"],
         "since": since,
     }
     shown = "".join(f", {name}={value!r}" for name, value in fields.items() if value)
-    return f"    {line['name']!r}: TopicConfig({line['type']!r}, {line['default']!r}{shown}),\n"
+    return f"    {line['name']!r}: ResourceConfig({line['type']!r}, {line['default']!r}{shown}),\n"
 
 
 def render(kafka: ModuleType) -> str:
     before, newest = kafka.VERSIONS[-2:]
     known = read(kafka, before)
     release = ".".join(newest.split(".")[:2])
-    parts = [HEADER.format(versions=newest)]
-    for name, line in read(kafka, newest).items():
-        parts.append(entry(line, "" if name in known else release))
-    text = "".join(parts) + "}\n"
+    parts = {"topic": [HEADER.format(versions=newest)], "group": [GROUPS]}
+    lists = [BROKER_LISTS]
+    for (resource, name), line in read(kafka, newest).items():
+        if resource in parts:
+            parts[resource].append(entry(line, "" if (resource, name) in known else release))
+        elif resource == "broker":
+            lists.append(f"    {name!r}: {line['default']!r},\n")
+    tables = (*parts.values(), lists)
+    text = "\n\n".join("".join(table) + "}\n" for table in tables) + BROKER_LISTS_TEXT
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return done.stdout
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Write decoders/schema/topic_configs.py.")
+    parser = argparse.ArgumentParser(description="Write decoders/schema/resource_configs.py.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
     is_check: bool = parser.parse_args().check
     sys.path.insert(0, str(ROOT))
@@ -122,7 +142,7 @@ def main() -> int:
         TARGET.write_text(text)
     elif TARGET.read_text() != text:
         print(
-            f"{TARGET.relative_to(ROOT)} is not fresh; run: python tools/topic_configs.py",
+            f"{TARGET.relative_to(ROOT)} is not fresh; run: python tools/resource_configs.py",
             file=sys.stderr,
         )
         return 1

@@ -1,0 +1,272 @@
+"""IncrementalAlterConfigs and AlterConfigs: dynamic configs of topics, brokers, groups, clients.
+
+Owns what a change of one resource comes to: all of it, or a refusal. The resources of a request do
+not depend on each other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from kraftool.controller import group_configs, topic_configs
+from kraftool.controller.config_values import LONGEST, invalid
+from kraftool.controller.decision import Decision
+from kraftool.controller.new_partitions import MOST_RECORDS
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.state import ControllerState
+from kraftool.controller.topics import check_topic_name
+from kraftool.decoders.error_codes import Error
+from kraftool.decoders.schema.resource_configs import BROKER_LISTS, TOPIC_CONFIGS
+from kraftool.image.configs import (
+    BROKER,
+    BROKER_LOGGER,
+    GROUP,
+    RESOURCE_TYPES,
+    TOPIC,
+    ConfigResource,
+)
+from kraftool.image.metadata_version import CORDONED_LEVEL
+from kraftool.image.replay import WrittenRecord
+
+Values = Mapping[str, str | None]
+
+_DELETE, _APPEND, _SUBTRACT = 1, 2, 3
+_MIN_ISR, _CORDONED = "min.insync.replicas", "cordoned.log.dirs"
+_NODE_ID = re.compile(r"[+-]?[0-9]+")
+_LARGEST_ID = (1 << 31) - 1
+_COMMA = re.compile(r"\s*,\s*")
+
+
+class _Change(NamedTuple):
+    """What is to become of one resource."""
+
+    altered: Values
+    """Configs that the request names; None: deleted."""
+    dropped: tuple[str, ...] = ()
+    """Configs that go because the request does not name them."""
+
+
+def incremental_alter_configs(
+    state: ControllerState, request: dict[str, Any], *, is_forwarded: bool
+) -> Decision:
+    """Set, delete, append to and subtract from configs. `is_forwarded`: by a broker, which has
+    looked at what only it knows."""
+
+    def change(resource: ConfigResource, item: dict[str, Any]) -> _Change:
+        stored, altered = state.configs_of(resource), {}
+        for name, config in {config["name"]: config for config in item["configs"]}.items():
+            value = _value(resource, name, stored.get(name), config)
+            if value != stored.get(name) or resource.type == BROKER:
+                altered[name] = value
+        return _Change(altered)
+
+    return _decision(state, request, change, is_forwarded=is_forwarded)
+
+
+def alter_configs(
+    state: ControllerState, request: dict[str, Any], *, is_forwarded: bool
+) -> Decision:
+    """Set all configs of resources; those that are not named go."""
+
+    def change(resource: ConfigResource, item: dict[str, Any]) -> _Change:
+        stored = state.configs_of(resource)
+        wanted = {config["name"]: config["value"] for config in item["configs"]}
+        altered = {
+            name: value
+            for name, value in wanted.items()
+            # A broker reads its configs again where one is written anew.
+            if value != stored.get(name) or resource.type == BROKER
+        }
+        return _Change(altered, tuple(name for name in stored if name not in wanted))
+
+    return _decision(state, request, change, is_forwarded=is_forwarded)
+
+
+def _decision(
+    state: ControllerState,
+    request: dict[str, Any],
+    change_of: Callable[[ConfigResource, dict[str, Any]], _Change],
+    *,
+    is_forwarded: bool,
+) -> Decision:
+    items = {_resource(item): item for item in request["resources"]}
+    times = Counter(map(_resource, request["resources"]))
+    responses: list[dict[str, Any]] = []
+    records: list[WrittenRecord] = []
+    for resource, item in items.items():
+        response = {"resourceType": resource.type, "resourceName": resource.name}
+        response |= {"errorCode": int(Error.NONE), "errorMessage": None}
+        try:
+            if resource.type not in RESOURCE_TYPES:
+                raise RequestRefused(
+                    Error.UNSUPPORTED_VERSION, f"there is no resource type {resource.type}"
+                )
+            if times[resource] > 1:
+                raise RequestRefused(Error.INVALID_REQUEST, "the request has this resource twice")
+            change = change_of(resource, item)
+            _check(state, resource, change, is_forwarded=is_forwarded)
+            records += _records(resource, change)
+        except RequestRefused as refused:
+            response |= {"errorCode": int(refused.error), "errorMessage": refused.text}
+        responses.append(response)
+    if len(records) > MOST_RECORDS:
+        raise RequestRefused(
+            Error.POLICY_VIOLATION, f"a request may alter {MOST_RECORDS} configs at most"
+        )
+    if state.is_elr_enabled:
+        records += list(_cleared(records))
+    if request["validateOnly"]:
+        records = []
+    return Decision(answer={"responses": responses}, records=records)
+
+
+def _resource(item: dict[str, Any]) -> ConfigResource:
+    return ConfigResource(item["resourceType"], item["resourceName"])
+
+
+def _records(resource: ConfigResource, change: _Change) -> Iterator[WrittenRecord]:
+    for name, value in (*change.altered.items(), *((name, None) for name in change.dropped)):
+        record = {"resourceType": resource.type, "resourceName": resource.name}
+        yield "ConfigRecord", 0, {**record, "name": name, "value": value}
+
+
+def _cleared(records: list[WrittenRecord]) -> Iterator[WrittenRecord]:
+    """Who is eligible to lead depends on how many replicas have to be in sync."""
+    for _, _, value in records:
+        if value["name"] == _MIN_ISR:
+            topic = value["resourceName"] if value["resourceType"] == TOPIC else ""
+            yield "ClearElrRecord", 0, {"topicName": topic}
+
+
+# Values
+
+
+def _value(
+    resource: ConfigResource, name: str, stored: str | None, config: dict[str, Any]
+) -> str | None:
+    """The value after an operation."""
+    operation, given = config["configOperation"], config["value"]
+    if operation == _DELETE:
+        return None
+    if operation not in (_APPEND, _SUBTRACT):
+        value: str | None = given
+        return value
+    lists = _lists(resource.type)
+    if name not in lists:
+        raise invalid(f"{name} is no list, so that nothing can be added to it or taken from it")
+    if given is None:
+        raise RequestRefused(Error.INVALID_REQUEST, f"{name}: there is no value")
+    old = stored if stored is not None else lists[name] or ""
+    items = [item for item in old.split(",") if item]
+    for item in _items(given):
+        if operation == _SUBTRACT:
+            if item in items:
+                items.remove(item)
+        elif item not in items:
+            items.append(item)
+    return ",".join(items)
+
+
+def _items(text: str) -> list[str]:
+    """As Java splits it: without empty ones at the end."""
+    items = text.split(",")
+    while len(items) > 1 and not items[-1]:
+        items.pop()
+    return [] if items == [""] and text else items
+
+
+def _lists(resource_type: int) -> Mapping[str, str | None]:
+    """The configs of a type of resources that are lists, with their defaults. (Kafka takes none of
+    client metrics for one.)"""
+    if resource_type == BROKER:
+        return BROKER_LISTS
+    if resource_type == TOPIC:
+        configs = TOPIC_CONFIGS.items()
+        return {name: config.default for name, config in configs if config.type == "LIST"}
+    return {}
+
+
+# Checks
+
+
+def _check(
+    state: ControllerState, resource: ConfigResource, change: _Change, *, is_forwarded: bool
+) -> None:
+    """Raise RequestRefused where a change may not be made."""
+    stored = state.configs_of(resource)
+    after = dict(stored)
+    for name, value in change.altered.items():
+        _check_one(state, resource, name, value, is_forwarded=is_forwarded)
+        if value is None:
+            after.pop(name, None)
+        elif len(value) > LONGEST:
+            raise invalid(f"the value of {name} is longer than {LONGEST} characters")
+        else:
+            after[name] = value
+    for name in change.dropped:
+        _check_one(state, resource, name, None, is_forwarded=is_forwarded)
+        del after[name]
+    match resource.type:
+        case _ if resource.type == TOPIC:
+            if not resource.name:
+                raise RequestRefused(Error.INVALID_REQUEST, "there are no configs of all topics")
+            check_topic_name(resource.name)
+            topic_configs.check(state, after, stored)
+            if state.topic_id(resource.name) is None:
+                raise RequestRefused(
+                    Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {resource.name}"
+                )
+        case _ if resource.type == BROKER:
+            _check_node(state, resource.name)
+        case _ if resource.type == BROKER_LOGGER:
+            raise RequestRefused(Error.INVALID_REQUEST, "this node has no loggers to set")
+        case _ if not resource.name:
+            raise RequestRefused(Error.INVALID_REQUEST, "the resource has no name")
+        case _ if resource.type == GROUP:
+            group_configs.check_group(state, after)
+        case _:
+            group_configs.check_client_metrics(after)
+
+
+def _check_one(
+    state: ControllerState,
+    resource: ConfigResource,
+    name: str,
+    value: str | None,
+    *,
+    is_forwarded: bool,
+) -> None:
+    """What concerns single configs of brokers."""
+    if resource.type != BROKER:
+        return
+    if name == _MIN_ISR and state.is_elr_enabled and resource.name:
+        raise invalid(f"with ELR the {_MIN_ISR} of a single broker cannot be altered")
+    if name == _MIN_ISR and state.is_elr_enabled and value is None:
+        raise invalid(f"with ELR the {_MIN_ISR} of the cluster cannot be deleted")
+    if name == _CORDONED and state.level < CORDONED_LEVEL:
+        raise invalid(f"{_CORDONED} needs metadata.version 4.3-IV0")
+    if name == _CORDONED and not is_forwarded and value is not None and value.strip():
+        there = _COMMA.split((state.configs_of(resource).get(name) or "").strip())
+        if not set(_COMMA.split(value.strip())) <= set(there):
+            raise invalid(
+                f"{_CORDONED}: only the broker itself knows its directories; a controller can"
+                " take some off the list"
+            )
+
+
+def _check_node(state: ControllerState, name: str) -> None:
+    """A broker or a controller that is registered; an empty name stands for all."""
+    if not name:
+        return
+    if not _NODE_ID.fullmatch(name) or not 0 <= int(name) <= _LARGEST_ID:
+        raise RequestRefused(Error.INVALID_REQUEST, f"{name} is no node.id")
+    node_id = int(name)
+    if (
+        state.broker(node_id) is None
+        and state.controller(node_id) is None
+        and node_id != state.node_id
+    ):
+        raise RequestRefused(Error.BROKER_ID_NOT_REGISTERED, f"there is no node {node_id}")

@@ -1,0 +1,121 @@
+"""Configs of groups and of client metrics: which values they may have.
+
+Owns Kafka's checks beyond those of single values: the bounds that brokers set for groups, and the
+patterns by which clients are chosen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kraftool.controller.config_values import invalid, known, problem
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.state import ControllerState
+from kraftool.decoders.error_codes import Error
+from kraftool.decoders.schema.resource_configs import GROUP_CONFIGS, ResourceConfig
+
+_ONLY_IF_SET = ".assignment.interval.ms"
+_KINDS = ("consumer", "share", "streams")
+
+CLIENT_METRICS_CONFIGS: Mapping[str, ResourceConfig] = {
+    "interval.ms": ResourceConfig("INT", "300000"),
+    "match": ResourceConfig("LIST", ""),
+    "metrics": ResourceConfig("LIST", ""),
+}
+_SHORTEST_MS, _LONGEST_MS = 100, 3_600_000
+_MATCHED = frozenset(
+    {
+        "client_instance_id",
+        "client_id",
+        "client_software_name",
+        "client_software_version",
+        "client_source_address",
+        "client_source_port",
+    }
+)
+
+
+def check_group(state: ControllerState, configs: Mapping[str, str]) -> None:
+    """Raise RequestRefused for the first of a group's configs that may not be so."""
+    there = known(GROUP_CONFIGS, state.level)
+    for name, value in configs.items():
+        config = there.get(name)
+        if config is None:
+            raise invalid(f"there is no config {name} of groups")
+        reason = problem(config, value)
+        if reason is not None:
+            raise invalid(f"{name}: {reason}")
+    combined = _of_file(state, there) | dict(configs)
+    for name, config in there.items():
+        if name in combined or not name.endswith(_ONLY_IF_SET):
+            _check_bounds(state, name, config, combined.get(name, config.default))
+    for kind in _KINDS:
+        session, heartbeat = (
+            int(combined.get(name) or there[name].default or 0)
+            for name in (f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms")
+        )
+        if session <= heartbeat:
+            raise invalid(f"{kind}.session.timeout.ms must be larger than the heartbeat interval")
+
+
+def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dict[str, str]:
+    """What the configuration file says in the stead of defaults."""
+    found = {}
+    for name, config in there.items():
+        for synonym, _ in config.synonyms:
+            value = state.static_configs.get(synonym)
+            if value is not None and not name.endswith(_ONLY_IF_SET):
+                found[name] = value.strip()
+    return found
+
+
+def _check_bounds(
+    state: ControllerState, name: str, config: ResourceConfig, value: str | None
+) -> None:
+    for bound, is_least in ((config.least, True), (config.most, False)):
+        if bound is None or value is None:
+            continue
+        key, default = bound
+        limit = int(state.static_configs.get(key, default))
+        if is_least and int(value) < limit:
+            raise invalid(f"{name} must be at least {limit}, which is {key}")
+        if not is_least and int(value) > limit:
+            raise invalid(f"{name} must be at most {limit}, which is {key}")
+
+
+def check_client_metrics(configs: Mapping[str, str]) -> None:
+    """Raise RequestRefused for the first config of a subscription that may not be so."""
+    for name in configs:
+        if name not in CLIENT_METRICS_CONFIGS:
+            raise RequestRefused(
+                Error.INVALID_REQUEST, f"there is no config {name} of client metrics"
+            )
+    for name, value in configs.items():
+        reason = problem(CLIENT_METRICS_CONFIGS[name], value)
+        if reason is not None:
+            raise invalid(f"{name}: {reason}")
+    interval = configs.get("interval.ms")
+    if interval is not None and not _SHORTEST_MS <= int(interval) <= _LONGEST_MS:
+        raise RequestRefused(
+            Error.INVALID_REQUEST, f"interval.ms must be from {_SHORTEST_MS} to {_LONGEST_MS}"
+        )
+    for name in ("match", "metrics"):
+        items = [item.strip() for item in configs.get(name, "").split(",")]
+        if items == [""]:
+            continue
+        if "" in items:
+            raise invalid(f"{name} has an item that is empty")
+        if name == "match":
+            for item in items:
+                _check_pattern(item)
+
+
+def _check_pattern(item: str) -> None:
+    what, equals, pattern = item.partition("=")
+    if not equals or "=" in pattern or not pattern or what.strip() not in _MATCHED:
+        raise invalid(f"match: {item} is no NAME=PATTERN of a client")
+    try:
+        re.compile(pattern.strip())
+    except re.error as error:
+        raise invalid(f"match: {item}: {error}") from None

@@ -79,8 +79,9 @@ def run(
     disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
 
     A voter is elected like any other: while it leads it is the active controller, at which
-    brokers register and topics are created. Deleting topics, configs, ACLs, quotas, reassignments
-    and upgrades of features are not done yet: until another node leads, brokers do not offer them.
+    brokers register, and topics and configs are administered. ACLs, quotas, SCRAM users,
+    reassignments and upgrades of features are not done yet: until another node leads, brokers do
+    not offer them.
 
     With --witness, or --no-image, a voter replicates and votes for others. It leads as a last
     resort only, if it alone has the newest records, and hands leadership to a voter that runs a

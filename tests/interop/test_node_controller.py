@@ -77,6 +77,7 @@ def test_one_command_and_a_stock_broker_exchange_records(version: str, tmp_path:
                 "--from-beginning", "--max-messages", "50", "--timeout-ms", "60000",
             )  # fmt: skip
             assert sorted(read.split()) == sorted(words.split())
+            administer(version, at)
             assert broker.stop() in (0, 143)
         names = record_names(tmp_path / "controller" / "data" / PARTITION)
     assert names[: len(BOOTSTRAP)] == BOOTSTRAP
@@ -84,6 +85,30 @@ def test_one_command_and_a_stock_broker_exchange_records(version: str, tmp_path:
     assert rest[: len(JOINING)] == JOINING
     # Leadership has moved from the broker that stops, and then it is fenced.
     assert rest[-1] == "BrokerRegistrationChangeRecord"
+
+
+def administer(version: str, at: tuple[str, str]) -> None:
+    """What Kafka's tools ask of a controller through a broker, and what they then show."""
+    topic = ("--topic", "words")
+    tool(version, "TopicCommand", *at, "--alter", *topic, "--partitions", "3")
+    configs = ("--entity-type", "topics", "--entity-name", "words")
+    alter = ("--alter", "--add-config", "retention.ms=7000,cleanup.policy=[compact,delete]")
+    config_command = (kafka.TOOLS_VERSION, "kafka.admin.ConfigCommand", *at, *configs)
+    kafka.run(*config_command, *alter, check=True)
+    described = tool(version, "TopicCommand", *at, "--describe", *topic)
+    assert "PartitionCount: 3" in described
+    assert "retention.ms=7000" in described
+    assert "cleanup.policy=compact,delete" in described
+    refused = kafka.run(*config_command, "--alter", "--add-config", "retention.ms=soon")
+    assert b"InvalidConfigurationException" in refused.stdout + refused.stderr
+    elected = tool(
+        version, "LeaderElectionCommand", *at, "--election-type", "preferred", *topic,
+        "--partition", "2",
+    )  # fmt: skip
+    assert "Valid replica already elected" in elected
+    tool(version, "TopicCommand", *at, "--create", "--topic", "gone")
+    tool(version, "TopicCommand", *at, "--delete", "--topic", "gone")
+    assert "gone" not in tool(version, "TopicCommand", *at, "--list").split()
 
 
 def record_names(directory: Path) -> list[str]:

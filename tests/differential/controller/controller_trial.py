@@ -66,7 +66,7 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
             theirs["hasResigned"] = False  # as it should
         result.difference = _difference(theirs, did, asked)
         if result.difference:
-            reason = _explained(step, theirs, did)
+            reason = _explained(step, theirs, did, result.seen)
             if reason:
                 result.difference = ""
                 result.seen[f"explained: {reason}"] += 1
@@ -76,16 +76,34 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
     return result
 
 
-def _explained(step: Step, theirs: dict[str, Any], did: Did) -> str:
+def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str]) -> str:
     """Why a difference is one that is known; empty if it is not. The trial ends with it."""
     if _has_half_grown(step, theirs, did):
         return "Kafka writes partitions of a topic of which it says that it cannot grow"
     if any(_FORGETS_NO_DIRECTORY in fault for fault in theirs.get("faults", ())):
         return "Kafka fails over where a directory fails that had a topic which is deleted"
+    if seen["ClearElrRecord"] and _forgot_no_elr(step, theirs, did):
+        return "Kafka elects leaders where a broker was in an ELR that has been cleared since"
     return ""
 
 
 _FORGETS_NO_DIRECTORY = "existed in isrMembers, but not in the topics map"
+
+
+def _forgot_no_elr(step: Step, theirs: dict[str, Any], did: Did) -> bool:
+    """Whether Kafka changed more partitions than those with the broker in their ISR or ELR: its
+    index of ELRs is not changed by a ClearElrRecord."""
+    if step.get("api") not in ("BrokerRegistration", "UnregisterBroker"):
+        return False
+    more = _written_more(theirs, did)
+    return bool(more) and all(name == "PartitionChangeRecord" for name, _, _ in more)
+
+
+def _written_more(theirs: dict[str, Any], did: Did) -> list[Any]:
+    """The records that Kafka wrote and kraftool did not."""
+    written = [record for batch in theirs.get("batches", ()) for record in batch["records"]]
+    ours = {b64encode(record).decode() for _, records in did.batches for record in records}
+    return [_decoded(record) for record in written if record not in ours]
 
 
 def _has_half_grown(step: Step, theirs: dict[str, Any], did: Did) -> bool:
@@ -93,10 +111,9 @@ def _has_half_grown(step: Step, theirs: dict[str, Any], did: Did) -> bool:
     before the one that has no broker which could lead it. kraftool writes none of them."""
     if step.get("api") != "CreatePartitions":
         return False
-    written = [record for batch in theirs.get("batches", ()) for record in batch["records"]]
-    ours = {b64encode(record).decode() for _, records in did.batches for record in records}
-    more = [_decoded(record) for record in written if record not in ours]
-    grown = {value["topicId"] for name, _, value in map(_decoded, ours)}
+    more = _written_more(theirs, did)
+    ours = [decode_record(record) for _, records in did.batches for record in records]
+    grown = {value["topicId"] for _, _, value in ours}
     return bool(more) and all(
         name == "PartitionRecord" and value["topicId"] not in grown for name, _, value in more
     )

@@ -29,7 +29,8 @@ def activation(
     bootstrap: tuple[WrittenRecord, ...],
     min_insync_replicas: str,
 ) -> Decision:
-    """The records of activation; `metadata_version` is None as long as none was written."""
+    """The records of activation. `metadata_version`: None if there is none without what an open
+    transaction has written, which is lost with it. (Kafka 4.4 counts it, and then has none.)"""
     if metadata_version is not None:
         if not has_open_transaction:
             return Decision(answer={})

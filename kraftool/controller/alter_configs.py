@@ -258,7 +258,8 @@ def _check_one(
 
 
 def _check_node(state: ControllerState, name: str) -> None:
-    """A broker or a controller that is registered; an empty name stands for all."""
+    """A broker or a controller that is registered, or a static voter; an empty name stands for
+    all."""
     if not name:
         return
     if not _NODE_ID.fullmatch(name) or not 0 <= int(name) <= _LARGEST_ID:
@@ -267,6 +268,6 @@ def _check_node(state: ControllerState, name: str) -> None:
     if (
         state.broker(node_id) is None
         and state.controller(node_id) is None
-        and node_id != state.node_id
+        and node_id not in state.settings.static_voters
     ):
         raise RequestRefused(Error.BROKER_ID_NOT_REGISTERED, f"there is no node {node_id}")

@@ -39,7 +39,7 @@ def refused_answer(api: str, body: Body, refused: RequestRefused) -> Body:
     return code | {"errorMessage": refused.text} if api in _WITH_MESSAGE else code
 
 
-_WITH_MESSAGE = frozenset({"ControllerRegistration", "UnregisterBroker"})
+_WITH_MESSAGE = frozenset({"ControllerRegistration", "UnregisterBroker", "UpdateFeatures"})
 """Requests whose answers have a sentence beside the error."""
 
 

@@ -27,6 +27,7 @@ from kraftool.controller import (
     producer_ids,
     registrations,
     topic_configs,
+    update_features,
 )
 from kraftool.controller.activation import activation
 from kraftool.controller.answers import refused_answer
@@ -76,12 +77,23 @@ class NewBatch(NamedTuple):
     base_offset: int
     records: tuple[bytes, ...]
 
+    @property
+    def record_count(self) -> int:
+        return len(self.records)
+
+
+class KRaftUpgrade(NamedTuple):
+    """kraft.version must be brought to this level, which takes the log so many records."""
+
+    level: int
+    record_count: int
+
 
 @dataclass(slots=True)
 class Step:
     """What came of one event."""
 
-    batches: list[NewBatch] = field(default_factory=list)
+    appends: list[NewBatch | KRaftUpgrade] = field(default_factory=list)
     """To be appended in this order, before the controller is asked anything else."""
     answers: list[Answered] = field(default_factory=list)
     failures: list[tuple[PeriodicTask, Exception]] = field(default_factory=list)
@@ -89,7 +101,8 @@ class Step:
 
     @property
     def record_count(self) -> int:
-        return sum(len(batch.records) for batch in self.batches)
+        """How many offsets they take."""
+        return sum(append.record_count for append in self.appends)
 
 
 class _Parked(NamedTuple):
@@ -131,9 +144,8 @@ class ActiveController:
         self.settings, self._chance, self._new_id = settings, chance, new_id
         self.state = ControllerState(
             image,
+            settings,
             registered_at=registered_at,
-            static_configs=settings.static_configs,
-            node_id=settings.node_id,
             partitions=partitions,
         )
         self.next_offset = next_offset
@@ -144,6 +156,8 @@ class ActiveController:
         self._timers = Timers(settings)
         self.kraft_version = 0
         """The finalized level, which the log's control records have; whoever runs this sets it."""
+        self.plan_kraft_upgrade: Callable[[int], int] = _no_upgrade
+        """Set, too: how many records the log takes for another level. Raises RequestRefused."""
         self.timed_out_heartbeats = 0
         self._heartbeats = heartbeats or Heartbeats(settings.session_timeout_ms)
         for broker in image.cluster.brokers.values():
@@ -164,19 +178,15 @@ class ActiveController:
             "ElectLeaders": self._elect_leaders,
             "IncrementalAlterConfigs": self._incremental_alter_configs,
             "AlterConfigs": self._alter_configs,
+            "UpdateFeatures": self._update_features,
         }
 
     # What whoever runs it asks for
 
-    def activate(
-        self, now_ms: int, *, has_open_transaction: bool, metadata_version: int | None
-    ) -> Step:
-        """The first step: bring the log into a state that can be worked with.
-
-        `metadata_version`: the newest that was replayed, also in a transaction that is open.
-        """
+    def activate(self, now_ms: int, *, has_open_transaction: bool) -> Step:
+        """The first step: bring the log into a state that can be worked with."""
         decision = activation(
-            metadata_version=metadata_version,
+            metadata_version=self.state.metadata_version,
             has_open_transaction=has_open_transaction,
             bootstrap=self.settings.bootstrap,
             min_insync_replicas=topic_configs.min_insync_replicas_of_file(self.state),
@@ -257,6 +267,10 @@ class ActiveController:
     def _carry_out(self, decision: Decision, number: int | None, step: Step) -> None:
         """Append what was decided. `number`: that of the request that it answers."""
         assert self._work is None, "what was decided before comes first"
+        if decision.kraft_upgrade is not None:
+            upgrade = KRaftUpgrade(*decision.kraft_upgrade)
+            step.appends.append(upgrade)
+            self.next_offset += upgrade.record_count
         self._work = _Work(decision, iter(decision.records), number)
         self._take(step)
 
@@ -270,7 +284,7 @@ class ActiveController:
         if decision.is_atomic and len(records) > most:
             raise AssertionError(f"more than {most} records are too many for one batch")
         for start in range(0, len(records), most):
-            step.batches.append(self._replay(records[start : start + most]))
+            step.appends.append(self._replay(records[start : start + most]))
         work.has_written |= bool(records)
         if len(records) < at_once:
             self._work = None
@@ -376,6 +390,15 @@ class ActiveController:
             self.state, request.body, is_forwarded=request.is_forwarded
         )
 
+    def _update_features(self, _: int, request: ControllerRequest) -> Decision:
+        return update_features.update_features(
+            self.state,
+            request.body,
+            version=request.version,
+            kraft_version=self.kraft_version,
+            plan_upgrade=self.plan_kraft_upgrade,
+        )
+
     def _time_out(self, request: ControllerRequest) -> None:
         """Of a heartbeat that waited too long, what it says still counts."""
         if request.api == "BrokerHeartbeat":
@@ -402,3 +425,10 @@ class ActiveController:
                 records = elections.elect_uncleanly(self.state)
         has_more = len(records) >= elections.MOST_ELECTIONS
         return Decision(answer={}, records=records, is_atomic=False), has_more
+
+
+def _no_upgrade(level: int) -> int:
+    raise RequestRefused(
+        Error.INVALID_UPDATE_VERSION,
+        f"nothing is known of a log that could take kraft.version {level}",
+    )

@@ -19,5 +19,8 @@ class Decision:
     what a later one is made of has the earlier ones in it then."""
     is_atomic: bool = True
     """Whether the records must stay in one batch; others may be spread over several."""
+    kraft_upgrade: tuple[int, int] | None = None
+    """The level of kraft.version that the log is to be brought to before the records, and how many
+    records of its own it takes for that."""
     at_offset: Callable[[int], None] | None = None
     """Told the offset of the last record, or of the one before if there are none."""

@@ -22,7 +22,7 @@ _DISABLED_SINCE = 3
 
 def delete_topics(state: ControllerState, request: dict[str, Any], *, version: int) -> Decision:
     """Remove topics with their partitions and configs."""
-    if state.static_configs.get("delete.topic.enable", "true").strip().lower() == "false":
+    if state.settings.static_configs.get("delete.topic.enable", "true").strip().lower() == "false":
         error = Error.TOPIC_DELETION_DISABLED if version >= _DISABLED_SINCE else None
         raise RequestRefused(
             error or Error.INVALID_REQUEST, "this node has delete.topic.enable=false"

@@ -64,7 +64,7 @@ def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dic
     found = {}
     for name, config in there.items():
         for synonym, _ in config.synonyms:
-            value = state.static_configs.get(synonym)
+            value = state.settings.static_configs.get(synonym)
             if value is not None and not name.endswith(_ONLY_IF_SET):
                 found[name] = value.strip()
     return found
@@ -77,7 +77,7 @@ def _check_bounds(
         if bound is None or value is None:
             continue
         key, default = bound
-        limit = int(state.static_configs.get(key, default))
+        limit = int(state.settings.static_configs.get(key, default))
         if is_least and int(value) < limit:
             raise invalid(f"{name} must be at least {limit}, which is {key}")
         if not is_least and int(value) > limit:

@@ -16,6 +16,10 @@ class ControllerSettings:
     cluster_id: str
     bootstrap: tuple[WrittenRecord, ...]
     """What the first active controller of a cluster writes: the levels of features first."""
+    features: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """The levels of features that the node supports."""
+    static_voters: frozenset[int] = frozenset()
+    """controller.quorum.voters, if the quorum has no others."""
     default_replication_factor: int = 1
     default_partitions: int = 1
     session_timeout_ms: int = 9000

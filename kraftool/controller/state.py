@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from kraftool.controller.partition_index import PartitionIndex, PartitionKey
 from kraftool.controller.refused import RequestRefused
+from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
 from kraftool.image.cluster import BrokerRegistration, ControllerRegistration
 from kraftool.image.configs import ConfigResource
@@ -28,10 +29,9 @@ class ControllerState:
     def __init__(
         self,
         image: MetadataImage,
+        settings: ControllerSettings,
         *,
         registered_at: Mapping[int, int],
-        static_configs: Mapping[str, str],
-        node_id: int,
         partitions: PartitionIndex | None = None,
     ) -> None:
         """`registered_at`: the offset of each broker's RegisterBrokerRecord, or a later one.
@@ -46,8 +46,7 @@ class ControllerState:
             broker_id: registered_at.get(broker_id, image.provenance.last_offset)
             for broker_id in image.cluster.brokers
         }
-        self.static_configs = static_configs
-        self.node_id = node_id
+        self.settings = settings
         self.known_configs: dict[tuple[str, str], str] = {}
         """What configs of topics come to, by topic and name: partitions ask for them one by one."""
         self._similar_names: dict[str, set[str]] = {}
@@ -125,6 +124,10 @@ class ControllerState:
 
     def controller(self, node_id: int) -> ControllerRegistration | None:
         return self._delta.cluster.controllers.get(node_id)
+
+    def controllers(self) -> Iterator[ControllerRegistration]:
+        controllers = self._delta.cluster.controllers
+        yield from filter(None, map(controllers.get, controllers.keys()))
 
     def registered_at(self, broker_id: int) -> int | None:
         """The offset that a broker must have read to have seen its own registration."""
@@ -208,6 +211,12 @@ class ControllerState:
 
     def configs_of(self, resource: ConfigResource) -> Mapping[str, str]:
         return self._delta.configs.of(resource)
+
+    def resources(self, resource_type: int) -> Iterator[ConfigResource]:
+        """Those of a type that have configs."""
+        for resource in self._delta.configs.resources():
+            if resource.type == resource_type:
+                yield resource
 
 
 def has_ambiguous_characters(name: str) -> bool:

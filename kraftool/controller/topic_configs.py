@@ -97,7 +97,7 @@ def _name_of(state: ControllerState, key: PartitionKey) -> str:
 def min_insync_replicas_of_file(state: ControllerState) -> str:
     """What the configuration file says, or Kafka's default."""
     name = "min.insync.replicas"
-    return state.static_configs.get(name) or TOPIC_CONFIGS[name].default or "1"
+    return state.settings.static_configs.get(name) or TOPIC_CONFIGS[name].default or "1"
 
 
 def _known(state: ControllerState) -> dict[str, ResourceConfig]:
@@ -110,9 +110,9 @@ def _effective(
     if name in of_topic:
         return Effective(of_topic[name], ConfigSource.TOPIC)
     for source, configs in (
-        (ConfigSource.NODE, state.configs_of(ConfigResource(BROKER, str(state.node_id)))),
+        (ConfigSource.NODE, state.configs_of(ConfigResource(BROKER, str(state.settings.node_id)))),
         (ConfigSource.CLUSTER, state.configs_of(ConfigResource(BROKER, ""))),
-        (ConfigSource.FILE, state.static_configs),
+        (ConfigSource.FILE, state.settings.static_configs),
     ):
         for synonym, unit in config.synonyms:
             value = configs.get(synonym)
@@ -143,7 +143,7 @@ def _check_together(
                 " remote.log.delete.on.disable and remote.log.copy.disable"
             )
         return
-    system = state.static_configs.get("remote.log.storage.system.enable", "false")
+    system = state.settings.static_configs.get("remote.log.storage.system.enable", "false")
     if system.strip().lower() != "true":
         raise invalid("remote.storage.enable: this node has remote.log.storage.system.enable=false")
     if _from_file(state, "cleanup.policy", configs).strip() not in ("", "delete"):
@@ -164,7 +164,7 @@ def _from_file(state: ControllerState, name: str, configs: Mapping[str, str]) ->
     if name in configs:
         return configs[name]
     for synonym, unit in config.synonyms:
-        value = state.static_configs.get(synonym)
+        value = state.settings.static_configs.get(synonym)
         if value is not None:
             return value if unit == 1 else str(int(value) * unit)
     return config.default or ""

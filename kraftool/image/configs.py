@@ -6,7 +6,7 @@ know; here they are kept, since an inspection should show what is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -61,6 +61,10 @@ class ConfigurationsDelta:
     def of(self, resource: ConfigResource) -> Mapping[str, str]:
         """The configs of a resource as they are now."""
         return self._resources.get(resource) or {}
+
+    def resources(self) -> Iterable[ConfigResource]:
+        """Those that have configs now."""
+        return self._resources.keys()
 
     @replays("ConfigRecord")
     def config(self, record: RecordValue) -> None:

@@ -91,6 +91,16 @@ RELEASE_RANGES: dict[str, Mapping[str, tuple[int, int]]] = {
 }  # fmt: skip
 """What nodes of a release register, for the releases that were asked. No feature: not supported."""
 
+SUPPORTED_LEVELS: Mapping[str, tuple[int, int]] = {
+    METADATA_VERSION: (OLDEST_KRAFT_LEVEL, LATEST_LEVEL),
+    **{
+        name: (0, max(rule.level for rule in rules))
+        for name, rules in FEATURES.items()
+        if name != KRAFT_VERSION
+    },
+}
+"""The levels that this software reads and writes. (Those of kraft.version are the raft log's.)"""
+
 _RECORD_LEVELS: dict[str, tuple[int, ...]] = {
     "RegisterBrokerRecord": (1, OLDEST_KRAFT_LEVEL, ZK_MIGRATION_LEVEL, DIRECTORIES_LEVEL,
                              CORDONED_LEVEL),

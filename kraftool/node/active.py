@@ -17,6 +17,8 @@ from kraftool.node.machine import ImageMachine
 from kraftool.node.peers import Peers
 from kraftool.node.runner import Runner
 from kraftool.node.serving import served
+from kraftool.node.standby import supported_features
+from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION
 from kraftool.storage.metadata_log import MetadataLog
 
 
@@ -45,6 +47,11 @@ def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> C
         node_id=identity.node_id,
         cluster_id=identity.cluster_id,
         bootstrap=bootstrap_records(Path(config.metadata_directory), log),
+        features={
+            name: (levels.min, levels.max)
+            for name, levels in supported_features(SUPPORTED_KRAFT_VERSION).items()
+        },
+        static_voters=frozenset(voter.key.id for voter in config.static_voters),
         default_replication_factor=given.default_replication_factor,
         default_partitions=given.default_partitions,
         session_timeout_ms=given.session_timeout_ms,

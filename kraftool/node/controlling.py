@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import Any, TypeVar
 
@@ -26,6 +27,7 @@ from kraftool.controller.controller import (
     ActiveController,
     Answered,
     ControllerRequest,
+    KRaftUpgrade,
     NewBatch,
     Step,
 )
@@ -37,7 +39,16 @@ from kraftool.decoders.error_codes import Error
 from kraftool.node.machine import ImageMachine
 from kraftool.node.narration import say
 from kraftool.node.runner import Runner
-from kraftool.raft.events import Append, Appended, Event, LeaderChanged, Refused, Resign
+from kraftool.raft import kraft_upgrade
+from kraftool.raft.events import (
+    Append,
+    Appended,
+    Event,
+    LeaderChanged,
+    Refused,
+    Resign,
+    UpgradeKRaftVersion,
+)
 from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.storage.random_ids import random_uuid
@@ -255,9 +266,10 @@ class Controlling:
             assert active is not None, "claimed"
             active.next_offset = next_offset + step.record_count
             active.kraft_version = raft.control.kraft_version
+            active.plan_kraft_upgrade = partial(_planned, raft)
             waiting = [self._asked[request.number].since for request in self._queue]
             more = active.turn(now_ms, self._queue)
-            step.batches += more.batches
+            step.appends += more.appends
             step.answers += more.answers
             step.failures = more.failures
             for since in waiting[: len(waiting) - len(self._queue)]:
@@ -273,7 +285,7 @@ class Controlling:
             self._want_turn()
         else:
             self._set_timer(now_ms)
-        return [self._append(batch) for batch in step.batches]
+        return [self._event(append) for append in step.appends]
 
     def _claim(self, next_offset: int, now_ms: int) -> Step:
         loader = self._machine.loader
@@ -288,20 +300,18 @@ class Controlling:
             now_ms=now_ms,
             partitions=self._index.result(),
         )
-        step = active.activate(
-            now_ms,
-            has_open_transaction=loader.open_transaction is not None,
-            metadata_version=loader.delta.features.apply().metadata_version,
-        )
+        has_open_transaction = loader.open_transaction is not None
+        step = active.activate(now_ms, has_open_transaction=has_open_transaction)
         self.active = active
         say("active controller", epoch=self._epoch, offset=next_offset)
         return step
 
-    def _append(self, batch: NewBatch) -> Append:
-        size = sum(len(record) + _RECORD_OVERHEAD for record in batch.records)
-        return Append(
-            epoch=self._epoch, records=batch.records, size=size, base_offset=batch.base_offset
-        )
+    def _event(self, append: NewBatch | KRaftUpgrade) -> Event:
+        if isinstance(append, KRaftUpgrade):
+            return UpgradeKRaftVersion(epoch=self._epoch, level=append.level)
+        records = append.records
+        size = sum(len(record) + _RECORD_OVERHEAD for record in records)
+        return Append(epoch=self._epoch, records=records, size=size, base_offset=append.base_offset)
 
     def _told(self, said: Appended | Refused | None) -> None:
         """What the core said to an append: the state stands on records that will not be there."""
@@ -346,6 +356,19 @@ class Controlling:
         asked = self._asked.pop(answered.number, None)
         if asked is not None and not asked.answer.done():
             asked.answer.set_result(answered.body)
+
+
+def _planned(raft: Raft, level: int) -> int:
+    """How many records the log takes for a level of kraft.version. Raises RequestRefused."""
+    assert isinstance(raft.role, Leader), "only a leader's controller asks"
+    order = UpgradeKRaftVersion(epoch=raft.role.epoch, level=level)
+    planned = kraft_upgrade.planned(raft, order)
+    if isinstance(planned, Refused):
+        # Kafka calls it an illegal state, and its controller fails, where a voter is not known well
+        # enough yet.
+        error = planned.error or Error.INVALID_UPDATE_VERSION
+        raise RequestRefused(error, f"no feature was changed: {planned.reason}")
+    return len(planned)
 
 
 def _not_controller(raft: Raft) -> RequestRefused:

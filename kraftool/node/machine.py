@@ -17,7 +17,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
-from kraftool.image.metadata_version import LATEST_LEVEL, OLDEST_KRAFT_LEVEL, level_name
+from kraftool.image.metadata_version import METADATA_VERSION, SUPPORTED_LEVELS, level_name
 from kraftool.raft.events import Deliver, LeaderChanged, StateMachineAt
 from kraftool.raft.names import BOOTSTRAP_SNAPSHOT, OffsetAndEpoch
 from kraftool.reports.state.replay import Replay
@@ -151,14 +151,23 @@ class ImageMachine:
 
 
 def _refuse_unsupported(image: MetadataImage) -> None:
-    level = image.features.metadata_version
-    if level is not None and not OLDEST_KRAFT_LEVEL <= level <= LATEST_LEVEL:
-        raise UnsupportedLogError(
-            f"metadata.version is {level} ({level_name(level) or 'unknown'}), and this node"
-            f" supports {OLDEST_KRAFT_LEVEL} ({level_name(OLDEST_KRAFT_LEVEL)}) to"
-            f" {LATEST_LEVEL} ({level_name(LATEST_LEVEL)})",
-            hint="a newer kraftool may know it; --no-image runs without looking at metadata",
-        )
+    finalized = dict(image.features.finalized)
+    if image.features.metadata_version is not None:
+        finalized[METADATA_VERSION] = image.features.metadata_version
+    for name, level in finalized.items():
+        low, high = SUPPORTED_LEVELS.get(name, (0, 0))
+        if not low <= level <= high:
+            raise UnsupportedLogError(
+                f"{name} is {_named(name, level)}, and this node supports"
+                f" {_named(name, low)} to {_named(name, high)}",
+                hint="a newer kraftool may know it; --no-image runs without looking at metadata",
+            )
+
+
+def _named(feature: str, level: int) -> str:
+    if feature != METADATA_VERSION:
+        return str(level)
+    return f"{level} ({level_name(level) or 'unknown'})"
 
 
 class BlindMachine:

@@ -80,7 +80,7 @@ APIS: Mapping[str, Api] = {
     "EndQuorumEpoch": Api(0, 1, Family.CORE),
     "DescribeQuorum": Api(0, 2, Family.CORE, "DESCRIBE", is_forwardable=True),
     "FetchSnapshot": Api(0, 1, Family.CORE),
-    UPDATE_FEATURES: Api(0, 2, Family.NODE, "ALTER", is_forwardable=True),
+    UPDATE_FEATURES: Api(0, 2, Family.CONTROLLER, "ALTER", is_forwardable=True),
     "DescribeCluster": Api(0, 2, Family.NODE, "DESCRIBE"),
     "AddRaftVoter": Api(0, 1, Family.CORE, "ALTER", is_forwardable=True),
     "RemoveRaftVoter": Api(0, 0, Family.CORE, "ALTER", is_forwardable=True),
@@ -178,11 +178,7 @@ class Serving:
                 if not allowed or self._controlling is None:
                     return await self._no_controller(frame, allowed=allowed)
                 return await self._open_envelope(peer, frame)
-        if frame.name == "DescribeCluster":
-            return self._describe_cluster(frame, peer.listener, allowed=allowed)
-        if not allowed:
-            return feature_update.answer(Error.CLUSTER_AUTHORIZATION_FAILED, "", frame.version)
-        return await feature_update.update_features(self._runner, frame)
+        return self._describe_cluster(frame, peer.listener, allowed=allowed)
 
     async def _ask_core(self, peer: Peer, frame: RequestFrame, *, allowed: bool) -> Value | None:
         request = requests.from_kafka(frame.name, frame.body)
@@ -198,8 +194,12 @@ class Serving:
     async def _ask_controller(
         self, frame: RequestFrame, *, allowed: bool, is_forwarded: bool
     ) -> Value:
-        if not allowed or self._controlling is None:
-            return await self._no_controller(frame, allowed=allowed)
+        if not allowed:
+            return await self._no_controller(frame, allowed=False)
+        if self._controlling is None:
+            if frame.name == UPDATE_FEATURES:
+                return await feature_update.update_features(self._runner, frame)
+            return await self._no_controller(frame, allowed=True)
         timeout_ms = frame.body.get("timeoutMs")
         if frame.name == "BrokerHeartbeat":
             timeout_ms = HEARTBEAT_DEADLINE_MS
@@ -285,18 +285,9 @@ class Serving:
             error, text = Error.INVALID_REQUEST, "a controller describes controllers only"
         nodes: list[Value] = []
         if error is Error.NONE:
-            for voter in sorted(raft.control.voters, key=lambda each: each.key.id):
-                endpoint = voter.endpoints.get(listener.upper())
-                if endpoint is not None:
-                    nodes.append(
-                        {
-                            "brokerId": voter.key.id,
-                            "host": endpoint.host,
-                            "port": endpoint.port,
-                            "rack": None,
-                            **({"isFenced": False} if frame.version >= 2 else {}),
-                        }
-                    )
+            for node_id, (host, port) in sorted(self._controllers_at(listener.upper()).items()):
+                node = {"brokerId": node_id, "host": host, "port": port, "rack": None}
+                nodes.append(node | ({"isFenced": False} if frame.version >= 2 else {}))
         leader = raft.leader_id
         return {
             "throttleTimeMs": 0,
@@ -308,6 +299,20 @@ class Serving:
             "brokers": nodes,
             "clusterAuthorizedOperations": _NO_OPERATIONS,
         }
+
+    def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
+        """Where voters and, as Kafka says it, all registered controllers are reached."""
+        found = {}
+        for voter in self._runner.raft.control.voters:
+            endpoint = voter.endpoints.get(listener)
+            if endpoint is not None:
+                found[voter.key.id] = endpoint.host, endpoint.port
+        image = self._image()
+        for controller in image.cluster.controllers.values() if image is not None else ():
+            for registered in controller.listeners:
+                if registered.name.upper() == listener:
+                    found[controller.id] = registered.host, registered.port
+        return found
 
 
 def _say_refused(peer: Peer, frame: RequestFrame) -> None:

@@ -12,13 +12,7 @@ import contextlib
 from dataclasses import dataclass
 
 from kraftool.image.image import MetadataImage
-from kraftool.image.metadata_version import (
-    FEATURES,
-    KRAFT_VERSION,
-    LATEST_LEVEL,
-    METADATA_VERSION,
-    OLDEST_KRAFT_LEVEL,
-)
+from kraftool.image.metadata_version import KRAFT_VERSION, SUPPORTED_LEVELS
 from kraftool.node.config import NodeConfig
 from kraftool.node.machine import BlindMachine, ImageMachine
 from kraftool.node.options import NodeOptions
@@ -78,13 +72,5 @@ def is_caught_up(raft: Raft, image: MetadataImage | None) -> bool:
 
 def supported_features(kraft_version: VersionRange) -> dict[str, VersionRange]:
     """The levels of features that this software reads and writes."""
-    found = {
-        name: VersionRange(0, max(rule.level for rule in rules))
-        for name, rules in FEATURES.items()
-        if name != KRAFT_VERSION
-    }
-    return {
-        METADATA_VERSION: VersionRange(OLDEST_KRAFT_LEVEL, LATEST_LEVEL),
-        KRAFT_VERSION: kraft_version,
-        **found,
-    }
+    of_metadata = {name: VersionRange(*levels) for name, levels in SUPPORTED_LEVELS.items()}
+    return {KRAFT_VERSION: kraft_version, **of_metadata}

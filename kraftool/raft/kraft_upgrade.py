@@ -14,30 +14,39 @@ from kraftool.raft.roles import Leader
 
 
 def upgrade(raft: Raft, event: UpgradeKRaftVersion) -> None:
+    """Append what the level takes, or say why not."""
+    records = planned(raft, event)
+    if isinstance(records, Refused):
+        raft.emit(records)
+    elif records and not event.validate_only:
+        leader = raft.role
+        assert isinstance(leader, Leader), "planned() says so"
+        leader.volatile_voters, leader.upgrading_to = None, event.level
+        leader.accumulator.append_control(records, raft.now_ms)
+
+
+def planned(raft: Raft, event: UpgradeKRaftVersion) -> list[ControlRecord] | Refused:
+    """The records of an upgrade; none where the level is there already."""
     leader = raft.role
     if not isinstance(leader, Leader) or event.epoch < leader.epoch:
         reason = f"not the leader of epoch {event.epoch}"
-        raft.emit(Refused(error=Error.NOT_LEADER_OR_FOLLOWER, reason=reason))
-        return
+        return Refused(error=Error.NOT_LEADER_OR_FOLLOWER, reason=reason)
     if event.epoch > leader.epoch:
         reason = f"epoch {event.epoch} has not begun: it is {leader.epoch}"
-        raft.emit(Refused(error=None, reason=reason))
-        return
+        return Refused(error=None, reason=reason)
     level = leader.upgrading_to if leader.upgrading_to is not None else raft.control.kraft_version
     if event.level == level:
-        return
+        return []
     refused = _refused(raft, leader, event.level, level)
     if refused is not None:
-        raft.emit(refused)
-    elif not event.validate_only:
-        voters = leader.volatile_voters
-        assert voters is not None, "the check above says so"
-        leader.volatile_voters, leader.upgrading_to = None, event.level
-        records: list[ControlRecord] = [KRaftVersion(event.level)]
-        last = raft.control.voter_sets.last
-        if last is None or last[1] != voters:
-            records.append(Voters(voters))
-        leader.accumulator.append_control(records, raft.now_ms)
+        return refused
+    voters = leader.volatile_voters
+    assert voters is not None, "the check above says so"
+    records: list[ControlRecord] = [KRaftVersion(event.level)]
+    last = raft.control.voter_sets.last
+    if last is None or last[1] != voters:
+        records.append(Voters(voters))
+    return records
 
 
 def _refused(raft: Raft, leader: Leader, wanted: int, level: int) -> Refused | None:

@@ -16,7 +16,13 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, NamedTuple
 
-from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
+from kraftool.controller.controller import (
+    ActiveController,
+    Answered,
+    ControllerRequest,
+    NewBatch,
+    Step,
+)
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.framing import decode_record
 from kraftool.image.image import EMPTY, MetadataImage
@@ -55,8 +61,6 @@ class CommittedState(NamedTuple):
     """The metadata below an offset."""
 
     image: MetadataImage
-    metadata_version: int | None
-    """Also one in a transaction that is open."""
     open_transaction: OpenTransaction | None
 
 
@@ -84,7 +88,7 @@ class Controllers(Checker):
         """The node and its start that wrote in an epoch."""
         self._loader = ImageLoader()
         self._ends = [0]
-        self._states = [CommittedState(EMPTY, None, None)]
+        self._states = [CommittedState(EMPTY, None)]
         self._clients: ModelClients | None = None
         self._next_id = 0
         self._settings: dict[int, ControllerSettings] = {}
@@ -163,11 +167,12 @@ class Controllers(Checker):
         active = claim.active
         active.next_offset = next_offset + step.record_count
         more = active.turn(now_ms, claim.queue)
-        step.batches += more.batches
+        step.appends += more.appends
         step.answers += more.answers
         for answered in step.answers:
             self._answer(answered, None)
-        for batch in step.batches:
+        for batch in step.appends:
+            assert isinstance(batch, NewBatch), "no client here upgrades kraft.version"
             if not self._holds(node, claim):
                 return
             self._append(node, claim, batch.base_offset, batch.records)
@@ -183,12 +188,8 @@ class Controllers(Checker):
             registered_at={},
             now_ms=now_ms,
         )
-        step = active.activate(
-            now_ms,
-            has_open_transaction=state.open_transaction is not None,
-            metadata_version=state.metadata_version,
-        )
-        return active, step
+        has_open_transaction = state.open_transaction is not None
+        return active, active.activate(now_ms, has_open_transaction=has_open_transaction)
 
     def _settings_of(self, node: Node) -> ControllerSettings:
         known = self._settings.get(node.id)
@@ -253,9 +254,8 @@ class Controllers(Checker):
                 self.violated(f"{name} at {offset} does not fit: {error.message}")
         self._loader.end_batch(batch.last_offset, batch.epoch, batch.timestamp_ms)
         image = self._loader.image()
-        level = self._loader.delta.features.apply().metadata_version
         self._ends.append(batch.last_offset + 1)
-        self._states.append(CommittedState(image, level, self._loader.open_transaction))
+        self._states.append(CommittedState(image, self._loader.open_transaction))
         self._check_image(before, image)
 
     def _state_below(self, offset: int) -> CommittedState:

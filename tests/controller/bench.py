@@ -10,13 +10,24 @@ from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
-from kraftool.controller.controller import ActiveController, ControllerRequest, Step
+from kraftool.controller.controller import (
+    ActiveController,
+    ControllerRequest,
+    KRaftUpgrade,
+    NewBatch,
+    Step,
+)
 from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.framing import decode_record
-from kraftool.image.image import EMPTY
-from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_levels
+from kraftool.image.image import EMPTY, MetadataImage
+from kraftool.image.metadata_version import (
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    release_levels,
+)
 from kraftool.image.replay import WrittenRecord
 from kraftool.image.topics import PartitionRegistration
 
@@ -49,7 +60,15 @@ def bootstrap(level: int = 30, **features: int) -> tuple[WrittenRecord, ...]:
 class Bench:
     """One controller; what it appends is committed at once unless `holds` is set."""
 
-    def __init__(self, level: int = 30, *, elr: bool = False, **settings: Any) -> None:
+    def __init__(
+        self,
+        level: int = 30,
+        *,
+        elr: bool = False,
+        image: MetadataImage = EMPTY,
+        has_open_transaction: bool = False,
+        **settings: Any,
+    ) -> None:
         features = {"eligible_leader_replicas_version": 1} if elr else {}
         self.settings = ControllerSettings(
             node_id=3000,
@@ -61,24 +80,25 @@ class Bench:
         self.holds = False
         self.records: list[WrittenRecord] = []
         """Of the last step."""
+        self.appends: list[NewBatch | KRaftUpgrade] = []
         self.answers: dict[int, dict[str, Any]] = {}
         self._numbers, self._ids = count(), count()
         self.active = ActiveController(
             self.settings,
             Sequential(),
             lambda: f"T{next(self._ids):020d}A",
-            image=EMPTY,
+            image=image,
             next_offset=3,
             registered_at={},
             now_ms=self.now_ms,
         )
-        self._take_all(
-            self.active.activate(self.now_ms, has_open_transaction=False, metadata_version=None),
-            deque(),
-        )
+        step = self.active.activate(self.now_ms, has_open_transaction=has_open_transaction)
+        self._take_all(step, deque())
 
     def take(self, step: Step) -> None:
-        self.records = [decode_record(record) for batch in step.batches for record in batch.records]
+        self.appends = step.appends
+        batches = [append for append in step.appends if isinstance(append, NewBatch)]
+        self.records = [decode_record(record) for batch in batches for record in batch.records]
         self.answers |= dict(step.answers)
         if not self.holds:
             self.commit()
@@ -91,7 +111,7 @@ class Bench:
     def _take_all(self, step: Step, queue: deque[ControllerRequest]) -> None:
         while queue or self.active.is_busy:
             more = self.active.turn(self.now_ms, queue)
-            step.batches += more.batches
+            step.appends += more.appends
             step.answers += more.answers
         self.take(step)
 
@@ -120,8 +140,7 @@ class Bench:
 
     def register(self, broker_id: int, **fields: Any) -> dict[str, Any]:
         version = fields.pop("version", 4)
-        features = {"kraft.version": (0, 1), METADATA_VERSION: (7, 33)}
-        features |= dict.fromkeys(self.active.state.feature_levels, (0, 9))
+        features = {METADATA_VERSION: (7, 33), **dict.fromkeys(FEATURES, (0, 9))}
         body = {
             "brokerId": broker_id,
             "clusterId": CLUSTER_ID,

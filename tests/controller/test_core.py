@@ -123,6 +123,17 @@ def test_qc14_to_qc16_an_open_transaction_is_aborted() -> None:
         activated(12, is_open=True)
 
 
+def test_qc14_a_level_in_the_transaction_that_is_aborted_does_not_count() -> None:
+    loader = ImageLoader()
+    for offset, record in enumerate([("BeginTransactionRecord", 0, {"name": "b"}), *bootstrap()]):
+        loader.replay(offset, record[0], record[2])
+    loader.end_batch(2, 1, 0)
+    assert loader.open_transaction is not None
+    bench = Bench(image=loader.image(), has_open_transaction=True)
+    assert bench.names[:3] == [ABORT, BEGIN, LEVEL]
+    assert bench.active.state.level == 30
+
+
 def test_qc17_with_elr_the_cluster_gets_a_minimum_of_its_own() -> None:
     bench = Bench(elr=True, static_configs={"min.insync.replicas": "2"})
     assert bench.names[-2:] == ["ConfigRecord", END]

@@ -108,10 +108,7 @@ class ControlledCluster(RuleBasedStateMachine):
             now_ms=self.bench.now_ms,
         )
         self.offset += 1  # the record that begins its epoch
-        level = self.bench.active.state.metadata_version
-        step = self.bench.active.activate(
-            self.bench.now_ms, has_open_transaction=False, metadata_version=level
-        )
+        step = self.bench.active.activate(self.bench.now_ms, has_open_transaction=False)
         self.bench.take(step)
         self.follow()
 

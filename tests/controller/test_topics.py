@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -110,7 +111,8 @@ def test_rl11_a_preferred_election_is_never_unclean() -> None:
     bench.assigned("foo", [1, 2])
     bench.alter("foo", [1])
     bench.beat(1, wantFence=True)
-    bench.active.state.static_configs = {"unclean.leader.election.enable": "true"}
+    configs = {"unclean.leader.election.enable": "true"}
+    bench.active.state.settings = replace(bench.settings, static_configs=configs)
     bench.active.state.known_configs.clear()
     assert bench.partition("foo").leader == -1
     assert elect(bench, PREFERRED, {"foo": [0]}) == {"foo": [Error.PREFERRED_LEADER_NOT_AVAILABLE]}

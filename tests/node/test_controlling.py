@@ -16,7 +16,7 @@ from kraftool.node import controlling as module
 from kraftool.node.controlling import Controlling
 from kraftool.node.machine import ImageMachine
 from kraftool.node.runner import Runner
-from kraftool.raft.events import Append, Send
+from kraftool.raft.events import Event, Send
 from kraftool.raft.messages import EndQuorumEpochRequest
 from tests.controller.bench import bootstrap, directory, incarnation, ranges
 from tests.node.quorum import CLUSTER_ID, Quorum
@@ -274,12 +274,12 @@ def test_qc23_an_append_that_the_core_refuses_ends_the_leadership_and_is_no_faul
     async def refused(controllers: Controllers) -> None:
         node_id = await controllers.active()
         controlling, epoch = controllers.of[node_id], controllers.quorum.running[node_id].raft.epoch
-        append = controlling._append
+        event = controlling._event
 
-        def late(batch: NewBatch) -> Append:
-            return append(batch._replace(base_offset=batch.base_offset - 1))
+        def late(batch: NewBatch) -> Event:
+            return event(batch._replace(base_offset=batch.base_offset - 1))
 
-        monkeypatch.setattr(controlling, "_append", late)
+        monkeypatch.setattr(controlling, "_event", late)
         told = await asyncio.wait_for(controlling.ask("BrokerRegistration", 4, registration(1)), 20)
         assert told["errorCode"] == Error.NOT_CONTROLLER
         assert controlling.failures == 0

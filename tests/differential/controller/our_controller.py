@@ -8,7 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kraftool.controller.answers import answered_at_once, refused_answer
-from kraftool.controller.controller import ActiveController, Answered, ControllerRequest, Step
+from kraftool.controller.controller import (
+    ActiveController,
+    Answered,
+    ControllerRequest,
+    NewBatch,
+    Step,
+)
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
@@ -56,6 +62,8 @@ class OurController:
             node_id=start["nodeId"],
             cluster_id=start["clusterId"],
             bootstrap=tuple(decode_record(b64decode(record)) for record in start["bootstrap"]),
+            features={name: tuple(levels) for name, levels in start["features"].items()},
+            static_voters=frozenset(start["voters"]),
             default_replication_factor=start["defaultReplicationFactor"],
             default_partitions=start["defaultPartitions"],
             session_timeout_ms=start["sessionTimeoutMs"],
@@ -113,11 +121,9 @@ class OurController:
             heartbeats=_Heartbeats(self),
         )
         self.active.kraft_version = self.kraft_version
-        return self.active.activate(
-            self.now_ms,
-            has_open_transaction=self.loader.open_transaction is not None,
-            metadata_version=self.loader.delta.features.apply().metadata_version,
-        )
+        self.active.plan_kraft_upgrade = lambda _: 0  # the log that Kafka's has here takes nothing
+        has_open_transaction = self.loader.open_transaction is not None
+        return self.active.activate(self.now_ms, has_open_transaction=has_open_transaction)
 
     def _commit(self, batch: dict[str, Any], did: Did) -> None:
         offset = batch["baseOffset"]
@@ -155,7 +161,8 @@ class OurController:
         self._take(self.active.turn(self.now_ms, deque([request])), did)
 
     def _take(self, step: Step, did: Did) -> None:
-        for batch in step.batches:
+        for batch in step.appends:
+            assert isinstance(batch, NewBatch), "Kafka's log is told nothing of upgrades"
             did.batches.append((batch.base_offset, list(batch.records)))
         for answered in step.answers:
             self._answer(answered, did)

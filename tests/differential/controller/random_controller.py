@@ -18,6 +18,7 @@ from kraftool.decoders.framing import encode_record
 from kraftool.image.configs import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from kraftool.image.metadata_version import (
     ELR_VERSION,
+    FEATURES,
     KAFKA_4_4_LEVEL,
     METADATA_VERSION,
     OLDEST_KRAFT_LEVEL,
@@ -128,6 +129,8 @@ def random_start(random: Random, kafka: str) -> Command:
         "nodeId": NODE_ID,
         "clusterId": CLUSTER_ID,
         "kraftVersion": random.randint(0, 1),
+        "features": RELEASE_RANGES[kafka.rpartition(".")[0]],
+        "voters": [NODE_ID, 3001] if random.random() < 0.1 else [NODE_ID],
         "bootstrap": [b64encode(encode_record(*record)).decode() for record in records],
         "configs": configs,
         "seed": random.randrange(1 << 48),
@@ -169,6 +172,7 @@ class RandomSteps:
             (self._allocate_producer_ids, 2),
             (self._register_controller, 1),
             (self._unregister_broker, 1),
+            (self._update_features, 2),
             (self._fall_silent, 2),
             (self._lose_leadership, 1),
         ]
@@ -285,8 +289,7 @@ class RandomSteps:
         incarnation = uuid(random.randrange(1_000, 1_000_000))
         if known is not None and random.random() < 0.2:
             incarnation = known.incarnation_id
-        ranges = {METADATA_VERSION: (7, 33), **dict.fromkeys(state.feature_levels, (0, 9))}
-        ranges["kraft.version"] = (0, 1)
+        ranges = {METADATA_VERSION: (7, 33), **dict.fromkeys(FEATURES, (0, 9))}
         if random.random() < 0.05:
             ranges[random.choice([*ranges])] = random.choice([(0, 0), (7, 9), (1, 1)])
         if random.random() < 0.04:
@@ -317,14 +320,38 @@ class RandomSteps:
         return self._request("UnregisterBroker", 0, 0, {"brokerId": self.random.choice(BROKERS)})
 
     def _register_controller(self) -> Command:
+        ranges = {METADATA_VERSION: (7, 33), **dict.fromkeys(FEATURES, (0, 9))}
+        if self.random.random() < 0.2:
+            ranges[self.random.choice([*ranges])] = (7, 30)
         body = {
             "controllerId": self.random.randrange(3_000, 3_003),
             "incarnationId": uuid(self.random.randrange(1_000)),
             "zkMigrationReady": False,
             "listeners": self._listeners(3_000),
-            "features": _feature_ranges({METADATA_VERSION: (7, 30), "kraft.version": (0, 1)}),
+            "features": _feature_ranges(ranges),
         }
         return self._request("ControllerRegistration", 0, 0, body)
+
+    def _update_features(self) -> Command:
+        random, state = self.random, self._state
+        names = [METADATA_VERSION, METADATA_VERSION, ELR_VERSION, *FEATURES, "no.such.feature"]
+        updates = []
+        for name in dict.fromkeys(random.choices(names, k=random.choice([1, 1, 1, 2, 3]))):
+            level = random.choice([0, 1, 1, 2, -1])
+            if name == METADATA_VERSION:
+                level = max(state.level + random.choice([-9, -2, -1, 0, 1, 1, 2, 3, 9]), -1)
+            finalized = state.finalized().get(name, 0)
+            kind = 1 if level >= finalized else random.choice([2, 3])
+            if random.random() < 0.1:
+                kind = random.randrange(5)
+            updates.append({"feature": name, "maxVersionLevel": level, "upgradeType": kind})
+        body: Body = {"timeoutMs": 1_000, "featureUpdates": updates}
+        # What a release changed is kraftool's from its metadata.version on: no lower one there.
+        wanted = {item["feature"]: item["maxVersionLevel"] for item in updates}
+        goes_back = wanted.get(METADATA_VERSION, state.level) < KAFKA_4_4_LEVEL <= state.level
+        if random.random() < 0.1 or goes_back:
+            body["validateOnly"] = True
+        return self._request("UpdateFeatures", 1, 2, body)
 
     def _allocate_producer_ids(self) -> Command:
         broker_id = self.random.choice(BROKERS)

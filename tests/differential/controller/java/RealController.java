@@ -37,6 +37,8 @@ import org.apache.kafka.common.message.IncrementalAlterConfigsResponseData;
 import org.apache.kafka.common.message.RequestHeaderData;
 import org.apache.kafka.common.message.UnregisterBrokerRequestData;
 import org.apache.kafka.common.message.UnregisterBrokerResponseData;
+import org.apache.kafka.common.message.UpdateFeaturesRequestData;
+import org.apache.kafka.common.message.UpdateFeaturesResponseData;
 import org.apache.kafka.common.protocol.ApiMessage;
 import org.apache.kafka.common.protocol.ByteBufferAccessor;
 import org.apache.kafka.common.protocol.Errors;
@@ -48,6 +50,7 @@ import org.apache.kafka.common.security.scram.internals.ScramMechanism;
 import org.apache.kafka.common.security.token.delegation.internals.DelegationTokenCache;
 import org.apache.kafka.common.utils.Time;
 import org.apache.kafka.metadata.MetadataRecordSerde;
+import org.apache.kafka.metadata.VersionRange;
 import org.apache.kafka.metadata.bootstrap.BootstrapMetadata;
 import org.apache.kafka.metadata.placement.StripedReplicaPlacer;
 import org.apache.kafka.raft.Batch;
@@ -122,7 +125,7 @@ final class RealController implements AutoCloseable {
             setConfigSchema(KafkaRaftServer.configSchema()).
             setConfigurationValidator(new ControllerConfigurationValidator(config)).
             setStaticConfig(config.originals()).
-            setQuorumFeatures(new QuorumFeatures(nodeId, QuorumFeatures.defaultSupportedFeatureMap(true), List.of(nodeId))).
+            setQuorumFeatures(new QuorumFeatures(nodeId, features(start.get("features")), voters(start.get("voters")))).
             setBootstrapMetadata(BootstrapMetadata.fromRecords(records(start.get("bootstrap")), "test")).
             setReplicaPlacer(new StripedReplicaPlacer(new Random(start.get("seed").asLong()))).
             setDefaultReplicationFactor((short) start.get("defaultReplicationFactor").asInt()).
@@ -140,6 +143,19 @@ final class RealController implements AutoCloseable {
             setNonFatalFaultHandler((message, cause) -> fault("fault", message, cause)).
             setFatalFaultHandler((message, cause) -> fault("fatal", message, cause)).
             build();
+    }
+
+    private static Map<String, VersionRange> features(JsonNode given) {
+        Map<String, VersionRange> features = new HashMap<>();
+        given.properties().forEach(entry -> features.put(entry.getKey(),
+            VersionRange.of((short) entry.getValue().get(0).asInt(), (short) entry.getValue().get(1).asInt())));
+        return features;
+    }
+
+    private static List<Integer> voters(JsonNode given) {
+        List<Integer> voters = new ArrayList<>();
+        given.forEach(voter -> voters.add(voter.asInt()));
+        return voters;
     }
 
     private static long ns(JsonNode start, String name) { return TimeUnit.MILLISECONDS.toNanos(start.get(name).asLong()); }
@@ -265,6 +281,11 @@ final class RealController implements AutoCloseable {
                 answer(step, () -> controller.unregisterBroker(context, new UnregisterBrokerRequestData(body, version).brokerId()),
                     reply -> new UnregisterBrokerResponseData(),
                     error -> new UnregisterBrokerResponseData().setErrorCode(error.code()));
+                break;
+            case "UpdateFeatures":
+                answer(step, () -> controller.updateFeatures(context, new UpdateFeaturesRequestData(body, version)),
+                    reply -> reply,
+                    error -> new UpdateFeaturesResponseData().setErrorCode(error.code()));
                 break;
             case "AllocateProducerIds":
                 answer(step, () -> controller.allocateProducerIds(context, new AllocateProducerIdsRequestData(body, version)),

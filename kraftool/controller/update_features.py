@@ -1,0 +1,194 @@
+"""UpdateFeatures: bring features to other levels, all of a request or none.
+
+Owns what must be true for a level: this node, every registered broker and every controller support
+it, the features that it needs are there, and no metadata is lost. kraft.version is the raft log's
+own; the log says whether it can take it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from kraftool.controller.decision import Decision
+from kraftool.controller.refused import RequestRefused
+from kraftool.controller.state import ControllerState
+from kraftool.controller.topic_configs import min_insync_replicas_of_file
+from kraftool.decoders.error_codes import Error
+from kraftool.image.configs import BROKER, ConfigResource
+from kraftool.image.metadata_version import (
+    CONTROLLER_REGISTRATION_LEVEL,
+    ELR_VERSION,
+    FEATURES,
+    KRAFT_VERSION,
+    METADATA_VERSION,
+    OLDEST_KRAFT_LEVEL,
+    changed_between,
+    level_name,
+    needs_of,
+)
+from kraftool.image.replay import WrittenRecord
+
+UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
+_MIN_ISR = "min.insync.replicas"
+_NOT_SUPPORTED = (0, 0)
+
+
+class _Update(NamedTuple):
+    feature: str
+    level: int
+    kind: int
+    """Whether it may go up or down."""
+
+
+def update_features(
+    state: ControllerState,
+    request: dict[str, Any],
+    *,
+    version: int,
+    kraft_version: int,
+    plan_upgrade: Callable[[int], int],
+) -> Decision:
+    """Take the features of a request to their levels. `kraft_version`: the present one.
+    `plan_upgrade`: how many records the log takes for another; raises RequestRefused."""
+    updates = [_update(item) for item in request["featureUpdates"]]
+    current = {**state.finalized(), KRAFT_VERSION: kraft_version}
+    proposed = current | {update.feature: update.level for update in updates}
+    kraft_upgrade = None
+    try:
+        for update in updates:
+            _check(state, update, current.get(update.feature, 0), proposed)
+        for update in updates:
+            # Last, so that nothing of it is done where another feature stands in the way.
+            if update.feature == KRAFT_VERSION and update.kind == UPGRADE:
+                record_count = plan_upgrade(update.level)
+                kraft_upgrade = (update.level, record_count) if record_count else None
+    except RequestRefused as refused:
+        # An answer as any other: it waits until what it rests on is committed.
+        return Decision(answer={"errorCode": int(refused.error), "errorMessage": refused.text})
+    results = [
+        {"feature": update.feature, "errorCode": int(Error.NONE), "errorMessage": None}
+        for update in updates
+    ]
+    answer: dict[str, Any] = {"errorCode": int(Error.NONE), "errorMessage": None}
+    if version < 2:
+        answer["results"] = results
+    if request.get("validateOnly", False):
+        return Decision(answer=answer)
+    return Decision(
+        answer=answer,
+        records=list(_records(state, updates)),
+        kraft_upgrade=kraft_upgrade,
+    )
+
+
+def _update(item: dict[str, Any]) -> _Update:
+    return _Update(item["feature"], item["maxVersionLevel"], item.get("upgradeType", UPGRADE))
+
+
+def _records(state: ControllerState, updates: list[_Update]) -> Iterator[WrittenRecord]:
+    if any(update.feature == ELR_VERSION and update.level > 0 for update in updates):
+        yield from _safe_for_elr(state)
+    for update in updates:
+        if update.feature != KRAFT_VERSION:
+            value = {"name": update.feature, "featureLevel": update.level}
+            yield "FeatureLevelRecord", 0, value
+        elif update.kind == UPGRADE:
+            # Its own records are the log's; the answer waits for this one.
+            yield "NoOpRecord", 0, {}
+
+
+def _safe_for_elr(state: ControllerState) -> Iterator[WrittenRecord]:
+    """With ELR all controllers and brokers have to agree on how many replicas have to be in
+    sync."""
+    if _MIN_ISR not in state.configs_of(ConfigResource(BROKER, "")):
+        yield _min_isr("", min_insync_replicas_of_file(state))
+    for resource in state.resources(BROKER):
+        if resource.name and _MIN_ISR in state.configs_of(resource):
+            yield _min_isr(resource.name, None)
+
+
+def _min_isr(broker: str, value: str | None) -> WrittenRecord:
+    record = {"resourceType": BROKER, "resourceName": broker, "name": _MIN_ISR, "value": value}
+    return "ConfigRecord", 0, record
+
+
+# Checks
+
+
+def _check(
+    state: ControllerState, update: _Update, current: int, proposed: Mapping[str, int]
+) -> None:
+    """Raise RequestRefused where a feature may not go to a level. `proposed`: all features, as they
+    will be."""
+    feature, level, kind = update
+    if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
+        raise _refused(update, f"{kind} is no type of upgrade")
+    if level < 0:
+        raise _refused(update, "levels begin with 0")
+    _check_support(state, update)
+    if level < current and kind == UPGRADE:
+        raise _refused(update, f"it is at {current}, and the request is for an upgrade")
+    if level > current and kind != UPGRADE:
+        raise _refused(update, f"it is at {current}, and the request is for a downgrade")
+    if feature == METADATA_VERSION:
+        _check_downgrade(update, current)
+    elif feature == KRAFT_VERSION:
+        if level < current:
+            raise _refused(update, f"it is at {current}, and can only be upgraded")
+    elif feature not in FEATURES:
+        raise _refused(update, "there is no such feature")
+    else:
+        _check_needs(update, proposed)
+
+
+def _check_support(state: ControllerState, update: _Update) -> None:
+    feature, level = update.feature, update.level
+    settings = state.settings
+
+    def check(node: str, supported: Mapping[str, tuple[int, int]]) -> None:
+        low, high = supported.get(feature, _NOT_SUPPORTED)
+        if not low <= level <= high:
+            levels = f"supports {low} to {high}" if high else "does not support it"
+            raise _refused(update, f"{node} {levels}")
+
+    check(f"node {settings.node_id}, which leads,", settings.features)
+    for broker in state.brokers():
+        check(f"broker {broker.id}", broker.features)
+    if state.level < CONTROLLER_REGISTRATION_LEVEL:
+        return
+    registered = {settings.node_id}
+    for controller in state.controllers():
+        if controller.id != settings.node_id:
+            check(f"controller {controller.id}", controller.features)
+        registered.add(controller.id)
+    for voter in sorted(settings.static_voters - registered):
+        raise _refused(
+            update, f"controller {voter} has not registered, so that it may not support this"
+        )
+
+
+def _check_downgrade(update: _Update, current: int) -> None:
+    """Metadata that an older level has no records for would be lost."""
+    changed = changed_between(update.level, current)
+    if changed:
+        raise _refused(
+            update,
+            f"it is at {current}, and {level_name(changed[-1])} brought records that would be lost",
+        )
+
+
+def _check_needs(update: _Update, proposed: Mapping[str, int]) -> None:
+    needs = needs_of(update.feature, update.level)
+    if update.level > 0:
+        needs = ((METADATA_VERSION, OLDEST_KRAFT_LEVEL), *needs)
+    for needed, at_least in needs:
+        if proposed.get(needed, 0) < at_least:
+            raise _refused(update, f"it needs {needed} {at_least}")
+
+
+def _refused(update: _Update, reason: str) -> RequestRefused:
+    return RequestRefused(
+        Error.INVALID_UPDATE_VERSION,
+        f"no feature was changed: {update.feature} cannot go to {update.level}: {reason}",
+    )

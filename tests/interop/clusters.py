@@ -255,12 +255,12 @@ class Cluster:
 
     # --- running them -------------------------------------------------------------------------
 
-    def start(self, *nodes: Node) -> None:
+    def start(self, *nodes: Node, heap: str = "-Xmx300m") -> None:
         """Start nodes together and wait until each answers (brokers: unfenced)."""
         for node in nodes:
             assert node.process is None, f"node {node.id} already runs"
             command = kafka.java_command(
-                self.version, "kafka.Kafka", "server.properties", heap="-Xmx300m"
+                self.version, "kafka.Kafka", "server.properties", heap=heap
             )
             log = self.logs / f"node-{node.id}.log"
             node.process = kafka.Process(command, log, cwd=node.directory)

@@ -1,7 +1,7 @@
 """JVMs that the clusters of a process share: a start takes as much CPU as that of a node.
 
-Owns the admin client and kafka-storage, each with a line of JSON each way, and their end with the
-process.
+Owns the admin client, kafka-storage and the command line tools, each with a line of JSON each way,
+and their end with the process.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.interop import kafka
 
 ADMIN_SOURCE = Path(__file__).with_name("java") / "Admin.java"
 STORAGE_SOURCE = ADMIN_SOURCE.with_name("StorageEach.java")
+TOOLS_SOURCE = ADMIN_SOURCE.with_name("ToolsEach.java")
 
 
 class AdminRefused(kafka.KafkaFailed):
@@ -104,6 +105,39 @@ class StorageSession:
         if answer["code"]:
             shown = answer["out"] + (answer["error"] or "")
             raise kafka.KafkaFailed(f"kafka-storage {' '.join(arguments)} failed:\n{shown}")
+
+
+@functools.cache
+def tool_session(version: str) -> ToolSession:
+    """The one of this process for a version."""
+    return ToolSession(version)
+
+
+class ToolOutput(NamedTuple):
+    """How a tool ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+class ToolSession:
+    """A JVM that runs Kafka's command line tools again and again; it goes with this process."""
+
+    def __init__(self, version: str) -> None:
+        command = kafka.java_command(version, TOOLS_SOURCE, heap="-Xmx200m", level="ERROR")
+        self.process = kafka.Process(command, _stderr_of("kafka-tools-"), piped=True)
+        atexit.register(self.process.close)
+
+    def run(self, tool: str, *arguments: str) -> ToolOutput:
+        """Run a tool, which is named by its class."""
+        self.process.stdin.write(json.dumps([tool, *arguments]).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.require_alive()
+            raise kafka.KafkaFailed(f"no answer of {tool} {' '.join(arguments)}")
+        return ToolOutput(**json.loads(line))
 
 
 def forget_all(version: str) -> None:

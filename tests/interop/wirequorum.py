@@ -65,10 +65,10 @@ class Quorum(Cluster):
         node.ports[CONTROLLER] = self.proxy.front(node.id, self.own[node.id])
         node.settings["advertised.listeners"] = f"{CONTROLLER}://{node.at(CONTROLLER)}"
 
-    def start(self, *nodes: Node) -> None:
+    def start(self, *nodes: Node, heap: str = "-Xmx300m") -> None:
         for node in nodes:
             java, *rest = kafka.java_command(
-                self.version, "kafka.Kafka", "server.properties", heap="-Xmx300m"
+                self.version, "kafka.Kafka", "server.properties", heap=heap
             )
             command = [java, f"-Dlog4j2.configurationFile={self.logging}", *rest]
             log = self.log_of(node.id)

@@ -1,0 +1,184 @@
+"""Kafka's command line tools against three kraftool controllers, and against three of Kafka's.
+
+Each subcommand is run once on either side, and what it prints is compared. Addresses, ids that
+chance gave, offsets and times are replaced by their names before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.interop import kafka
+from tests.interop.clusters import Cluster, Node
+from tests.interop.our_nodes import start_ours
+from tests.interop.shared_jvms import ToolOutput, tool_session
+
+pytestmark = pytest.mark.interop
+_VERSION = "4.3.0"
+_TOOLS = {
+    "kafka-topics": "org.apache.kafka.tools.TopicCommand",
+    "kafka-configs": "kafka.admin.ConfigCommand",
+    "kafka-features": "org.apache.kafka.tools.FeatureCommand",
+    "kafka-leader-election": "org.apache.kafka.tools.LeaderElectionCommand",
+    "kafka-metadata-quorum": "org.apache.kafka.tools.MetadataQuorumCommand",
+    "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
+}
+
+
+_SCRIPT = Path(__file__).with_name("admin_tools.txt")
+_STEP = re.compile(r"(?P<marks>(?:\[[^]]+\] ?)*)(?P<command>.*)")
+
+
+class Run(NamedTuple):
+    """A line of the script."""
+
+    marks: frozenset[str]
+    command: str
+
+    @property
+    def asks(self) -> str:
+        return "controller" if "controller" in self.marks else "server"
+
+
+def script() -> list[Run]:
+    runs = []
+    for line in _SCRIPT.read_text().splitlines():
+        if line and not line.startswith("#"):
+            step = _STEP.fullmatch(line)
+            assert step is not None
+            marks = re.findall(r"\[([^]]+)\]", step["marks"])
+            runs.append(Run(frozenset(marks), step["command"]))
+    return runs
+
+
+def test_each_subcommand_does_what_it_does_with_kafkas_controllers(tmp_path: Path) -> None:
+    if problem := kafka.available(_VERSION):
+        pytest.skip(problem)
+    runs = script()
+    theirs = outputs(tmp_path / "kafka", runs, are_ours=False)
+    ours = outputs(tmp_path / "kraftool", runs, are_ours=True)
+    different = [
+        f"{command}\n--- Kafka: {one.code}\n{one.out}{one.err}\n"
+        f"--- kraftool: {other.code}\n{other.out}{other.err}"
+        for (command, one), (_, other) in zip(theirs, ours, strict=True)
+        if one != other
+    ]
+    assert not different, "\n\n".join(different)
+
+
+def outputs(root: Path, runs: list[Run], *, are_ours: bool) -> list[tuple[str, ToolOutput]]:
+    """What the tools print, in a form that does not depend on chance."""
+    with Cluster(_VERSION, root / "cluster") as cluster:
+        controllers = [cluster.add_node(number, ["controller"]) for number in (1, 2, 3)]
+        brokers = [cluster.add_node(number, ["broker"]) for number in (11, 12)]
+        cluster.use_bootstrap_servers()
+        voters = ("--initial-controllers", cluster.initial_controllers())
+        cluster.format(controllers, *voters, "--release-version", "4.3")
+        cluster.format(brokers, "--release-version", "4.3")
+        if are_ours:
+            start_ours(cluster, *controllers)
+        else:
+            cluster.start(*controllers)
+        cluster.start(*brokers)
+        side = _Side(cluster, root)
+        return [*side.run_all(runs)]
+
+
+class _Side:
+    """The tools, and one of the two clusters."""
+
+    def __init__(self, cluster: Cluster, root: Path) -> None:
+        self._cluster = cluster
+        leader = cluster.wait_leader()
+        self._follower = next(node for node in cluster.controllers if node is not leader)
+        self._directory = self._follower.directory_id
+        self._partitions = root / "partitions.json"
+        items = [{"topic": "placed", "partition": number} for number in (0, 1)]
+        self._partitions.write_text(json.dumps({"partitions": items}))
+
+    def run_all(self, runs: list[Run]) -> Iterator[tuple[str, ToolOutput]]:
+        for run in runs:
+            if run.command:
+                yield run.command, self._comparable(run, self._run(run))
+            for mark in run.marks:
+                if mark.startswith("stop "):
+                    self._cluster.stop(self._cluster.nodes[int(mark.split()[1])])
+
+    def _run(self, run: Run) -> ToolOutput:
+        tool, *words = self._filled(run.command).split()
+        if run.asks == "controller":
+            servers = [node.at("CONTROLLER") for node in self._cluster.running() if node.controller]
+        else:
+            servers = [node.at("BROKER") for node in self._cluster.running() if node.broker]
+        at = [f"--bootstrap-{run.asks}", ",".join(servers)]
+        # Subcommands of some take it, others take it before the subcommand.
+        takes_it_first = tool in ("kafka-features", "kafka-metadata-quorum")
+        words = [*at, *words] if takes_it_first else [*words, *at]
+        return tool_session(_VERSION).run(_TOOLS[tool], *words)
+
+    def _filled(self, command: str) -> str:
+        words = {
+            "FOLLOWER": str(self._follower.id),
+            "DIRECTORY": self._directory,
+            "CONFIG": str(self._follower.directory / "server.properties"),
+            "PARTITIONS": str(self._partitions),
+        }
+        for word, value in words.items():
+            command = command.replace(word, value)
+        return command
+
+    def _comparable(self, run: Run, told: ToolOutput) -> ToolOutput:
+        if "words" in run.marks:
+            return ToolOutput(told.code, "", _error_of(told))
+        return told._replace(out=self._named(told.out), err=self._named(told.err))
+
+    def _named(self, text: str) -> str:
+        for node in self._cluster.nodes.values():
+            for listener in node.ports:
+                text = text.replace(node.at(listener), f"{listener}-{_role(node)}")
+                text = text.replace(str(node.ports[listener]), f"{listener}-{_role(node)}")
+        text = text.replace(self._cluster.id, "CLUSTER")
+        text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
+        return "\n".join(_without_chance(text.splitlines()))
+
+
+def _role(node: Node) -> str:
+    return str(node.id) if node.broker else "controller"
+
+
+_CHANCE = re.compile(
+    r"\b(LeaderId|LeaderEpoch|HighWatermark|MaxFollowerLag|MaxFollowerLagTimeMs|Epoch):(\s+)-?\d+"
+)
+_NEWEST = re.compile(r"(Feature: (?:metadata|share)\.version.*SupportedMaxVersion:) (UNKNOWN )?\S+")
+"""kraftool knows a release more than the brokers' one."""
+_DIRECTORY_ID = re.compile(r"[A-Za-z0-9_-]{22}")
+
+
+def _without_chance(lines: list[str]) -> Iterator[str]:
+    """Lines without what elections, clocks and offsets decide; those of replicas by what they are,
+    in an order of their own."""
+    replicas = []
+    for line in lines:
+        if re.match(r"(\d+)\s+[A-Za-z0-9_-]{22}\s", line):
+            replicas.append(f"replica: {line.split()[-1]}, {len(line.split())} columns")
+            continue
+        line = _DIRECTORY_ID.sub("ID", _CHANCE.sub(r"\1:\2N", line))
+        line = re.sub(r"\bid\W+[123]\b", "id N", line)
+        line = _NEWEST.sub(r"\1 N", line)
+        line = re.sub(r"(Topic: words.* Replicas: )11,12", r"\g<1>12,11", re.sub(r"\s+", " ", line))
+        if line.startswith("CurrentObservers:"):
+            line = " ".join(sorted(re.findall(r"\{.*?\}", line)))
+        yield line
+    yield from sorted(replicas)
+
+
+def _error_of(told: ToolOutput) -> str:
+    """The name of the error that a tool tells of."""
+    found = re.findall(r"\b([A-Z]\w+Exception)\b", told.err + told.out)
+    return ", ".join(dict.fromkeys(found))

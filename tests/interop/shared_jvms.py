@@ -133,7 +133,8 @@ class ToolSession:
         """Run a tool, which is named by its class."""
         self.process.stdin.write(json.dumps([tool, *arguments]).encode() + b"\n")
         self.process.stdin.flush()
-        line = self.process.stdout.readline()
+        ready, _, _ = select.select([self.process.stdout], [], [], kafka.PATIENCE_S)
+        line = self.process.stdout.readline() if ready else b""
         if not line:
             self.process.require_alive()
             raise kafka.KafkaFailed(f"no answer of {tool} {' '.join(arguments)}")

@@ -335,7 +335,7 @@ class RandomSteps:
     def _update_features(self) -> Command:
         random, state = self.random, self._state
         names = [METADATA_VERSION, METADATA_VERSION, ELR_VERSION, *FEATURES, "no.such.feature"]
-        updates = []
+        updates: list[Body] = []
         for name in dict.fromkeys(random.choices(names, k=random.choice([1, 1, 1, 2, 3]))):
             level = random.choice([0, 1, 1, 2, -1])
             if name == METADATA_VERSION:

@@ -65,6 +65,8 @@ class Node:
     ports: dict[str, int]
     settings: dict[str, str] = field(default_factory=dict)
     process: kafka.Process | None = None
+    version: str = ""
+    """The Kafka that runs it, where that is not the cluster's."""
 
     @property
     def broker(self) -> bool:
@@ -259,9 +261,8 @@ class Cluster:
         """Start nodes together and wait until each answers (brokers: unfenced)."""
         for node in nodes:
             assert node.process is None, f"node {node.id} already runs"
-            command = kafka.java_command(
-                self.version, "kafka.Kafka", "server.properties", heap=heap
-            )
+            version = node.version or self.version
+            command = kafka.java_command(version, "kafka.Kafka", "server.properties", heap=heap)
             log = self.logs / f"node-{node.id}.log"
             node.process = kafka.Process(command, log, cwd=node.directory)
             self.note(f"node {node.id}: start")

@@ -12,7 +12,7 @@ import pytest
 
 from tests.image.histories import History, log_of
 from tests.interop import shelltrees
-from tests.interop.test_shell import differences, nodes_of, state_of, tree_of
+from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
 
 LOGS = 30
 BATCHES = 120

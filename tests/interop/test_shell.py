@@ -17,14 +17,13 @@ from typing import Any
 
 import pytest
 
-from kraftool.commands.shell_load import image_of
 from kraftool.commands.shell_session import ShellSession
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.reports.state.load import LoadedState, load_state
-from kraftool.reports.state.shell.nodes import Directory, Leaf, Node, in_order
-from kraftool.reports.state.shell.tree import shell_tree
+from kraftool.reports.state.load import LoadedState
+from kraftool.reports.state.shell.nodes import Directory
 from tests.interop import kafka, shelltrees
+from tests.interop.our_trees import differences, nodes_of, state_of, tree_of
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GOLDENS = sorted(FIXTURES.glob(f"*/*/{shelltrees.GOLDEN}"))
@@ -38,43 +37,6 @@ PARTS = (
     "acls", "clientQuotas", "cluster", "configs", "features", "producerIds", "provenance", "scram",
     "topics",
 )  # fmt: skip
-
-
-def state_of(path: Path, below: int | None = None) -> LoadedState:
-    state = load_state(str(path), at=below)
-    assert state.is_whole, state.findings
-    return state
-
-
-def tree_of(state: LoadedState) -> Directory:
-    return shell_tree(image_of(state), show_secrets=True)
-
-
-def nodes_of(root: Directory) -> dict[str, str]:
-    """Every node's text by its path, as `shelltrees` has it."""
-    nodes: dict[str, str] = {}
-
-    def walk(node: Node, path: str) -> None:
-        if isinstance(node, Leaf):
-            nodes[path] = node.text()
-            return
-        nodes[f"{path}/"] = ""
-        for name in in_order(node.names()):
-            child = node.child(name)
-            assert child is not None, f"{path}/{name}"
-            walk(child, f"{path}/{name}")
-
-    walk(root, "")
-    return nodes
-
-
-def differences(ours: dict[str, str], theirs: dict[str, str]) -> list[str]:
-    paths = sorted(ours.keys() | theirs.keys())
-    return [
-        f"{path}: kraftool {ours.get(path)!r}, Kafka {theirs.get(path)!r}"
-        for path in paths
-        if ours.get(path) != theirs.get(path)
-    ]
 
 
 def assert_same_provenance(state: LoadedState, ours: dict[str, str], theirs: str) -> None:

@@ -23,7 +23,8 @@ from kraftool.decoders.error_codes import Error, error_name
 from kraftool.decoders.framing import decode_record
 from tests.differential.controller.kafka_controller import KafkaController
 from tests.differential.controller.our_controller import Did, OurController, request_body
-from tests.differential.controller.random_controller import RandomSteps, random_start, uuid
+from tests.differential.controller.random_controller import RandomSteps, random_start
+from tests.differential.controller.random_requests import uuid
 
 STEPS = 250
 _LEVEL = "FeatureLevelRecord"
@@ -75,6 +76,10 @@ def run_seed(kafka: KafkaController, release: str, seed: int, steps: int = STEPS
             return result
         _append(source, did)
         _note(result, step, did, asked)
+    if ours.active is not None:
+        partitions = sum(len(topic.partitions) for topic in ours.active.state.topics())
+        most = next(most for most in (0, 100, 1_000, 10**6) if partitions <= most)
+        result.seen[f"trials that end with at most {most} partitions"] += 1
     return result
 
 

@@ -7,15 +7,11 @@ kraftool's state, which is equal to Kafka's as long as the trial goes on.
 
 from __future__ import annotations
 
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode
 from collections.abc import Callable
 from random import Random
-from typing import Any
 
-from kraftool.controller.state import ControllerState
-from kraftool.decoders.codec import EncodeError
 from kraftool.decoders.framing import encode_record
-from kraftool.image.configs import BROKER, CLIENT_METRICS, GROUP, TOPIC
 from kraftool.image.metadata_version import (
     ELR_VERSION,
     FEATURES,
@@ -26,78 +22,21 @@ from kraftool.image.metadata_version import (
     release_levels,
 )
 from kraftool.image.replay import WrittenRecord
-from kraftool.image.topics import PartitionRegistration, TopicImage
-from kraftool.image.uuids import LOST
-from tests.differential.controller.our_controller import OurController, encoded_body
-
-NODE_ID = 3000
-CLUSTER_ID = "J8qXRwI-Qyi2G0guFTiuYw"
-BROKERS = range(8)
-RACKS = (None, "a", "b", "c")
-SESSION_MS = 9_000
-SMALL_BATCHES = 4
-"""With so small ones activation takes several, and new topics would not fit into one."""
-_CONFIGS = (
-    ("unclean.leader.election.enable", "true"),
-    ("unclean.leader.election.enable", "false"),
-    ("min.insync.replicas", "2"),
-    ("min.insync.replicas", "3"),
-    ("retention.ms", "-1"),
-    ("retention.ms", "-2"),
-    ("cleanup.policy", "compact,delete"),
-    ("cleanup.policy", "shred"),
-    ("max.compaction.lag.ms", "7"),
-    ("min.compaction.lag.ms", "8"),
-    ("remote.storage.enable", "true"),
-    ("no.such.config", "1"),
+from tests.differential.controller.our_controller import OurController
+from tests.differential.controller.random_configs import ConfigRequests
+from tests.differential.controller.random_requests import (
+    BROKERS,
+    CLUSTER_ID,
+    NODE_ID,
+    SESSION_MS,
+    Body,
+    Command,
 )
+from tests.differential.controller.random_topics import TopicRequests
 
-RESOURCES = (TOPIC, BROKER, GROUP, CLIENT_METRICS)
-_ALTERED: dict[int, list[tuple[str, list[str]]]] = {
-    TOPIC: [
-        ("min.insync.replicas", ["1", "2", "3", "0"]),
-        ("unclean.leader.election.enable", ["true", "false", "perhaps"]),
-        ("cleanup.policy", ["compact", "delete", "compact,delete", "shred", ""]),
-        ("leader.replication.throttled.replicas", ["*", "0:1", "0:1,1:2", "x"]),
-        ("retention.ms", ["-1", "1000", "-2"]),
-        ("max.compaction.lag.ms", ["7"]),
-        ("min.compaction.lag.ms", ["8"]),
-        ("no.such.config", ["1"]),
-    ],
-    BROKER: [
-        ("min.insync.replicas", ["1", "2"]),
-        ("unclean.leader.election.enable", ["true", "false"]),
-        ("log.cleaner.threads", ["2", "x"]),
-        ("cordoned.log.dirs", ["/a", "/a,/b", "/a, /b", "", "*"]),
-        ("ssl.enabled.protocols", ["TLSv1.2", "TLSv1.3,TLSv1.2", ",", "", "a,,b,"]),
-        ("log.retention.ms", ["77"]),
-    ],
-    GROUP: [
-        ("consumer.session.timeout.ms", ["45000", "50000", "1", "70000", "x"]),
-        ("consumer.heartbeat.interval.ms", ["5000", "15000", "16000", "0"]),
-        ("share.heartbeat.interval.ms", ["5000", "4999"]),
-        ("share.record.lock.duration.ms", ["15000", "1000", "60001"]),
-        ("share.auto.offset.reset", ["latest", "EARLIEST", "by_duration:PT1H", "by_duration:-P1D"]),
-        ("share.isolation.level", ["read_committed", "none"]),
-        ("streams.num.standby.replicas", ["2", "3"]),
-        ("consumer.assignment.interval.ms", ["0", "15001"]),
-        ("no.such.config", ["1"]),
-    ],
-    CLIENT_METRICS: [
-        ("interval.ms", ["100", "99", "3600000", "3600001", "x"]),
-        ("metrics", ["a", "a,b", "a,a", "", "*"]),
-        ("match", ["client_id=b.*", "client_id=[", "client=1", "client_id=1=2", "client_id="]),
-        ("no.such.config", ["1"]),
-    ],
-}
-
-Body = dict[str, Any]
-Command = dict[str, Any]
-
-
-def uuid(number: int) -> str:
-    raw = bytes([7] * 8) + number.to_bytes(8, "big")
-    return urlsafe_b64encode(raw).decode().rstrip("=")
+SMALL_BATCHES, LARGE_BATCHES = 4, 10_000
+"""With so small ones activation takes several, and new topics would not fit into one."""
+PARTITIONS_WANTED = (0, 0, 0, 0, 0, 300, 1_000, 5_000)
 
 
 def random_start(random: Random, kafka: str) -> Command:
@@ -141,22 +80,20 @@ def random_start(random: Random, kafka: str) -> Command:
         "maxIdleMs": 500,
         "leaderImbalanceCheckMs": 30_000,
         "uncleanElectionCheckMs": 41_000,
-        "maxBatchRecords": random.choice([10_000, 10_000, 40, SMALL_BATCHES]),
+        "maxBatchRecords": random.choice([LARGE_BATCHES, LARGE_BATCHES, 40, SMALL_BATCHES]),
     }
 
 
-class RandomSteps:
+class RandomSteps(TopicRequests, ConfigRequests):
     """The steps of one trial, each made when the one before was taken."""
 
     def __init__(self, random: Random, ours: OurController) -> None:
-        self.random, self.ours = random, ours
+        super().__init__(random, ours)
         self.epoch = 1
         self.uncommitted: list[Command] = []
         """Batches that both have appended."""
-        self.end_offset = 1
-        self._number = 0
-        self._silent: set[int] = set()
-        """Brokers that send no heartbeats for a while."""
+        if ours.settings.max_batch_records == LARGE_BATCHES:
+            self.partitions_wanted = random.choice(PARTITIONS_WANTED)
         self._makers: list[tuple[Callable[[], Command], int]] = [
             (self._heartbeat, 40),
             (self._commit, 20),
@@ -226,112 +163,6 @@ class RandomSteps:
         self._silent = {broker_id for broker_id in BROKERS if self.random.random() < 0.2}
         return self._advance()
 
-    def _request(self, api: str, low: int, high: int, body: Body, **more: Any) -> Command:
-        self._number += 1
-        version = self.random.choice([high, high, self.random.randint(low, high)])
-        try:
-            encoded = encoded_body(api, version, body)
-        except EncodeError:  # this version lacks a field that is set
-            version, encoded = high, encoded_body(api, high, body)
-        return {
-            "command": "request",
-            "api": api,
-            "version": version,
-            "number": self._number,
-            "body": encoded,
-            "describable": [],
-            **more,
-        }
-
-    # Brokers
-
-    @property
-    def _state(self) -> ControllerState:
-        assert self.ours.active is not None, "asked for while it leads"
-        return self.ours.active.state
-
-    def _heartbeat(self) -> Command:
-        brokers = list(self._state.brokers())
-        speaking = [broker for broker in brokers if broker.id not in self._silent]
-        if not speaking:
-            return self._register_broker()
-        broker = self.random.choice(speaking)
-        body = self._heartbeat_body(broker.id, broker.epoch)
-        if broker.directories and self.random.random() < 0.03:
-            body["offlineLogDirs"] = [self.random.choice(broker.directories)]
-        if self.random.random() < 0.03:
-            body["cordonedLogDirs"] = [
-                directory for directory in broker.directories if self.random.random() < 0.5
-            ]
-        more: Command = {}
-        if self.random.random() < 0.02:
-            more["deadlineMs"] = self.ours.now_ms - 1
-        return self._request("BrokerHeartbeat", 0, 2, body, **more)
-
-    def _heartbeat_body(self, broker_id: int, epoch: int) -> Body:
-        random, end = self.random, self.end_offset
-        return {
-            "brokerId": broker_id,
-            "brokerEpoch": epoch if random.random() < 0.97 else epoch + random.choice([-1, 1]),
-            "currentMetadataOffset": random.choice([end, end, end - 1, end - 5, -1]),
-            "wantFence": random.random() < 0.05,
-            "wantShutDown": random.random() < 0.07,
-        }
-
-    def _register_broker(self) -> Command:
-        random, state = self.random, self._state
-        broker_id = random.choice(BROKERS)
-        known = state.broker(broker_id)
-        count = random.choice([0, 1, 1, 1, 2])
-        directories = [uuid(10 * broker_id + at) for at in range(1, count + 1)]
-        if random.random() < 0.03:
-            directories = [random.choice(["AAAAAAAAAAAAAAAAAAAAAQ", uuid(11)])] * 2
-        incarnation = uuid(random.randrange(1_000, 1_000_000))
-        if known is not None and random.random() < 0.2:
-            incarnation = known.incarnation_id
-        ranges = {METADATA_VERSION: (7, 33), **dict.fromkeys(FEATURES, (0, 9))}
-        if random.random() < 0.05:
-            ranges[random.choice([*ranges])] = random.choice([(0, 0), (7, 9), (1, 1)])
-        if random.random() < 0.04:
-            del ranges[random.choice([*ranges])]
-        body = {
-            "brokerId": broker_id,
-            "clusterId": CLUSTER_ID if random.random() < 0.98 else "another",
-            "incarnationId": incarnation,
-            "listeners": self._listeners(broker_id),
-            "features": _feature_ranges(ranges),
-            "rack": random.choice(RACKS),
-            "isMigratingZkBroker": False,
-            "logDirs": directories,
-            "previousBrokerEpoch": known.epoch
-            if known is not None and random.random() < 0.7
-            else -1,
-        }
-        return self._request("BrokerRegistration", 0, 4, body)
-
-    def _listeners(self, node_id: int) -> list[Body]:
-        return [
-            {"name": name, "host": f"host-{node_id}", "port": port, "securityProtocol": 0}
-            for name, port in (("PLAINTEXT", 9092), ("OTHER", 9093))
-            if self.random.random() < 0.8
-        ]
-
-    def _unregister_broker(self) -> Command:
-        return self._request("UnregisterBroker", 0, 0, {"brokerId": self.random.choice(BROKERS)})
-
-    def _register_controller(self) -> Command:
-        ranges = {METADATA_VERSION: (7, 33), **dict.fromkeys(FEATURES, (0, 9))}
-        if self.random.random() < 0.2:
-            ranges[self.random.choice([*ranges])] = (7, 30)
-        body = {
-            "controllerId": self.random.randrange(3_000, 3_003),
-            "incarnationId": uuid(self.random.randrange(1_000)),
-            "zkMigrationReady": False,
-            "listeners": self._listeners(3_000),
-            "features": _feature_ranges(ranges),
-        }
-        return self._request("ControllerRegistration", 0, 0, body)
-
     def _update_features(self) -> Command:
         random, state = self.random, self._state
         names = [METADATA_VERSION, METADATA_VERSION, ELR_VERSION, *FEATURES, "no.such.feature"]
@@ -358,239 +189,3 @@ class RandomSteps:
         broker = self._state.broker(broker_id)
         body = {"brokerId": broker_id, "brokerEpoch": broker.epoch if broker is not None else 4}
         return self._request("AllocateProducerIds", 0, 0, body)
-
-    # Topics
-
-    def _create_topics(self) -> Command:
-        random = self.random
-        topics = [self._topic(name) for name in self._names()]
-        body = {
-            "topics": topics,
-            "timeoutMs": 1_000,
-            "validateOnly": random.random() < 0.05,
-        }
-        describable = [topic["name"] for topic in topics if random.random() < 0.7]
-        return self._request("CreateTopics", 2, 7, body, describable=describable)
-
-    def _names(self) -> list[str]:
-        """Each once: who has one twice is refused before a controller sees the request."""
-        names = [f"topic{self.random.randrange(40)}" for _ in range(self.random.choice([1, 1, 2]))]
-        if self.random.random() < 0.1:
-            names.append(self.random.choice(["a.b", "a_b", "", ".", "..", "ü", "x" * 250, "a b"]))
-        return list(dict.fromkeys(names))
-
-    def _topic(self, name: str) -> Body:
-        random = self.random
-        configs = [
-            {"name": key, "value": value if random.random() < 0.97 else None}
-            for key, value in dict(random.sample(_CONFIGS, random.choice([0, 0, 0, 1, 2]))).items()
-        ]
-        topic: Body = {
-            "name": name,
-            "numPartitions": random.choice([-1, -1, 1, 2, 5, 9, 0, -2]),
-            "replicationFactor": random.choice([-1, 1, 2, 3, 3, 3, 9, 0, -2]),
-            "assignments": [],
-            "configs": configs,
-        }
-        if random.random() < 0.3:
-            topic["assignments"] = self._assignments()
-            if random.random() < 0.95:
-                topic["numPartitions"] = topic["replicationFactor"] = -1
-        return topic
-
-    def _assignments(self) -> list[Body]:
-        random = self.random
-        there = [broker.id for broker in self._state.brokers()]
-        factor = random.randint(1, 4)
-        found = []
-        for number in range(random.randint(1, 4)):
-            brokers = random.sample(there, min(factor, len(there)))
-            if random.random() < 0.03:
-                brokers = random.choice([[], [*brokers, 99], brokers + brokers, brokers[1:]])
-            if random.random() < 0.03:
-                number = random.choice([0, 7])
-            found.append({"partitionIndex": number, "brokerIds": brokers})
-        return list({each["partitionIndex"]: each for each in found}.values())
-
-    def _create_partitions(self) -> Command:
-        random = self.random
-        topics = list(self._state.topics())
-        items = []
-        for topic in random.sample(topics, min(len(topics), random.choice([1, 1, 2]))):
-            more = random.choice([1, 1, 2, 5, 0, -1])
-            assignments = None
-            if random.random() < 0.4:
-                factor = len(topic.partitions[0].replicas)
-                assignments = [
-                    {"brokerIds": self._brokers_for(factor)}
-                    for _ in range(max(more + random.choice([0] * 9 + [1]), 0))
-                ]
-            count = len(topic.partitions) + more
-            items.append({"name": topic.name, "count": count, "assignments": assignments})
-        if not items or random.random() < 0.03:
-            items.append({"name": "no-such-topic", "count": 3, "assignments": None})
-        body = {"topics": items, "timeoutMs": 1_000, "validateOnly": random.random() < 0.05}
-        return self._request("CreatePartitions", 0, 3, body)
-
-    def _brokers_for(self, factor: int) -> list[int]:
-        there = [broker.id for broker in self._state.brokers()]
-        brokers = self.random.sample(there, min(factor, len(there)))
-        if self.random.random() < 0.05:
-            brokers = self.random.choice([[], [*brokers, 99], brokers + brokers, brokers[1:]])
-        return brokers
-
-    def _delete_topics(self) -> Command:
-        random = self.random
-        there = [topic.id for topic in self._state.topics()]
-        ids = random.sample(there, min(len(there), random.choice([1, 1, 1, 2])))
-        if not ids or random.random() < 0.05:
-            ids.append(uuid(5))
-        topics = [{"name": None, "topicId": topic_id} for topic_id in ids]
-        return self._request("DeleteTopics", 6, 6, {"topics": topics, "timeoutMs": 1_000})
-
-    def _elect_leaders(self) -> Command:
-        random = self.random
-        asked = None
-        if random.random() < 0.8:
-            topics = list(self._state.topics())
-            chosen = random.sample(topics, min(len(topics), random.choice([1, 2, 4])))
-            asked = [
-                {
-                    "topic": topic.name,
-                    "partitions": [number for number in topic.partitions if random.random() < 0.8],
-                }
-                for topic in chosen
-            ]
-            if random.random() < 0.1:
-                asked.append({"topic": "no-such-topic", "partitions": [0]})
-            if asked and random.random() < 0.1:
-                asked[0]["partitions"] = [77]
-        body = {
-            "electionType": random.choice([0, 0, 0, 1, 1, 1, 1, 2]),
-            "topicPartitions": asked,
-            "timeoutMs": 1_000,
-        }
-        return self._request("ElectLeaders", 1, 2, body)
-
-    def _alter_configs(self) -> Command:
-        random = self.random
-        resources = [self._altered_resource() for _ in range(random.choice([1, 1, 1, 2, 3]))]
-        by_name = {(item["resourceType"], item["resourceName"]): item for item in resources}
-        body: Body = {"resources": [*by_name.values()], "validateOnly": random.random() < 0.05}
-        forwarded = random.random() < 0.5
-        if random.random() < 0.75:
-            return self._request("IncrementalAlterConfigs", 0, 1, body, forwarded=forwarded)
-        for item in body["resources"]:
-            for config in item["configs"]:
-                del config["configOperation"]
-        return self._request("AlterConfigs", 0, 2, body, forwarded=forwarded)
-
-    def _altered_resource(self) -> Body:
-        random = self.random
-        kind = random.choice([*RESOURCES, TOPIC, TOPIC, BROKER])
-        names: dict[int, list[str]] = {
-            TOPIC: [topic.name for topic in self._state.topics()],
-            BROKER: ["", "", *(str(broker.id) for broker in self._state.brokers())],
-            GROUP: ["readers", "writers"],
-            CLIENT_METRICS: ["slow", "all"],
-        }
-        name = random.choice(names[kind] or ["no-such-topic"])
-        if random.random() < 0.05:
-            name = random.choice(["", "no-such", "99", "-1", "3000", "3001", ".."])
-        configs = {}
-        for _ in range(random.choice([0, 1, 1, 1, 2, 4])):
-            key, values = random.choice(_ALTERED[kind])
-            operation = random.choice([0, 0, 0, 1, 2, 3])
-            value = random.choice(values)
-            configs[key] = {"name": key, "configOperation": operation, "value": value}
-        return {"resourceType": kind, "resourceName": name, "configs": [*configs.values()]}
-
-    def _alter_partition(self) -> Command:
-        random = self.random
-        version = random.choice([2, 3, 3])
-        chosen = self._some_partition()
-        brokers = list(self._state.brokers())
-        if chosen is None or not brokers:
-            return self._heartbeat()
-        topic, number, partition = chosen
-        sender = self._state.broker(partition.leader) or random.choice(brokers)
-        proposal: Body = {
-            "partitionIndex": number if random.random() < 0.98 else 77,
-            "leaderEpoch": partition.leader_epoch + random.choice([0] * 20 + [-1, 1]),
-            "leaderRecoveryState": 0 if random.random() < 0.9 else 1,
-            "partitionEpoch": partition.partition_epoch + random.choice([0] * 20 + [-1, 1]),
-        }
-        isr = [
-            broker_id
-            for broker_id in partition.replicas
-            if broker_id == partition.leader or random.random() < 0.7
-        ]
-        if random.random() < 0.03:
-            isr = random.choice([[], isr + isr[:1], [*isr, 98], isr[1:]])
-        if version == 2:
-            proposal["newIsr"] = isr
-        else:
-            proposal["newIsrWithEpochs"] = [
-                {"brokerId": broker_id, "brokerEpoch": self._epoch_of(broker_id)}
-                for broker_id in isr
-            ]
-        body = {
-            "brokerId": sender.id,
-            "brokerEpoch": sender.epoch if random.random() < 0.98 else sender.epoch + 1,
-            "topics": [
-                {
-                    "topicId": topic.id if random.random() < 0.98 else uuid(5),
-                    "partitions": [proposal],
-                }
-            ],
-        }
-        return self._request("AlterPartition", version, version, body)
-
-    def _assign_directories(self) -> Command:
-        random, chosen = self.random, self._some_partition()
-        brokers = list(self._state.brokers())
-        if chosen is None or not brokers:
-            return self._heartbeat()
-        topic, number, partition = chosen
-        broker = self._state.broker(random.choice(partition.replicas)) or random.choice(brokers)
-        known = [*broker.directories, uuid(99), LOST]
-        body = {
-            "brokerId": broker.id,
-            "brokerEpoch": broker.epoch if random.random() < 0.95 else broker.epoch - 1,
-            "directories": [
-                {
-                    "id": directory,
-                    "topics": [
-                        {
-                            "topicId": topic.id if random.random() < 0.95 else uuid(5),
-                            "partitions": [
-                                {"partitionIndex": number if random.random() < 0.95 else 77}
-                            ],
-                        }
-                    ],
-                }
-                for directory in random.sample(known, 1 if random.random() < 0.9 else 2)
-            ],
-        }
-        return self._request("AssignReplicasToDirs", 0, 0, body)
-
-    def _epoch_of(self, broker_id: int) -> int:
-        broker = self._state.broker(broker_id)
-        if broker is None or self.random.random() < 0.1:
-            return self.random.choice([-1, 1])
-        return broker.epoch
-
-    def _some_partition(self) -> tuple[TopicImage, int, PartitionRegistration] | None:
-        topics = list(self._state.topics())
-        if not topics:
-            return None
-        topic = self.random.choice(topics)
-        number = self.random.choice([*topic.partitions])
-        return topic, number, topic.partitions[number]
-
-
-def _feature_ranges(ranges: dict[str, tuple[int, int]]) -> list[Body]:
-    return [
-        {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
-        for name, (low, high) in ranges.items()
-    ]

@@ -24,7 +24,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
+.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-controller bench-node bench-watch bench-memory hooks lock newest package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -114,6 +114,9 @@ mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see e
 
 bench-node: $(VENV)/.installed-dev  ## a node beside Kafka's: failover, throughput, idle CPU, memory
 	$(BIN)/python tests/bench/node.py
+
+bench-controller: $(VENV)/.installed-dev  ## an active controller beside Kafka's: new partitions, heartbeats, a failover
+	$(BIN)/python tests/bench/controller.py
 
 bench-watch: $(VENV)/.installed-dev  ## the dashboard with 105 nodes: CPU, first picture, keys, memory
 	$(BIN)/python tests/bench/watch.py

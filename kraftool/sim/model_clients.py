@@ -1,7 +1,7 @@
-"""Brokers and admins of a simulated cluster, as far as a controller sees them.
+"""Brokers of a simulated cluster, as far as a controller sees them; with them, its admins.
 
-Owns what they ask, when, and what an answer must be worth once it was given: the topic is in the
-metadata, the producer ids are nobody else's, the broker is registered.
+Owns what brokers ask, when, and what an answer must be worth once it was given: the producer ids
+are nobody else's, the broker is registered.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kraftool.decoders.error_codes import Error
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import RELEASE_RANGES
 from kraftool.image.topics import NO_LEADER
+from kraftool.sim.model_admins import ModelAdmins
 from kraftool.sim.node import Node
 from kraftool.sim.world import CLUSTER, World
 
@@ -55,14 +56,14 @@ class ModelClients:
     ) -> None:
         """`controllers`: the nodes that may be asked, of which some may be mistaken."""
         self._world, self._ask, self._controllers = world, ask, controllers
-        self._numbers, self._topics = count(), count()
+        self._numbers = count()
         self._asked: dict[int, tuple[str, dict[str, Any]]] = {}
         self._blocks: dict[int, int] = {}
         """The first producer id of each block, with the broker that got it."""
         self._brokers = [ModelBroker(broker_id) for broker_id in _BROKERS]
         for broker in self._brokers:
             world.after(100 + broker.id, self._beat, broker)
-        world.after(900, self._create_topic)
+        self._admins = ModelAdmins(world, self._send, lambda: self.image)
         world.after(1_000, self._allocate)
         world.after(1_100, self._alter)
 
@@ -100,18 +101,6 @@ class ModelClients:
             "offlineLogDirs": [],
             "cordonedLogDirs": [],
         }
-
-    def _create_topic(self) -> None:
-        random = self._world.random
-        topic = {
-            "name": f"topic-{next(self._topics)}",
-            "numPartitions": random.randint(1, 4),
-            "replicationFactor": random.randint(1, 3),
-            "assignments": [],
-            "configs": [],
-        }
-        self._send("CreateTopics", 7, {"topics": [topic], "timeoutMs": 1, "validateOnly": False})
-        self._world.after(random.randrange(900), self._create_topic)
 
     def _allocate(self) -> None:
         broker = self._world.random.choice(self._brokers)
@@ -170,13 +159,13 @@ class ModelClients:
                 return self._registered(broker, asked, body, committed)
             case "BrokerHeartbeat" if broker is not None:
                 self._beaten(broker, asked, error, body)
-            case "CreateTopics":
-                return self._created(body, committed)
             case "AllocateProducerIds" if error is Error.NONE:
                 first = body["producerIdStart"]
                 if first in self._blocks:
                     return f"producer ids from {first} on are given out twice"
                 self._blocks[first] = asked["brokerId"]
+            case _ if broker is None:
+                return self._admins.take(api, asked, body, committed)
         return None
 
     def _registered(
@@ -199,15 +188,6 @@ class ModelClients:
         is_of_this_life = asked["brokerEpoch"] == broker.epoch
         if is_of_this_life and (error is Error.STALE_BROKER_EPOCH or body.get("shouldShutDown")):
             broker.life, broker.epoch = broker.life + 1, None
-
-    def _created(self, body: dict[str, Any], committed: MetadataImage) -> str | None:
-        for topic in body["topics"]:
-            if topic["errorCode"] == Error.NONE:
-                self._world.count("topics created")
-                known = committed.topics.by_name.get(topic["name"])
-                if known is None or known.id != topic["topicId"]:
-                    return f"topic {topic['name']} was acknowledged, and it is not there"
-        return None
 
 
 def _registration(broker: ModelBroker) -> dict[str, Any]:

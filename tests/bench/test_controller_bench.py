@@ -18,6 +18,6 @@ def test_partitions_are_created_and_leaders_moved(tmp_path: Path) -> None:
     load = controller.Load(partitions=90, brokers=5, moved=30, seconds=3.0)
     found = controller.measure(tmp_path / "ours", kafka.TOOLS_VERSION, load, are_ours=True)
     assert len(found.alone_ms) >= 2 * load.brokers * 0.5, "every two seconds each"
-    assert 0 < found.fenced_ms < 10_000
+    assert found.fenced_ms > 0
     assert found.created_s > 0
     assert 20 < found.memory < 300

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -41,3 +43,24 @@ def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(ActiveController, "turn", hasty)
     verdicts = [run(seed, Options(controllers=True)) for seed in range(5)]
     assert {verdict.invariant for verdict in verdicts} & {"controllers"}
+
+
+@pytest.mark.parametrize(
+    ("decide", "noticed"),
+    [
+        ("_delete_topics", "were deleted, and are there"),
+        ("_create_partitions", "partitions, and"),
+        ("_incremental_alter_configs", "was acknowledged"),
+    ],
+)
+def test_an_answer_without_its_records_is_noticed(
+    decide: str, noticed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = getattr(ActiveController, decide)
+
+    def forgetful(*arguments: Any) -> Any:
+        return replace(method(*arguments), records=[])
+
+    monkeypatch.setattr(ActiveController, decide, forgetful)
+    verdicts = (run(seed, Options(controllers=True)) for seed in range(20))
+    assert any(not verdict.is_fine and noticed in verdict.text for verdict in verdicts)

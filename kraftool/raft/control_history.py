@@ -42,8 +42,8 @@ class History(Generic[T]):
         del self.entries[bisect_left(self.entries, offset, key=lambda entry: entry[0]) :]
 
     def forget_before(self, offset: int) -> None:
-        """Forget what stands up to an offset, except the newest of it."""
-        found = bisect_right(self.entries, offset, key=lambda entry: entry[0])
+        """Forget what is before an offset, except the newest of it."""
+        found = bisect_left(self.entries, offset, key=lambda entry: entry[0])
         del self.entries[: max(found - 1, 0)]
 
 
@@ -88,7 +88,11 @@ class ControlHistory:
         self.kraft_versions.truncate(offset)
 
     def forget_before(self, snapshot_end: int) -> None:
-        """Drop what a snapshot has in it, except the newest."""
+        """Drop what a snapshot has in it, except the newest.
+
+        A record at the snapshot's end is not in it, and may be truncated. (Kafka 4.3 drops all that
+        is before such a record, and knows no voters once that is truncated.)
+        """
         self.voter_sets.forget_before(snapshot_end)
         self.kraft_versions.forget_before(snapshot_end)
 

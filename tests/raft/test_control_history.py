@@ -64,6 +64,14 @@ def test_a_snapshot_keeps_the_newest_of_what_it_has(history: ControlHistory) -> 
     assert history.kraft_versions.entries == [(11, 1)]
 
 
+def test_what_a_snapshot_has_stays_where_the_record_at_its_end_is_truncated() -> None:
+    """Kafka 4.3 keeps the voters at 15 alone, and has none after the truncation."""
+    known: History[VoterSet] = History([(-1, FIRST), (12, SECOND), (15, STATIC)])
+    known.forget_before(15)
+    known.truncate(15)
+    assert known.entries == [(12, SECOND)]
+
+
 def test_an_installed_snapshot_is_all_there_is(history: ControlHistory) -> None:
     history.begin_after(100, 1, FIRST)
     assert history.voter_sets.entries == [(99, FIRST)]

@@ -25,7 +25,7 @@ TARGET = ROOT / "decoders" / "schema" / "resource_configs.py"
 
 HEADER = '''\
 """The configs of topics and groups: types, defaults, checks, and the broker's configs behind them;
-and those configs of brokers that are lists.
+and the types and defaults of the configs of brokers and controllers.
 
 Written by tools/resource_configs.py from Kafka {versions}.
 """
@@ -62,11 +62,21 @@ class ResourceConfig(NamedTuple):
     """The release that brought it, where the one before lacks it."""
 
 
+class NodeConfig(NamedTuple):
+    """One config of brokers and controllers."""
+
+    type: str
+    default: str | None
+    is_dynamic: bool = False
+    """It can be changed while the node runs."""
+    is_internal: bool = False
+    """Not shown unless it was set."""
+
+
 TOPIC_CONFIGS: dict[str, ResourceConfig] = {{
 '''
 GROUPS = "GROUP_CONFIGS: dict[str, ResourceConfig] = {\n"
-BROKER_LISTS = "BROKER_LISTS: dict[str, str | None] = {\n"
-BROKER_LISTS_TEXT = '"""Configs of brokers that are lists, with their defaults."""\n'
+NODES = "NODE_CONFIGS: dict[str, NodeConfig] = {\n"
 
 _RANGE = re.compile(r"\[(-?\d+),\.\.\.(?:,(-?\d+))?\](?: or (-?\d+))?")
 _WORDS = re.compile(r"\[([A-Za-z0-9_, ]+)\]")
@@ -110,19 +120,25 @@ def entry(line: dict[str, Any], since: str) -> str:
     return f"    {line['name']!r}: ResourceConfig({line['type']!r}, {line['default']!r}{shown}),\n"
 
 
+def node_entry(line: dict[str, Any]) -> str:
+    fields = {"is_dynamic": line["dynamic"], "is_internal": line["internal"]}
+    shown = "".join(f", {name}={value!r}" for name, value in fields.items() if value)
+    return f"    {line['name']!r}: NodeConfig({line['type']!r}, {line['default']!r}{shown}),\n"
+
+
 def render(kafka: ModuleType) -> str:
     before, newest = kafka.VERSIONS[-2:]
     known = read(kafka, before)
     release = ".".join(newest.split(".")[:2])
     parts = {"topic": [HEADER.format(versions=newest)], "group": [GROUPS]}
-    lists = [BROKER_LISTS]
+    nodes = [NODES]
     for (resource, name), line in read(kafka, newest).items():
         if resource in parts:
             parts[resource].append(entry(line, "" if (resource, name) in known else release))
         elif resource == "broker":
-            lists.append(f"    {name!r}: {line['default']!r},\n")
-    tables = (*parts.values(), lists)
-    text = "\n\n".join("".join(table) + "}\n" for table in tables) + BROKER_LISTS_TEXT
+            nodes.append(node_entry(line))
+    tables = (*parts.values(), nodes)
+    text = "\n\n".join("".join(table) + "}\n" for table in tables)
     command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(TARGET), "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return done.stdout

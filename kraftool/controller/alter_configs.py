@@ -19,7 +19,12 @@ from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topics import check_topic_name
 from kraftool.decoders.error_codes import Error
-from kraftool.decoders.schema.resource_configs import BROKER_LISTS, TOPIC_CONFIGS
+from kraftool.decoders.schema.resource_configs import (
+    NODE_CONFIGS,
+    TOPIC_CONFIGS,
+    NodeConfig,
+    ResourceConfig,
+)
 from kraftool.image.configs import (
     BROKER,
     BROKER_LOGGER,
@@ -181,12 +186,12 @@ def _items(text: str) -> list[str]:
 def _lists(resource_type: int) -> Mapping[str, str | None]:
     """The configs of a type of resources that are lists, with their defaults. (Kafka takes none of
     client metrics for one.)"""
-    if resource_type == BROKER:
-        return BROKER_LISTS
-    if resource_type == TOPIC:
-        configs = TOPIC_CONFIGS.items()
-        return {name: config.default for name, config in configs if config.type == "LIST"}
-    return {}
+    tables: Mapping[int, Mapping[str, NodeConfig | ResourceConfig]] = {
+        BROKER: NODE_CONFIGS,
+        TOPIC: TOPIC_CONFIGS,
+    }
+    configs = tables.get(resource_type, {}).items()
+    return {name: config.default for name, config in configs if config.type == "LIST"}
 
 
 # Checks

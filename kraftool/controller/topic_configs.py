@@ -7,9 +7,8 @@ topic, this node's dynamic configs, the cluster's, the file, the default.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import IntEnum
-from typing import NamedTuple
 
+from kraftool.controller.config_levels import ConfigLevels, Effective
 from kraftool.controller.config_values import LONGEST, invalid, known, problem
 from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.state import ControllerState
@@ -17,23 +16,6 @@ from kraftool.decoders.schema.resource_configs import TOPIC_CONFIGS, ResourceCon
 from kraftool.image.configs import BROKER, TOPIC, ConfigResource
 
 _UNLIMITED, _AS_RETENTION = -1, -2
-
-
-class ConfigSource(IntEnum):
-    """Where a value came from, as Kafka numbers it in answers."""
-
-    TOPIC = 1
-    NODE = 2
-    CLUSTER = 3
-    FILE = 4
-    DEFAULT = 5
-
-
-class Effective(NamedTuple):
-    """What a config comes to."""
-
-    value: str | None
-    source: ConfigSource
 
 
 def check(
@@ -55,8 +37,9 @@ def check(
 
 def effective(state: ControllerState, configs: Mapping[str, str]) -> dict[str, Effective]:
     """All configs that a new topic with these ones has, by name."""
+    levels = _levels(state)
     return {
-        name: _effective(state, name, config, configs)
+        name: levels.effective(config, configs.get(name))
         for name, config in sorted(_known(state).items())
         if not config.is_internal or name in configs
     }
@@ -68,7 +51,7 @@ def value_for_topic(state: ControllerState, topic: str, name: str) -> str:
     if known is not None:
         return known
     configs = state.configs_of(ConfigResource(TOPIC, topic))
-    value = _effective(state, name, TOPIC_CONFIGS[name], configs).value
+    value = _levels(state).effective(TOPIC_CONFIGS[name], configs.get(name)).value
     assert value is not None, f"{name} has a default"
     state.known_configs[topic, name] = value
     return value
@@ -104,22 +87,12 @@ def _known(state: ControllerState) -> dict[str, ResourceConfig]:
     return known(TOPIC_CONFIGS, state.level)
 
 
-def _effective(
-    state: ControllerState, name: str, config: ResourceConfig, of_topic: Mapping[str, str]
-) -> Effective:
-    if name in of_topic:
-        return Effective(of_topic[name], ConfigSource.TOPIC)
-    for source, configs in (
-        (ConfigSource.NODE, state.configs_of(ConfigResource(BROKER, str(state.settings.node_id)))),
-        (ConfigSource.CLUSTER, state.configs_of(ConfigResource(BROKER, ""))),
-        (ConfigSource.FILE, state.settings.static_configs),
-    ):
-        for synonym, unit in config.synonyms:
-            value = configs.get(synonym)
-            if value is not None:
-                converted = value if unit == 1 else str(int(value) * unit)
-                return Effective(converted, source)
-    return Effective(config.default, ConfigSource.DEFAULT)
+def _levels(state: ControllerState) -> ConfigLevels:
+    return ConfigLevels(
+        node=state.configs_of(ConfigResource(BROKER, str(state.settings.node_id))),
+        cluster=state.configs_of(ConfigResource(BROKER, "")),
+        file=state.settings.static_configs,
+    )
 
 
 def _check_together(

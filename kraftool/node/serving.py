@@ -17,6 +17,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from kraftool.controller.answers import refused_answer
+from kraftool.controller.describe_configs import describe_configs, refused_description
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import schema
 from kraftool.decoders.addresses import shown_address
@@ -24,7 +25,7 @@ from kraftool.decoders.codec import Value
 from kraftool.decoders.error_codes import Error
 from kraftool.decoders.rpc_frames import RequestFrame
 from kraftool.image.features import FeaturesImage
-from kraftool.image.image import MetadataImage
+from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION
 from kraftool.net.lines import Limit, claimed
 from kraftool.net.server import Peer
@@ -38,7 +39,7 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 from kraftool.raft.wire import requests, responses
 
-UPDATE_FEATURES = "UpdateFeatures"
+UPDATE_FEATURES, DESCRIBE_CONFIGS = "UpdateFeatures", "DescribeConfigs"
 _COME_BACK_S = 1.0
 HEARTBEAT_DEADLINE_MS = 1000
 """Half of Kafka's default broker.heartbeat.interval.ms: a heartbeat that waited longer counts as a
@@ -82,6 +83,7 @@ APIS: Mapping[str, Api] = {
     "FetchSnapshot": Api(0, 1, Family.CORE),
     UPDATE_FEATURES: Api(0, 2, Family.CONTROLLER, "ALTER", is_forwardable=True),
     "DescribeCluster": Api(0, 2, Family.NODE, "DESCRIBE"),
+    DESCRIBE_CONFIGS: Api(1, 4, Family.NODE, "DESCRIBE_CONFIGS", needs_controller=True),
     "AddRaftVoter": Api(0, 1, Family.CORE, "ALTER", is_forwardable=True),
     "RemoveRaftVoter": Api(0, 0, Family.CORE, "ALTER", is_forwardable=True),
     "UpdateRaftVoter": Api(0, 0, Family.CORE),
@@ -178,6 +180,8 @@ class Serving:
                 if not allowed or self._controlling is None:
                     return await self._no_controller(frame, allowed=allowed)
                 return await self._open_envelope(peer, frame)
+        if frame.name == DESCRIBE_CONFIGS:
+            return self._describe_configs(frame, allowed=allowed)
         return self._describe_cluster(frame, peer.listener, allowed=allowed)
 
     async def _ask_core(self, peer: Peer, frame: RequestFrame, *, allowed: bool) -> Value | None:
@@ -299,6 +303,18 @@ class Serving:
             "brokers": nodes,
             "clusterAuthorizedOperations": _NO_OPERATIONS,
         }
+
+    def _describe_configs(self, frame: RequestFrame, *, allowed: bool) -> Value:
+        if not allowed:
+            return refused_description(frame.body, Error.CLUSTER_AUTHORIZATION_FAILED)
+        assert self._controlling is not None, "only such a node offers it"
+        settings = self._controlling.settings
+        return describe_configs(
+            self._image() or EMPTY,
+            frame.body,
+            node_id=settings.node_id,
+            static_configs=settings.static_configs,
+        )
 
     def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
         """Where voters and, as Kafka says it, all registered controllers are reached."""

@@ -1,12 +1,13 @@
-// Lists the configs of topics and groups that a Kafka release defines, and the lists among those of brokers and client
-// metrics: one JSON object a line on stdout,
-//   {"resource", "name", "type", "default", "check", "synonyms", "bounds", "internal"}
+// Lists the configs of topics, groups, brokers and client metrics that a Kafka release defines: one JSON object a line
+// on stdout,
+//   {"resource", "name", "type", "default", "check", "synonyms", "bounds", "internal", "dynamic"}
 //
 //   java -cp 'libs/*' ResourceConfigs.java
 //
 // `check` is what the validator says of itself. `synonyms` are the broker's configs that a resource takes its default
 // from, in their order, each with how many milliseconds (or other units of the resource's config) one of its units is.
 // `bounds` are the broker's configs that say how small and how large a group's may be, with their defaults.
+// `dynamic`: the brokers' configs that can be changed while they run.
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -18,6 +19,7 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.coordinator.group.GroupConfig;
 import org.apache.kafka.server.config.AbstractKafkaConfig;
 import org.apache.kafka.server.config.ConfigSynonym;
+import org.apache.kafka.server.config.DynamicBrokerConfig;
 import org.apache.kafka.server.config.ServerTopicConfigSynonyms;
 import org.apache.kafka.server.metrics.ClientMetricsConfigs;
 import org.apache.kafka.storage.internals.log.LogConfig;
@@ -51,8 +53,7 @@ public class ResourceConfigs {
         for (ConfigDef.ConfigKey key : new TreeMap<>(ClientMetricsConfigs.configDef().configKeys()).values())
             System.out.println(line("client metrics", key));
         for (ConfigDef.ConfigKey key : new TreeMap<>(BROKER).values())
-            if (key.type == ConfigDef.Type.LIST)
-                System.out.println(line("broker", key));
+            System.out.println(line("broker", key).put("dynamic", DynamicBrokerConfig.ALL_DYNAMIC_CONFIGS.contains(key.name)));
     }
 
     static ObjectNode line(String resource, ConfigDef.ConfigKey key) {

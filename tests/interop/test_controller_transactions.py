@@ -7,6 +7,7 @@ kraftool, aborts it, and the other kind follows, takes over and goes on.
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,11 +16,12 @@ from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_nodes import PARTITION, start_ours
+from tests.interop.our_nodes import PARTITION, end_of, start_ours
 from tests.interop.test_node_controller import record_names
 from tests.interop.transactions import ABORTED_TOPIC, with_open_transaction
 
 pytestmark = pytest.mark.interop
+ABORT = "AbortTransactionRecord"
 
 
 @pytest.mark.parametrize("leader_is_ours", [True, False], ids=["ours leads", "Kafka leads"])
@@ -39,13 +41,12 @@ def test_whoever_leads_next_aborts_an_open_transaction(
         cluster.wait_caught_up(*nodes)
         cluster.stop(*nodes)
 
-        log = leader.metadata_log_dir / PARTITION / f"{0:020}.log"
-        opened = with_open_transaction(log.read_bytes(), leader.directory_id)
-        log.write_bytes(opened.data)
+        log = open_transaction(leader, nodes)
         start_all(cluster, [leader, follower], theirs)
         assert cluster.wait_leader() is leader
+        kafka.wait_for("the end of the transaction", lambda: ABORT in record_names(log.parent))
         cluster.wait_caught_up(follower)
-        assert record_names(log.parent).count("AbortTransactionRecord") == 1
+        assert record_names(log.parent).count(ABORT) == 1
 
         # The other kind goes on with what it has followed.
         start_all(cluster, [ours[1]], theirs)
@@ -61,6 +62,20 @@ def test_whoever_leads_next_aborts_an_open_transaction(
         assert all(state.is_whole for state in states), [state.findings for state in states]
         assert len({state_hash(state.image) for state in states}) == 1
         assert ABORTED_TOPIC not in states[0].image.topics.by_name
+
+
+def open_transaction(leader: Node, nodes: list[Node]) -> Path:
+    """Give one node the longest log, with a transaction at its end that nobody has ended."""
+    longest = max(nodes, key=lambda node: (end_of(node).epoch, end_of(node).offset))
+    source, target = (node.metadata_log_dir / PARTITION for node in (longest, leader))
+    if source != target:
+        shutil.copy(source / "leader-epoch-checkpoint", target)
+    for index in (*target.glob("*.index"), *target.glob("*.timeindex")):
+        index.unlink()
+    name = f"{0:020}.log"
+    opened = with_open_transaction((source / name).read_bytes(), leader.directory_id)
+    (target / name).write_bytes(opened.data)
+    return target / name
 
 
 def start_all(cluster: Cluster, nodes: list[Node], theirs: Node) -> None:

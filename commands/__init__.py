@@ -24,8 +24,10 @@ def main() -> None:
 
 def _run(words: list[str]) -> int | None:
     """Run the command that these words name, and return its exit code."""
-    from kraftool.commands.app import app_of
+    from kraftool.commands.app import app
 
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     # Not standalone: typer would end an interrupt with 1, as a finding.
-    code: int | None = app_of(words)(prog_name="kraftool", standalone_mode=False)
+    code: int | None = app(words, prog_name="kraftool", standalone_mode=False)
     return code

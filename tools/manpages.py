@@ -12,10 +12,10 @@ by their class.
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kraftool.commands.command_tree import Node, walk
 from kraftool.commands.help_text import PROGRAM, keeps_its_lines, read_help
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,40 +32,11 @@ _ROFF = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A command with the words that reach it (`quorum`, `describe`)."""
-
-    words: tuple[str, ...]
-    command: Any
-    context: Any
-
-    @property
-    def page(self) -> str:
-        return "-".join((PROGRAM, *self.words))
-
-    @property
-    def invocation(self) -> str:
-        return " ".join((PROGRAM, *self.words))
-
-
 def escape(text: str) -> str:
     """Text as roff prints it unchanged; a control character at a line's start is disarmed."""
     named = (char if char < "\x7f" else f"\\[u{ord(char):04X}]" for char in text)
     escaped = "".join(_ROFF.get(char, char) for char in named)
     return "\n".join("\\&" + line if line.startswith(".") else line for line in escaped.split("\n"))
-
-
-def walk(command: Any, words: tuple[str, ...] = (), parent: Any = None) -> Iterator[Node]:
-    """The command and all below it that are not hidden, in the order of the help."""
-    name = words[-1] if words else PROGRAM
-    settings = command.context_settings
-    context = command.context_class(command, info_name=name, parent=parent, **settings)
-    yield Node(words=words, command=command, context=context)
-    for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
-        child = command.get_command(context, below)
-        if not child.hidden:
-            yield from walk(child, (*words, below), context)
 
 
 def render(

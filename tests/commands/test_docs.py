@@ -11,8 +11,8 @@ import pytest
 from typer.main import get_command
 
 from kraftool.commands.app import app
+from kraftool.commands.command_tree import Node, walk
 from kraftool.reports.doctor.explain import codes
-from tools.manpages import Node, walk
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]

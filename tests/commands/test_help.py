@@ -21,8 +21,9 @@ from typer.main import get_command
 from kraftool.commands import main
 from kraftool.commands.app import app
 from kraftool.commands.command_table import SECTIONS, SUBCOMMANDS, commands_below
+from kraftool.commands.command_tree import Node, walk
 from kraftool.commands.help_text import read_help
-from tools.manpages import Node, escape, pages, walk
+from tools.manpages import escape, pages
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NODES = list(walk(get_command(app)))

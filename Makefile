@@ -58,6 +58,7 @@ lint: $(VENV)/.installed-dev  ## style, types, and who may import whom
 
 fresh: $(VENV)/.installed-dev  ## generated files are what their generators write
 	@$(BIN)/python tools/manpages.py --check
+	@$(BIN)/python -m tools.completion --check
 	@$(BIN)/python -m tools.schemas --check
 	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
@@ -78,8 +79,9 @@ catalogue: $(VENV)/.installed-dev  ## read messages and config names of Kafka ag
 	$(BIN)/python tools/config_names.py
 	$(BIN)/python tools/resource_configs.py
 
-man: $(VENV)/.installed-dev  ## write the man pages from the commands' help
-	$(BIN)/python tools/manpages.py
+man: $(VENV)/.installed-dev  ## write the man pages and what completion offers from the commands' help
+	@$(BIN)/python tools/manpages.py
+	@$(BIN)/python -m tools.completion
 
 schemas: $(VENV)/.installed-dev  ## write docs/schemas from the classes that the documents are made of
 	@$(BIN)/python -m tools.schemas

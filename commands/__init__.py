@@ -5,6 +5,7 @@ Owns the entry point. What can be answered without typer is answered without imp
 
 from __future__ import annotations
 
+import os
 import sys
 
 
@@ -17,15 +18,34 @@ def main() -> None:
         output = Output()
         output.line(f"kraftool {__version__}")
         output.finish()
+    if "_KRAFTOOL_COMPLETE" in os.environ:
+        _complete()
     from kraftool.commands.output import guarded
 
     guarded(_run)
 
 
+def _complete() -> None:
+    """Answer a shell that completes a command line; return where only typer can."""
+    from kraftool.commands.completion import answer
+
+    found = answer(os.environ)
+    if found is not None:
+        from kraftool.commands.output import Output
+
+        output = Output()
+        if found.text:
+            output.line(found.text)
+        output.flush()
+        raise SystemExit(found.code)
+
+
 def _run(words: list[str]) -> int | None:
     """Run the command that these words name, and return its exit code."""
-    from kraftool.commands.app import app_of
+    from kraftool.commands.app import app
 
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     # Not standalone: typer would end an interrupt with 1, as a finding.
-    code: int | None = app_of(words)(prog_name="kraftool", standalone_mode=False)
+    code: int | None = app(words, prog_name="kraftool", standalone_mode=False)
     return code

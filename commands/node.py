@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import typer
+from kraftool.commands.command_line import group_app
 
-from kraftool.commands.node_run import run
-from kraftool.commands.node_standalone import standalone
-
-app = typer.Typer(
-    name="node",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group_app("node")
 
 
 @app.callback()
@@ -23,7 +16,3 @@ def node() -> None:
     It speaks Kafka's protocol with Kafka's own controllers and brokers. Stop the Kafka whose
     directories it takes; the lock of the directory sees to it that two of them never run.
     """
-
-
-app.command("run")(run)
-app.command("standalone")(standalone)

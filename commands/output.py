@@ -27,7 +27,7 @@ from kraftool.commands.new_file import (
 )
 from kraftool.commands.text_console import (
     UNWRAPPED,
-    allows_colour,
+    colours,
     terminal_width,
     text_console,
     unfilled,
@@ -81,7 +81,7 @@ class Output:
         self.colored = {
             ColorWhen.ALWAYS: True,
             ColorWhen.NEVER: False,
-            ColorWhen.AUTO: self.to_terminal and allows_colour(),
+            ColorWhen.AUTO: colours(is_terminal=self.to_terminal),
         }[color]
         self.code = ExitCode.FINE
         self._bar: Progress | None = None
@@ -176,7 +176,7 @@ class Output:
         watched = sys.stderr.isatty()
         console = text_console(
             terminal_width() if watched else UNWRAPPED,
-            colored=watched and allows_colour(),
+            colored=colours(is_terminal=watched),
         )
         with console.capture() as capture:
             for renderable in renderables:
@@ -361,11 +361,12 @@ def _run_words(run: Callable[[list[str]], int | None]) -> int:
 
 def _unexpected(error: Exception) -> int:
     if hasattr(error, "show") and hasattr(error, "exit_code"):  # typer's own usage errors
-        _suggest_what_was_begun(error)
-        try:
-            error.show()
-        except OSError:
-            abandon(sys.stderr)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            _tell(str(getattr(error, "message", "")))
+            return ExitCode.USAGE
+        from kraftool.commands.usage_errors import sentence
+
+        _complain(*sentence(error))
         return ExitCode.USAGE
     if type(error).__name__ == "Abort":  # how typer hands on an interrupt
         return ExitCode.INTERRUPTED
@@ -378,13 +379,6 @@ def _unexpected(error: Exception) -> int:
     else:
         _complain(*_crash_report(error))
     return ExitCode.INTERNAL
-
-
-def _suggest_what_was_begun(error: Exception) -> None:
-    """Of options that look like a mistyped one leave those that it is the beginning of."""
-    begun, near = getattr(error, "option_name", ""), getattr(error, "possibilities", None)
-    if isinstance(near, list) and isinstance(begun, str):
-        near[:] = [each for each in near if each.startswith(begun)] or near
 
 
 def _tell(text: str) -> None:

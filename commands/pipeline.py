@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-import typer
+from kraftool.commands.command_line import group_app
 
-from kraftool.commands.pipeline_audit import audit
-from kraftool.commands.pipeline_stream import stream
-from kraftool.commands.pipeline_tables import tables
-
-app = typer.Typer(
-    name="pipeline",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group_app("pipeline")
 
 
 @app.callback()
@@ -27,8 +19,3 @@ def pipeline() -> None:
 
     Nothing is ever written to the directories.
     """
-
-
-app.command("stream")(stream)
-app.command("audit")(audit)
-app.command("tables")(tables)

@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-import typer
+from kraftool.commands.command_line import group_app
 
-from kraftool.commands.quorum_add_controller import add_controller
-from kraftool.commands.quorum_describe import describe
-from kraftool.commands.quorum_endpoints import endpoints
-from kraftool.commands.quorum_health import health
-from kraftool.commands.quorum_may_stop import may_stop
-from kraftool.commands.quorum_remove_controller import remove_controller
-from kraftool.commands.quorum_upgrade import upgrade
-
-app = typer.Typer(
-    name="quorum",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group_app("quorum")
 
 
 @app.callback()
@@ -30,12 +18,3 @@ def quorum() -> None:
 
     Nothing is changed unless the command's purpose is to change it.
     """
-
-
-app.command("describe")(describe)
-app.command("health")(health)
-app.command("may-stop")(may_stop)
-app.command("add-controller")(add_controller)
-app.command("remove-controller")(remove_controller)
-app.command("endpoints")(endpoints)
-app.command("upgrade")(upgrade)

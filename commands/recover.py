@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from kraftool.commands.recover_apply import apply
-from kraftool.commands.recover_collect import collect
-from kraftool.commands.recover_guide import guide, guide_on_terminal
-from kraftool.commands.recover_plan import plan
-from kraftool.commands.recover_rehearse import rehearse
-from kraftool.commands.recover_undo import undo
-from kraftool.commands.recover_verify import verify
+from kraftool.commands.command_line import group_app
 
-app = typer.Typer(
-    name="recover",
-    invoke_without_command=True,
-    rich_markup_mode=None,
-)
+app = group_app("recover", invoke_without_command=True)
 
 
 @app.callback()
@@ -36,13 +26,6 @@ def recover(context: typer.Context) -> None:
     keep a backup, and can be interrupted anywhere.
     """
     if context.invoked_subcommand is None:
+        from kraftool.commands.recover_guide import guide_on_terminal
+
         guide_on_terminal()
-
-
-app.command("guide")(guide)
-app.command("collect")(collect)
-app.command("plan")(plan)
-app.command("rehearse")(rehearse)
-app.command("apply")(apply)
-app.command("verify")(verify)
-app.command("undo")(undo)

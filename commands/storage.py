@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import typer
+from kraftool.commands.command_line import group_app
 
-from kraftool.commands.storage_feature_dependencies import feature_dependencies
-from kraftool.commands.storage_format import format_
-from kraftool.commands.storage_info import info
-from kraftool.commands.storage_random_uuid import random_uuid
-from kraftool.commands.storage_version_mapping import version_mapping
-
-app = typer.Typer(
-    name="storage",
-    no_args_is_help=True,
-    rich_markup_mode=None,
-)
+app = group_app("storage")
 
 
 @app.callback()
@@ -25,10 +15,3 @@ def storage() -> None:
 
     The commands, options and lines of kafka-storage. Only `format` writes; it never overwrites.
     """
-
-
-app.command("format")(format_)
-app.command("info")(info)
-app.command("random-uuid")(random_uuid)
-app.command("version-mapping")(version_mapping)
-app.command("feature-dependencies")(feature_dependencies)

@@ -47,6 +47,14 @@ def terminal_width() -> int:
     return max(shutil.get_terminal_size().columns, 40)
 
 
-def allows_colour() -> bool:
-    """True if neither NO_COLOR nor the kind of terminal is against colour."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+def colours(*, is_terminal: bool) -> bool:
+    """True if a stream is coloured where --color does not say.
+
+    NO_COLOR is against it whatever else is set. FORCE_COLOR is for it where there is no terminal,
+    or one of which TERM says that it is dumb.
+    """
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return is_terminal and os.environ.get("TERM") != "dumb"

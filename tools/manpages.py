@@ -10,17 +10,16 @@ Typer carries its own click, so commands and parameters are met here by what the
 by their class.
 """
 
-import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from inspect import cleandoc
 from pathlib import Path
 from typing import Any
 
+from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.help_text import PROGRAM, keeps_its_lines, read_help
+
 ROOT = Path(__file__).resolve().parent.parent
 MAN = ROOT / "man"
-PROGRAM = "kraftool"
 MEND = "make man"
 
 _ROFF = {
@@ -31,35 +30,6 @@ _ROFF = {
     "^": r"\(ha",
     "~": r"\(ti",
 }
-_RUNS = re.compile(rf"(?:^|\| ){PROGRAM} ")
-_LABEL = re.compile(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
-_STYLE_TAG = re.compile(r"(?<!\\)\[/?(?:bold|italic|dim|cyan|green|red|yellow)\]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HelpText:
-    """A command's help in its parts: what it does, more about that, and lines to run."""
-
-    summary: str
-    paragraphs: tuple[str, ...]
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A command with the words that reach it (`quorum`, `describe`)."""
-
-    words: tuple[str, ...]
-    command: Any
-    context: Any
-
-    @property
-    def page(self) -> str:
-        return "-".join((PROGRAM, *self.words))
-
-    @property
-    def invocation(self) -> str:
-        return " ".join((PROGRAM, *self.words))
 
 
 def escape(text: str) -> str:
@@ -67,40 +37,6 @@ def escape(text: str) -> str:
     named = (char if char < "\x7f" else f"\\[u{ord(char):04X}]" for char in text)
     escaped = "".join(_ROFF.get(char, char) for char in named)
     return "\n".join("\\&" + line if line.startswith(".") else line for line in escaped.split("\n"))
-
-
-def read_help(text: str) -> HelpText:
-    """Take a help text apart: its first paragraph, the lines to run, and the rest.
-
-    A block whose lines all run the program, after `Example:` or a `$`, is one of examples.
-    Click's `\\b` and `\\f` marks are dropped.
-    """
-    plain = cleandoc(_STYLE_TAG.sub("", text))
-    blocks = [block for block in re.split(r"\n\s*\n", plain) if block.strip("\b\f\n ")]
-    summary, paragraphs, examples = "", [], []
-    for number, block in enumerate(blocks):
-        lines = [line for line in block.split("\n") if line.strip() not in {"\b", "\f"}]
-        commands = [_LABEL.sub("", line) for line in lines]
-        commands = [command for command in commands if command]
-        if all(_RUNS.search(command) for command in commands):
-            examples.extend(commands)
-        elif number == 0:
-            summary = " ".join(line.strip() for line in lines)
-        else:
-            paragraphs.append("\n".join(lines))
-    return HelpText(summary=summary, paragraphs=tuple(paragraphs), examples=tuple(examples))
-
-
-def walk(command: Any, words: tuple[str, ...] = (), parent: Any = None) -> Iterator[Node]:
-    """The command and all below it that are not hidden, in the order of the help."""
-    name = words[-1] if words else PROGRAM
-    settings = command.context_settings
-    context = command.context_class(command, info_name=name, parent=parent, **settings)
-    yield Node(words=words, command=command, context=context)
-    for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
-        child = command.get_command(context, below)
-        if not child.hidden:
-            yield from walk(child, (*words, below), context)
 
 
 def render(
@@ -128,7 +64,7 @@ def render(
         lines += [".SH ARGUMENTS", *_terms(_argument(p) for p in arguments)]
     lines += [
         ".SH OPTIONS",
-        *_terms(_option(p, node.context) for p in parameters if p.param_type_name == "option"),
+        *_terms(_option(p) for p in parameters if p.param_type_name == "option"),
     ]
     below = [n for n in nodes if n.words[:-1] == node.words and n.words]
     if below:
@@ -168,7 +104,7 @@ def _bold(text: str) -> str:
 
 
 def _paragraph(paragraph: str) -> list[str]:
-    if all(line.startswith((" ", "\t")) for line in paragraph.split("\n")):
+    if keeps_its_lines(paragraph):
         return [".PP", ".nf", escape(paragraph), ".fi"]
     return [".PP", escape(paragraph)]
 
@@ -182,54 +118,36 @@ def _terms(terms: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 def _usage(node: Node) -> str:
     arguments = [p for p in node.command.params if p.param_type_name == "argument"]
-    places = [_place(p) if p.required else f"[{_place(p)}]" for p in arguments]
-    pieces = ["[OPTIONS]", *places]
+    pieces = [
+        "[OPTIONS]",
+        *(piece for p in arguments for piece in p.get_usage_pieces(node.context)),
+    ]
     if hasattr(node.command, "list_commands"):
         pieces.append("COMMAND")
     return " ".join(f"\\fI{escape(piece)}\\fR" for piece in pieces)
 
 
-def _place(argument: Any) -> str:
-    """The argument's name as the usage line shows it, with dots when there may be several."""
-    name = str(argument.metavar or argument.name.upper())
-    return name if argument.nargs == 1 or name.endswith(("...", "…")) else f"{name}..."
-
-
 def _argument(parameter: Any) -> tuple[str, str]:
-    return f"\\fI{escape(_place(parameter))}\\fR", _STYLE_TAG.sub("", parameter.help or "")
+    return f"\\fI{escape(parameter.place())}\\fR", parameter.help or ""
 
 
-def _option(parameter: Any, context: Any) -> tuple[str, str]:
-    names = ", ".join(_bold(name) for name in _short_first(parameter.opts))
-    if parameter.secondary_opts:
-        names += " | " + ", ".join(_bold(name) for name in _short_first(parameter.secondary_opts))
-    if not (parameter.is_flag or parameter.count):
-        value = parameter.display_type_rich(context).removeprefix("<").removesuffix(">")
+def _option(parameter: Any) -> tuple[str, str]:
+    names = " | ".join(", ".join(map(_bold, names)) for names in parameter.names() if names)
+    value = parameter.value_name()
+    if value:
         names += f" \\fI{escape(value)}\\fR"
-    said = _STYLE_TAG.sub("", parameter.help or "").strip()
+    said = (parameter.help or "").strip()
     if parameter.multiple and "repeat" not in said:
         said += " May be given more than once."
-    default = _default(parameter)
+    if parameter.limits():
+        said += f" {parameter.limits().capitalize()}."
+    default = "" if parameter.is_flag else parameter.default_words()
     return names, f"{said} Default: {default}." if default else said
-
-
-def _short_first(names: Iterable[str]) -> list[str]:
-    return sorted(names, key=lambda name: name.startswith("--"))
-
-
-def _default(parameter: Any) -> str:
-    default = parameter.default
-    if isinstance(parameter.show_default, str):
-        return parameter.show_default
-    if not parameter.show_default or callable(default) or parameter.is_flag:
-        return ""
-    if default is None or default == "" or isinstance(default, list | tuple):
-        return ""
-    return str(getattr(default, "value", default))
 
 
 def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
     yield _bold("NO_COLOR"), "When set and not empty, nothing is coloured but with --color always."
+    yield _bold("FORCE_COLOR"), "When set and not 0, colour also where there is no terminal."
     for parameter in parameters:
         names = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
         for name in names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 from typer.main import get_command
 
 from kraftool.commands.app import app
+from kraftool.commands.command_tree import Node, walk
 from kraftool.reports.doctor.explain import codes
 
 Run = Callable[..., Any]
@@ -34,14 +35,12 @@ _SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.name)
 
 
-def _options(command: Any, name: str = "") -> Iterator[tuple[str, set[str]]]:
-    told = {option for each in command.params for option in (*each.opts, *each.secondary_opts)}
-    yield name, told | {"--help", "-h"}
-    for word, each in getattr(command, "commands", {}).items():
-        yield from _options(each, f"{name} {word}".strip())
+def _options(node: Node) -> set[str]:
+    parameters = node.command.get_params(node.context)
+    return {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
 
 
-OPTIONS = dict(_options(get_command(app)))
+OPTIONS = {" ".join(node.words): _options(node) for node in walk(get_command(app))}
 
 
 @named

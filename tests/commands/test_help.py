@@ -16,13 +16,14 @@ from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
-import typer
-from typer.core import TyperGroup
 from typer.main import get_command
 
 from kraftool.commands import main
-from kraftool.commands.app import app, app_of
-from tools.manpages import Node, escape, pages, read_help, walk
+from kraftool.commands.app import app
+from kraftool.commands.command_table import SECTIONS, SUBCOMMANDS, commands_below
+from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.help_text import read_help
+from tools.manpages import escape, pages
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NODES = list(walk(get_command(app)))
@@ -223,24 +224,93 @@ def test_the_examples_of_the_help_run(
     assert out or is_live or expected in (2, 5) or "--out" in words
 
 
-@pytest.mark.parametrize("node", COMMANDS, ids=_name)
-def test_a_command_is_the_same_where_no_other_is_built(node: Node) -> None:
-    (first, *below) = node.words
-    group = get_command(app_of([first, "--head"]))
-    assert isinstance(group, TyperGroup)
-    assert [*group.commands] == [first]
-    found = group.commands[first]
-    for each in below:
-        assert isinstance(found, TyperGroup)
-        found = found.commands[each]
-    context = typer.Context(found, info_name=node.invocation)
-    expected = typer.Context(node.command, info_name=node.invocation)
-    assert found.get_help(context) == node.command.get_help(expected)
+@pytest.mark.parametrize("node", NODES, ids=_name)
+@pytest.mark.parametrize("width", [80, 120])
+def test_help_fits_the_terminal_and_breaks_no_example(
+    node: Node, width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    _, out, _ = _run([*node.words, "--help"], monkeypatch)
+    examples = [f"  $ {example}" for example in read_help(node.command.help or "").examples]
+    lines = out.splitlines()
+    assert [line for line in lines if line.startswith("  $ ")] == examples
+    assert [line for line in lines if len(line) > width and line not in examples] == []
+    assert [line for line in lines if line.endswith("...") and "Usage: " not in line] == []
 
 
-@pytest.mark.parametrize("words", [(), ("--help",), ("dmp", "x"), ("-V",)])
-def test_where_no_command_is_named_all_are_built(words: tuple[str, ...]) -> None:
-    assert app_of([*words]) is app
+@pytest.mark.parametrize("node", NODES, ids=_name)
+def test_help_names_no_type_of_python(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, out, _ = _run([*node.words, "--help"], monkeypatch)
+    assert not re.search(r"<|list\[|\bint\b|\bfloat\b|x>=|x<=", out)
+
+
+def test_the_commands_are_listed_in_sections(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, out, _ = _run(["--help"], monkeypatch)
+    sections = re.findall(r"^(\w+):$", out, re.MULTILINE)
+    assert sections == ["Example", *SECTIONS, "Options"]
+    assert {f"  {name} " for name in commands_below(())} == set(
+        re.findall(r"^  [a-z][a-z-]+ (?= *[A-Z])", out, re.MULTILINE)
+    )
+
+
+@pytest.mark.parametrize(
+    "summary",
+    [
+        summary
+        for names in (*SECTIONS.values(), *SUBCOMMANDS.values())
+        for summary in names.values()
+    ],
+)
+def test_a_summary_is_short_and_an_imperative(summary: str) -> None:
+    assert len(summary) <= 55
+    assert not summary.endswith(".")
+    assert summary[0].isupper()
+    assert not summary.split()[0].endswith("s")
+
+
+@pytest.mark.parametrize("words", [["dump"], ["recover", "plan"], ["quorum"], []])
+def test_help_is_a_command_too(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _run(["help", *words], monkeypatch) == _run([*words, "--help"], monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["log"], "no command 'log'\n  did you mean dump-log or verify-log?"),
+        (["dmp", "x"], "no command 'dmp'\n  did you mean dump?"),
+        (["help", "dmp"], "no command 'dmp'\n  did you mean dump?"),
+        (["describe"], "no command 'describe'\n  did you mean quorum describe?"),
+        (["recover", "aply"], "no command 'aply'\n  did you mean apply?"),
+        (["no-such"], "no command 'no-such'\n  `kraftool --help` lists the commands"),
+        (
+            ["quorum", "zzz"],
+            "no command 'zzz'\n  `kraftool quorum --help` lists the commands",
+        ),
+        (["dump"], "PATH is missing\n  `kraftool help dump` explains it"),
+        (["node", "run"], "--config is missing\n  `kraftool help node run` explains it"),
+        (["dump", "a", "b"], "unexpected argument b\n  `kraftool help dump` explains it"),
+        (["dump", "a", "b", "c"], "unexpected arguments b c\n  `kraftool help dump` explains it"),
+        (
+            ["dump", "a", "--head", "x"],
+            "--head must be a whole number, not 'x'\n  `kraftool help dump` explains it",
+        ),
+        (
+            ["dump", "a", "--head", "-1"],
+            "--head must be at least 0, not -1\n  `kraftool help dump` explains it",
+        ),
+        (
+            ["dump", "a", "-o", "x"],
+            "--output must be one of table, json, csv; not 'x'\n  `kraftool help dump` explains it",
+        ),
+        (["dump", "a", "--head"], "--head requires a value"),
+        (["dump-log", "--offset", "3"], "no option --offset\n  did you mean --offsets?"),
+    ],
+    ids=" ".join,
+)
+def test_a_wrong_command_line_is_explained_in_the_style_of_every_error(
+    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _run(words, monkeypatch) == (2, "", f"kraftool: {said}\n")
 
 
 def test_the_man_pages_are_fresh() -> None:
@@ -325,4 +395,4 @@ def test_words_that_nobody_offers_are_a_usage_error(monkeypatch: pytest.MonkeyPa
 def test_a_shortened_option_suggests_what_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
     code, _, err = _run(["node", "run", "--rol", "voter"], monkeypatch)
     assert code == 2
-    assert "(Possible options: --role)" in err, "and not --color"
+    assert err == "kraftool: no option --rol\n  did you mean --role?\n", "and not --color"

@@ -259,7 +259,7 @@ NO_SNAPSHOT = _kind(
     "NO-SNAPSHOT",
     _WARNING,
     "There is no snapshot, although the log is long enough for several. Snapshot generation"
-    " fails, or a metadata fault switched it off. Kafka never cleans the log, and each start"
+    " fails, or a metadata fault switched it off. The log is never cleaned, and each start"
     " reads all of it.",
     "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log. A restart"
     " switches generation on again",

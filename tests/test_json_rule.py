@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 NAMES = sorted(schemas.DOCUMENTS)
 OTHER_WORDS = {
     "text": "reason", "sentence": "reason", "why": "reason", "message": "reason",
-    "live": "isLive", "at": "…Ms", "told": "say what it is",
+    "live": "isLive", "at": "…Ms", "told": "name its kind",
 }  # fmt: skip
 """Names that a member may not have, and the one that stands for it."""
 COMMON = {"voters", "voterSet", "findings", "places", "endpoints", "evidence", "assessment"}

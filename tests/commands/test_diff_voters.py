@@ -62,7 +62,7 @@ def test_voters_that_differ_end_with_1_and_are_told_below_the_matrix(
     other = make_node(tmp_path / "2", 2, started().control(2, voters(1, 2, 3, 5)), epoch=2)
     ran = kraftool("diff-voters", first, other)
     assert ran.code == 1
-    assert "= the same   ≠ differs, see below it   - not a voter there" in ran.text
+    assert "= the same   ≠ differs, see below   - not a voter there" in ran.text
     assert "4 in A: a voter, Directory-of-node-004A" in ran.text
     assert "KT-DIR-VOTERS-CONFLICT" in ran.text
     assert "offset 8 epoch 1: cannot be known: on 1 of 4 voters' directories given" in ran.text

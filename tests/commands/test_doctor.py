@@ -45,7 +45,7 @@ def test_a_finding_has_cause_evidence_and_the_next_command(
     assert ran.code == 1
     lines = ran.text.splitlines()
     head = lines.index("warning  KT-LOG-FALSE-UPGRADE")
-    assert lines[head + 1].startswith("cause    a metadata record says kraft.version")
+    assert lines[head + 1].startswith("cause    a metadata record sets kraft.version")
     assert lines[head + 3] == "evidence 1, where 0 was expected"
     assert lines[head + 4].startswith("next     the quorum still has static voters")
     commands = [line.strip() for line in lines[head + 5 :] if "kafka-features" in line]

@@ -31,8 +31,8 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run) -> Non
     assert ran.code == 3
     words = " ".join(ran.text.split())
     assert "error KT-LOG-CRC position 1162 offset 13" in words
-    assert "A batch's bytes are not those that its CRC was made of." in words
-    assert "→ keep a copy before Kafka starts here: it cuts the log at offset 13" in words
+    assert "The bytes of a batch do not match its CRC." in words
+    assert "→ keep a copy before you start Kafka here: it cuts the log at offset 13" in words
     last = ran.text.splitlines()[-1]
     assert last == "1 error: 1 file, 12 batches, 30 records, 32 offsets checked"
 

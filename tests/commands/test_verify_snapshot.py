@@ -44,8 +44,8 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(
     words = " ".join(ran.text.split())
     assert "error KT-SNAP-SCRAM-LOST __cluster_metadata-0/" in words
     assert "expected SCRAM-SHA-256 of alice-a, found none of these" in words
-    assert "by an error of Kafka up to 4.4" in words
-    assert "→ give these users their passwords again" in words
+    assert "because of a bug in Kafka up to 4.4" in words
+    assert "→ set the passwords of these users again" in words
     assert ran.text.splitlines()[-1].startswith("2 errors: 3 snapshots")
 
 

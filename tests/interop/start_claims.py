@@ -188,12 +188,15 @@ def has_no_text(name: str, pattern: str) -> Check:
 EPOCHS = f"{PARTITION}/leader-epoch-checkpoint"
 QUORUM_STATE = f"{PARTITION}/quorum-state"
 W = d.without_snapshots
-_CUT = "it cuts the log at offset {end}, with only warnings in its own log, and {lost} offsets go"
-_WIPED = (
-    "it wipes the whole log and goes on from the snapshot at {start}, with only warnings in its own"
-    " log, and the {after} offsets after it go with the log"
+_CUT = (
+    "it cuts the log at offset {end} and only writes warnings to its own log. {lost} offsets are"
+    " lost with it"
 )
-_HOLE = "it cuts only this segment, at offset {cut}, and keeps those behind it"
+_WIPED = (
+    "it deletes the whole log and continues from the snapshot at {start} and only writes"
+    " warnings to its own log. {after} offsets after it are lost with the log"
+)
+_HOLE = "Kafka cuts only this segment, at offset {cut}, and keeps the later ones"
 
 LOG = (
     Claim(
@@ -229,7 +232,7 @@ LOG = (
     ),
     Claim(
         code="KT-LOG-CRC", name="bad-snapshot", damage=d.all_of(s.flip_snapshot(), d.flip_batch()),
-        says="it wipes the whole log, and then dies on the snapshot at {start}, as damaged",
+        says="it deletes the whole log. Then it exits on the snapshot at {start}, which is damaged",
         shows=(exits("CorruptRecordException|Record is corrupt|crc"), wiped),
     ),
     Claim(
@@ -243,7 +246,7 @@ LOG = (
     ),
     Claim(
         code="KT-LOG-CRC", name="no-index-dies", base=SEGMENTS,
-        says="a controller may stop at a record behind them",
+        says="a controller may stop at a record after them",
         damage=d.all_of(W, d.flip_batch(segment=1, part=0), d.remove_index(1)),
         shows=(exits("Unable to apply .* record"), keeps_later_segments),
     ),
@@ -270,80 +273,83 @@ LOG = (
         damage=d.all_of(W, d.tear_tail(0)), shows=(active, cut, warns, deletes_later_segments),
     ),
     Claim(
-        code="KT-LOG-DAMAGE", says="Kafka cuts them off at its next start", name="tail",
+        code="KT-LOG-DAMAGE", says="Kafka cuts them off when it next starts", name="tail",
         damage=d.append(b"\xa5" * 300), shows=(active, keeps_log, warns),
     ),
     Claim(
-        code="KT-LOG-MAGIC", says="it exits at its start",
+        code="KT-LOG-MAGIC", says="It exits when it starts",
         damage=d.all_of(W, d.overwrite_batch(b"\x77", at=16)),
         shows=(exits("Invalid magic found in record: 119"), keeps_later_segments),
     ),
     Claim(
-        code="KT-LOG-MAGIC", says="writing 2 into that byte repairs the batch", name="repaired",
+        code="KT-LOG-MAGIC", says="write 2 into that byte to repair the batch", name="repaired",
         damage=d.all_of(W, d.overwrite_batch(b"\x77", at=16)),
         repair=d.replace_byte(b"\x77", b"\2", at=16), shows=(active,),
     ),
     Claim(
-        code="KT-LOG-TORN-TAIL", says="Kafka cuts it off at its next start", damage=d.tear_tail(),
+        code="KT-LOG-TORN-TAIL", says="Kafka cuts it off when it next starts", damage=d.tear_tail(),
         shows=(active, keeps_log, warns),
     ),
     Claim(
-        code="KT-LOG-ZERO-TAIL", says="Kafka cuts them off at its next start",
+        code="KT-LOG-ZERO-TAIL", says="Kafka cuts them off when it next starts",
         damage=d.append(bytes(5000)), shows=(active, keeps_log, warns),
     ),
     Claim(
-        code="KT-LOG-UNKNOWN-TYPE", says="an older Kafka stops at it",
+        code="KT-LOG-UNKNOWN-TYPE", says="An older Kafka stops at it",
         damage=d.append_records(d.FROM_THE_FUTURE), shows=(exits("Unknown metadata id|Exception"),),
     ),
     Claim(
-        code="KT-LOG-REPLAY", says="a controller that replays it stops",
+        code="KT-LOG-REPLAY", says="A controller that replays it stops",
         damage=d.append_records(d.UNKNOWN_PARTITION),
         shows=(exits("Unable to apply PartitionChangeRecord record at offset"),),
     ),
     Claim(
         code="KT-LOG-REPLAY", name="no-ops", damage=d.append_records(d.UNKNOWN_PARTITION),
-        says="by NoOps of the same offsets and epoch brings the controller back and keeps what",
+        says="To bring the controller back, replace the record's batch with NoOps at the same"
+            " offsets and epoch. That keeps",
         repair=d.replace_last_by_no_ops, shows=(active, keeps_log),
     ),
     Claim(
         code="KT-LOG-RECORD-FORM", damage=d.record_with_another_time,
-        says="Kafka's raft reader refuses: every node that reads it dies",
+        says="Kafka's raft reader refuses the form of a record. Every node that reads it exits",
         shows=(exits("Exception"),),
     ),
     Claim(
-        code="KT-LOG-BATCH-FORM", says="A batch that Kafka can read",
+        code="KT-LOG-BATCH-FORM", says="Kafka can read this batch",
         damage=d.rewrite_last(attributes=8), shows=(active, keeps_log),
     ),
     Claim(
         code="KT-LOG-EPOCH-START", damage=d.raise_epoch,
-        says="no CRC covers the epoch, and Kafka believes it in elections",
+        says="no CRC covers the epoch, and Kafka trusts it in elections",
         shows=(active, keeps_log, logs("smaller than last written epoch 67"),
                has_file(EPOCHS, r"\n68 ")),
     ),
     Claim(
         code="KT-LOG-GAP", damage=d.all_of(W, d.drop_batch()),
-        says="Kafka goes on without noticing, and whoever reads this log lacks the records of",
+        says="Kafka continues without noticing, and a node that reads this log lacks the records"
+            " of",
         shows=(active, keeps_log, says_nothing),
     ),
     Claim(
         code="KT-LOG-GAP", name="kind", damage=d.all_of(W, d.drop_batch()),
-        says="Kafka checks each batch by itself, and does not notice most gaps",
+        says="Kafka checks each batch on its own and does not notice most gaps",
         shows=(active, keeps_log, says_nothing),
     ),
     Claim(
         code="KT-LOG-GAP", name="twice", damage=d.all_of(W, d.repeat_batch()),
-        says="Kafka goes on without noticing, and whoever reads this log may read records twice",
+        says="Kafka continues without noticing, and a node that reads this log may read records"
+" twice.",
         shows=(active, keeps_log, says_nothing),
     ),
     Claim(
         code="KT-LOG-GAP", name="long-step", versions=("4.3.0",),
         damage=d.all_of(W, d.repeat_half), base=SEGMENTS,
-        says="Kafka empties this segment and deletes those behind it",
+        says="Kafka empties this segment and deletes those after it",
         shows=(logs("Found invalid offset during recovery"), deletes_later_segments),
     ),
     Claim(
         code="KT-LOG-GAP", name="overflow", damage=d.all_of(W, d.overwrite_batch(b"\x40", at=0)),
-        says="Kafka exits at its start, as its index cannot hold that offset",
+        says="Kafka exits when it starts, because its index cannot hold that offset",
         shows=(exits("segments with overflow|overflow"),),
     ),
     Claim(
@@ -359,26 +365,28 @@ LOG = (
         damage=d.put("notes.snapshot"), shows=(exits("For input string"),),
     ),
     Claim(
-        code="KT-LOG-NAME-FORM", says="Kafka never reads it, but the segment of that offset",
+        code="KT-LOG-NAME-FORM",
+        says="It ignores this file and opens the segment with the correct name instead",
         damage=d.put("0.log"), shows=(active, keeps_log, kept("0.log")),
     ),
     Claim(
         code="KT-LOG-NAME-FORM", damage=d.put("5.log"), name="costs-the-log",
-        says="Where there is none it makes an empty one, and that may cost the whole log",
+        says="If there is none, Kafka creates an empty one, and that may cost the whole log",
         shows=(active, removed(f"{0:020}.log"), says_nothing),
     ),
     Claim(
         code="KT-LOG-SWAP", damage=d.put(f"{779:020}.log.swap"), seconds=4,
-        says="Kafka makes a segment of it at its start, and the log then ends behind it",
+        says="When Kafka starts, it makes a segment of it, and the log then ends behind that"
+            " segment",
         shows=(never_leads, logs("by renaming from .swap files"), removed(f"{779:020}.log.swap"),
                has_file(f"{PARTITION}/{779:020}.log", "")),
     ),
     Claim(
-        code="KT-LOG-INDEX", says="Kafka makes it anew at its start", damage=d.garble_indexes,
+        code="KT-LOG-INDEX", says="Kafka recreates it when it starts", damage=d.garble_indexes,
         shows=(active, keeps_log, cured("KT-LOG-INDEX")),
     ),
     Claim(
-        code="KT-LOG-INDEX-DIFFERS", says="Kafka makes it anew at its start",
+        code="KT-LOG-INDEX-DIFFERS", says="Kafka recreates it when it starts",
         damage=d.misplace_index, shows=(active, keeps_log, cured("KT-LOG-INDEX-DIFFERS")),
     ),
     Claim(
@@ -391,7 +399,8 @@ LOG = (
         writes=True,
     ),
     Claim(
-        code="KT-LOG-MISSING", says="There are snapshots but no log: what came after them is gone",
+        code="KT-LOG-MISSING",
+        says="There are snapshots but no log. The records after the snapshots are gone",
         damage=d.lose_log, shows=(active, wiped),
     ),
 )  # fmt: skip

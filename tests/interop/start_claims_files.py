@@ -26,8 +26,8 @@ from tests.interop.start_claims import (
 )
 from tests.interop.starts import CLEANED, DYNAMIC, PARTITION
 
-_SECOND = "Two records of a snapshot are about the same thing; Kafka keeps the second"
-_DIES = "Kafka dies on it, at its start or later"
+_SECOND = "Two records of a snapshot are about the same thing. Kafka keeps the second"
+_DIES = "Kafka exits on it, when it starts or later"
 _BAD = "CorruptRecordException|Record is corrupt|Encountered fatal fault"
 
 SNAPSHOTS = (
@@ -43,13 +43,13 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SNAP-DAMAGE", name="moved", damage=s.flip_snapshot(), base=CLEANED,
-        says="move the snapshot away, and Kafka goes on from the one at {start}",
+        says="move the snapshot away. Kafka then uses the one at {start}",
         repair=s.remove_newest_snapshot, shows=(active, keeps_log),
     ),
     Claim(
         code="KT-SNAP-DAMAGE", name="reads-log",
         damage=d.all_of(s.only_newest_snapshot, s.flip_snapshot()),
-        says="move the snapshot away, and Kafka reads the log",
+        says="move the snapshot away. Kafka then reads the log",
         repair=s.remove_newest_snapshot, shows=(active, keeps_log),
     ),
     Claim(
@@ -57,7 +57,7 @@ SNAPSHOTS = (
         damage=s.cut_footer, shows=(active, keeps_log),
     ),
     Claim(
-        code="KT-SNAP-FORM", says="or dies on it", damage=s.empty_snapshot, name="empty",
+        code="KT-SNAP-FORM", says="or exits on it", damage=s.empty_snapshot, name="empty",
         shows=(exits("Error while loading snapshot"),),
     ),
     Claim(
@@ -70,7 +70,7 @@ SNAPSHOTS = (
         shows=(logs(r"offset=19, epoch=0"),),
     ),
     Claim(
-        code="KT-SNAP-UNKNOWN-TYPE", says="an older Kafka stops at it",
+        code="KT-SNAP-UNKNOWN-TYPE", says="An older Kafka stops at it",
         damage=s.with_record(d.FROM_THE_FUTURE), shows=(exits("Exception"),),
     ),
     Claim(
@@ -78,43 +78,44 @@ SNAPSHOTS = (
         damage=W, base=CLEANED, shows=(exits("Inconsistent snapshot state"),),
     ),
     Claim(
-        code="KT-SNAP-AHEAD", says="Kafka wipes the log at its next start",
+        code="KT-SNAP-AHEAD", says="Kafka deletes the log when it next starts",
         damage=s.cut_log_below_newest_snapshot, shows=(active, wiped),
     ),
     Claim(
         code="KT-SNAP-AHEAD", name="bad",
-        says="on a bad one Kafka dies after it has wiped log and snapshots",
+        says="If it is bad, Kafka deletes the log and snapshots and then exits",
         damage=d.all_of(s.cut_log_below_newest_snapshot, s.flip_snapshot()),
         shows=(exits(_BAD), wiped),
     ),
     Claim(
-        code="KT-SNAP-REPLAY", says="a controller that loads it stops",
+        code="KT-SNAP-REPLAY", says="A controller that loads it stops",
         damage=s.with_record(d.UNKNOWN_PARTITION),
         shows=(exits("Unable to apply PartitionChangeRecord record from snapshot"),),
     ),
     Claim(
         code="KT-SNAP-METADATA-VERSION", damage=s.edit_snapshot(s.without_metadata_version),
-        says="Without a metadata.version Kafka does not know how to read or write its metadata",
+        says="The snapshot has no metadata.version. Without it Kafka cannot read or write its"
+            " metadata",
         shows=(exits("Encountered fatal fault"),),
     ),
     Claim(
-        code="KT-SNAP-FEATURE", says="a controller that does not know it stops",
+        code="KT-SNAP-FEATURE", says="A controller that does not know it stops",
         damage=s.with_record(d.FUTURE_FEATURE), shows=(exits("Encountered fatal fault"),),
     ),
     Claim(
         code="KT-SNAP-BROKER-CONFIG", versions=("4.3.0",),
-        says="a controller of Kafka 4.3 that loads it stops",
+        says="A controller of Kafka 4.3 that loads it stops",
         damage=s.with_record(s.broker_config_of_no_number()),
         shows=(exits("Unable to apply ConfigRecord record from snapshot"),),
     ),
     Claim(
-        code="KT-SNAP-BROKER-CONFIG", says="one of 3.9 goes on", versions=("3.9.1",), name="3.9",
+        code="KT-SNAP-BROKER-CONFIG", says="one of 3.9 continues", versions=("3.9.1",), name="3.9",
         damage=s.with_record(s.broker_config_of_no_number()), shows=(active, keeps_log),
     ),
     *(
         Claim(
             code="KT-SNAP-BATCH-FORM", name=name, is_variant=True,
-            says="A batch that Kafka can read", damage=s.rewrite_data(**header),
+            says="Kafka can read this batch", damage=s.rewrite_data(**header),
             shows=(active, keeps_log),
         )
         for name, header in (
@@ -126,7 +127,8 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SNAP-RECORD-FORM", damage=s.first_record_with_another_time,
-        says="Kafka's raft reader refuses: a node that loads the snapshot dies",
+        says="Kafka's raft reader refuses the form of a record. A node that loads the snapshot"
+            " exits",
         shows=(exits("Exception"),),
     ),
     Claim(
@@ -158,12 +160,13 @@ SNAPSHOTS = (
     ),
     Claim(
         code="KT-SIG-JUNK-SNAPSHOT", damage=d.put(s.JUNK, b"junk" * 100),
-        says="Kafka deletes the log and all older snapshots for it, and then dies on it",
+        says="At its next start Kafka deletes the log and all older snapshots because of it, and"
+            " then exits on it",
         shows=(exits(_BAD), wiped),
     ),
     Claim(
         code="KT-SIG-STALE-SNAPSHOT", damage=s.stale_snapshot,
-        says="Kafka keeps the log; it loads the snapshot if no other has a higher epoch",
+        says="Kafka keeps the log. If no other snapshot has a higher epoch, it loads this one",
         shows=(active, keeps_log, logs(r"handleLoadSnapshot\(0+(196|1\d\d|2\d\d)-0+3\)")),
         versions=("4.3.0",),
     ),
@@ -180,14 +183,14 @@ SNAPSHOTS = (
 )  # fmt: skip
 
 _ALL_LOG_DIRS = (
-    "Kafka looks at meta.properties of every directory of log.dirs before it starts, and exits"
+    "Kafka checks meta.properties in every directory of log.dirs before it starts. It exits"
 )
 _REFUSED = "Kafka refuses to start"
 
 FILES = (
     Claim(
         code="KT-DIR-UNKNOWN-FILE",
-        says="A file that Kafka does not know; it leaves such files alone",
+        says="Kafka does not know this file. It ignores such files",
         damage=d.put("README", b"what"), shows=(active, keeps_log, kept("README")),
     ),
     Claim(
@@ -200,24 +203,25 @@ FILES = (
         damage=d.put("quorum-state", b'{"leaderEpoch": 1,'), shows=(exits("Exception"),),
     ),
     Claim(
-        code="KT-DIR-QUORUM-STATE-ODD", says="Kafka takes this quorum-state but not all that",
+        code="KT-DIR-QUORUM-STATE-ODD",
+        says="Kafka accepts this quorum-state, but ignores part of it",
         damage=d.quorum_state(extra=1),
         shows=(active, keeps_log, has_no_text(QUORUM_STATE, "extra")),
     ),
     Claim(
         code="KT-DIR-QUORUM-STATE-MISSING", damage=d.remove("quorum-state"),
-        says="Kafka starts without the vote that it may have given",
+        says="Kafka starts and does not know whether this node voted before",
         shows=(active, keeps_log, has_file(QUORUM_STATE, "leaderEpoch")),
     ),
     Claim(
-        code="KT-DIR-QUORUM-STATE-BEHIND", says="Kafka raises it at its start",
+        code="KT-DIR-QUORUM-STATE-BEHIND", says="Kafka raises the epoch when it starts",
         damage=d.quorum_state(leaderEpoch=1),
         shows=(active, keeps_log, logs("is 1, which is smaller than last written epoch"),
                cured("KT-DIR-QUORUM-STATE-BEHIND")),
     ),
     Claim(
         code="KT-DIR-QUORUM-VERSION", base=DYNAMIC,
-        says="Kafka takes it, and rewrites it at its next change",
+        says="Kafka accepts it, and rewrites it at its next change",
         damage=d.quorum_state(
             data_version=0, currentVoters=[], votedDirectoryId=None, clusterId="", appliedOffset=0
         ),
@@ -225,7 +229,7 @@ FILES = (
     ),
     Claim(
         code="KT-DIR-META-MISSING", damage=d.remove_meta,
-        says="Kafka takes the directory for unformatted and does not start",
+        says="Kafka treats the directory as unformatted and does not start",
         shows=(exits("No readable meta.properties files found"),),
     ),
     Claim(
@@ -250,7 +254,7 @@ FILES = (
         is_variant=True, damage=d.append_meta(b"a\1=b\n"), shows=(active, keeps_log),
     ),
     Claim(
-        code="KT-DIR-META-V0", says="Kafka starts with it and leaves it as it is",
+        code="KT-DIR-META-V0", says="Kafka starts with it and leaves it unchanged",
         damage=d.meta(version="0", node_id=None, broker_id="1"),
         shows=(active, keeps_log, has_file("meta.properties", "version=0")),
     ),
@@ -279,7 +283,7 @@ FILES = (
         damage=d.second_directory(d.remove_meta), shows=(exits("No `meta.properties` found in"),),
     ),
     Claim(
-        code="KT-DIR-LOG-DIR-OFFLINE", says="Kafka starts without that directory",
+        code="KT-DIR-LOG-DIR-OFFLINE", says="It starts without that directory",
         damage=d.second_directory(d.meta(version="9")), shows=(active, keeps_log),
     ),
     Claim(
@@ -295,57 +299,59 @@ FILES = (
         damage=d.put("leader-epoch-checkpoint", b"what is this"), shows=(exits("Exception"),),
     ),
     Claim(
-        code="KT-DIR-EPOCHS", says="delete it: it is made anew from the log", name="deleted",
+        code="KT-DIR-EPOCHS", says="delete it: Kafka recreates it from the log", name="deleted",
         damage=d.put("leader-epoch-checkpoint", b"what is this"),
         repair=d.remove("leader-epoch-checkpoint"),
         shows=(active, keeps_log, cured("KT-DIR-EPOCHS-DIFFER"),
                has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
     ),
     Claim(
-        code="KT-DIR-EPOCHS-DIFFER", says="Kafka believes the file",
+        code="KT-DIR-EPOCHS-DIFFER", says="Kafka trusts the file",
         damage=d.put("leader-epoch-checkpoint", b"0\n2\n1 0\n77 20\n"),
         shows=(active, keeps_log, has_file(EPOCHS, r"^0\n3\n1 0\n77 20\n78 ")),
     ),
     Claim(
-        code="KT-DIR-EPOCHS-DIFFER", says="adds only epochs above its last one from the log",
+        code="KT-DIR-EPOCHS-DIFFER", says="adds only epochs above the file's last one from the log",
         name="adds", damage=d.put("leader-epoch-checkpoint", b"0\n1\n1 0\n"),
         shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
     ),
     Claim(
-        code="KT-DIR-EPOCHS-EMPTY", says="Kafka makes it anew from the log at its start",
+        code="KT-DIR-EPOCHS-EMPTY", says="Kafka recreates it from the log when it starts",
         damage=d.put("leader-epoch-checkpoint", b"0\n0\n"),
         shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
     ),
     Claim(
-        code="KT-DIR-TOPIC-ID", says="is not that of the metadata topic: Kafka refuses to start",
+        code="KT-DIR-TOPIC-ID",
+        says="names another topic than the metadata topic: Kafka refuses to start",
         damage=d.put("partition.metadata", b"version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"),
         shows=(exits("Exception"),),
     ),
     Claim(
-        code="KT-DIR-TOPIC-ID", says="delete it: it is made anew", name="deleted",
+        code="KT-DIR-TOPIC-ID", says="delete it: Kafka recreates it", name="deleted",
         damage=d.put("partition.metadata", b"version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"),
         repair=d.remove("partition.metadata"),
         shows=(active, keeps_log,
                has_file(f"{PARTITION}/partition.metadata", "AAAAAAAAAAAAAAAAAAAAAQ")),
     ),
     Claim(
-        code="KT-DIR-LEFTOVER", says="A file that Kafka removes by itself when it starts",
+        code="KT-DIR-LEFTOVER", says="Kafka removes this file itself when it starts",
         damage=d.all_of(*(d.put(name) for name in d.LEFTOVERS)),
         shows=(active, keeps_log, removed(*d.LEFTOVERS)),
     ),
     Claim(
         code="KT-DIR-NO-DIRECTORY-ID", base=DYNAMIC, damage=d.meta(directory_id=None), seconds=3,
-        says="else Kafka writes a random one, and a voter loses its vote",
+        says="Otherwise Kafka writes a random one, and a voter loses its vote",
         shows=(never_leads, has_file("meta.properties", "directory.id=")),
     ),
     Claim(
         code="KT-DIR-STALE-VOTER", base=DYNAMIC, seconds=3,
         damage=d.meta(directory_id="9PTPM4xATAiPu0uKMvmPmg"),
-        says="with another directory id, as after a change of disks: it does not vote",
+        says="another directory id for this node, as after a change of disks. The node does not"
+            " vote",
         shows=(never_leads,),
     ),
     Claim(
-        code="KT-DIR-CURRENT-VOTERS", says="later ones rewrite them",
+        code="KT-DIR-CURRENT-VOTERS", says="Later versions rewrite them",
         damage=d.quorum_state(currentVoters=[{"voterId": 1}, {"voterId": 2}]),
         shows=(active, keeps_log, has_no_text(QUORUM_STATE, r'"voterId": ?2')),
     ),
@@ -365,13 +371,13 @@ FILES = (
     ),
     Claim(
         code="KT-SIG-UPGRADE-DIRECTORY-ID", damage=d.meta(directory_id=None),
-        says="start that node once with Kafka 3.7 or later, which writes one",
+        says="start that node once with Kafka 3.7 or later, which writes a directory.id",
         shows=(active, has_file("meta.properties", "directory.id=")),
     ),
     Claim(
         code="KT-SIG-NO-LEADER", seconds=4,
         damage=d.all_of(d.quorum_state(leaderEpoch=50, leaderId=-1), d.three_voters),
-        says="Kafka says nothing about it, it only tries again", shows=(never_leads,),
+        says="Kafka does not report this. It only tries again", shows=(never_leads,),
     ),
     Claim(
         code="KT-SIG-FEATURE-RANGE", damage=d.append_records(d.FUTURE_FEATURE),
@@ -381,7 +387,7 @@ FILES = (
     *(
         Claim(
             code="KT-DIR-OFFSETS", name=name, is_variant=name != d.CHECKPOINTS[0],
-            says="takes the log directory offline at its start, and exits if it has no other",
+            says="takes the log directory offline when it starts, and exits if it has no other",
             damage=d.all_of(d.broker_too, d.garble_checkpoint(name)),
             shows=(exits("Shutdown broker because all log dirs"),),
         )
@@ -398,7 +404,7 @@ FILES = (
         shows=(active, *(has_file(name, r"^0\n") for name in d.CHECKPOINTS[:3])),
     ),
     Claim(
-        code="KT-SIG-FOLDER-NAME", is_variant=True, says="the broker does not start",
+        code="KT-SIG-FOLDER-NAME", is_variant=True, says="The broker does not start",
         damage=d.all_of(d.broker_too, d.folder("lost+found")),
         shows=(exits("Error starting LogManager"),),
     ),

@@ -9,16 +9,16 @@ _CASE = "the case's own sentence has the offsets, and rows"
 _STATE = "says what the state lacks, not what a start does"
 
 NO_START: dict[str, dict[str, str]] = {
-    "KT-LOG-CRC": {"it cuts the log at the first bad batch": _CASE},
-    "KT-LOG-DAMAGE": {"it cuts the log at the first bad batch": _CASE},
+    "KT-LOG-CRC": {"Kafka cuts the log at the first bad batch": _CASE},
+    "KT-LOG-DAMAGE": {"Kafka cuts the log at the first bad batch": _CASE},
     "KT-SIG-NO-SNAPSHOT": {"each start reads all of it": "a matter of time, not of the outcome"},
-    "KT-SIG-WHOLE-COPY": {"Kafka cuts a log at its damage": "KT-LOG-CRC has the rows"},
-    "KT-SNAP-DIFFERS": {"goes on with another state": _STATE},
+    "KT-SIG-WHOLE-COPY": {"Kafka cuts a damaged log at every start": "KT-LOG-CRC has the rows"},
+    "KT-SNAP-DIFFERS": {"continues with another state": _STATE},
     "KT-SNAP-SCRAM-LOST": {
         "A broker that starts from": "tests/interop/test_scram_loss.py shows it"
     },
-    "KT-SNAP-TOPIC-CONFIG": {"Kafka leaves them behind": _STATE},
+    "KT-SNAP-TOPIC-CONFIG": {"Kafka leaves them": _STATE},
     "severity_in_context": {
-        "Kafka makes the index anew at its start": "KT-LOG-INDEX-DIFFERS has the row"
+        "Kafka recreates the index when it starts": "KT-LOG-INDEX-DIFFERS has the row"
     },
 }

@@ -64,20 +64,20 @@ QUORUM = (
     ),
     Claim(
         code="KT-SNAP-LOG-VOTERS", base=DYNAMIC, seconds=4, is_variant=True,
-        says="a node that starts from it knows other voters than one that reads the log",
+        says="A node that starts from the snapshot has other voters than one that reads the log",
         damage=q.snapshot_at_end(voters=True, only=(q.STRANGER,)),
         shows=(never_leads, logs(r"[Ss]tarting voters are .*voters=\{9=")),
     ),
     Claim(
         code="KT-SNAP-LOG-VOTERS", base=DYNAMIC, name="log", is_variant=True,
-        says="a node that starts from it knows other voters than one that reads the log",
+        says="A node that starts from the snapshot has other voters than one that reads the log",
         damage=q.snapshot_at_end(voters=True, only=(q.STRANGER,)),
         repair=s.remove_newest_snapshot,
         shows=(active, keeps_log, logs(r"[Ss]tarting voters are .*voters=\{1=")),
     ),
     Claim(
         code="KT-SIG-VOTER-LISTENER", base=DYNAMIC,
-        says="a node that has to send to this voter stops with an error",
+        says="A node that has to send to this voter stops with an error",
         damage=q.other_listener_first,
         shows=(exits("Unable to find endpoint for voter 2 and listener"),),
     ),
@@ -90,13 +90,13 @@ QUORUM = (
     Claim(
         code="KT-LOG-DIVERGED", damage=d.append_records(d.NO_OP, epochs=1), is_variant=True,
         peers=(d.append_records(s.threads(6), d.NO_OP),),
-        says="it cuts its log when it fetches from the next leader",
+        says="it truncates its log when it fetches from the next leader",
         shows=(active, keeps_log), together=(last_truncates,),
     ),
     Claim(
         code="KT-SIG-COMMITTED-MINORITY", damage=q.older_copy_that_went_on, is_variant=True,
         peers=(d.all_of(),),
-        says="and a node that follows it cuts them off, with only INFO lines in its own log",
+        says="A node that follows it truncates them, and logs only INFO lines",
         shows=(only_info_of_it,), together=(last_truncates,),
     ),
 )  # fmt: skip

@@ -103,8 +103,8 @@ ACTS = re.compile(
     r"aborts|loses|opens|truncates|knows|know|can (?:read|load))\b"
 )
 ADVICE = re.compile(
-    r"\bbefore (\S+ ){1,4}starts\b|no running Kafka|no Kafka writes|no Kafka knows|no resolver|"
-    r"Kafka never|reads may begin|as Kafka|configuration, makes|takes others along"
+    r"\b[Bb]efore (\S+ ){1,4}starts?\b|running Kafka never|no Kafka writes|no Kafka version|"
+    r"no resolver|Kafka never|reads may begin|as Kafka|Kafka also drops"
 )
 """What to do before a start, and what Kafka never writes."""
 AREAS = ("KT-LOG", "KT-SNAP", "KT-DIR", "KT-SIG")

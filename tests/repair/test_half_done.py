@@ -151,4 +151,4 @@ def test_a_folder_of_somebody_else_is_told_of(
     monkeypatch.setattr(os, "scandir", shut)
     (finding,) = told(directory)
     assert (finding.code, finding.severity) == ("KT-REC-KEPT", Severity.INFO)
-    assert "cannot be looked into: Permission denied" in finding.text
+    assert "cannot be read: Permission denied" in finding.text

@@ -312,7 +312,7 @@ def test_a_log_that_begins_later_needs_a_snapshot(copy: Copy) -> None:
         file.rename(f"{file}.deleted")
     finding = found(target, "KT-SNAP-MISSING")
     assert finding.offset == 63
-    assert "take .deleted off its name" in finding.advice
+    assert "Remove .deleted from its name" in finding.advice
     for file in (target / PARTITION).glob("*.deleted"):
         file.unlink()
     assert ".checkpoint of another node" in found(target, "KT-SNAP-MISSING").advice
@@ -325,8 +325,8 @@ def test_a_damaged_newest_snapshot_may_go_only_where_the_log_is_whole(copy: Copy
     for older in sorted((alone / PARTITION).glob("*.checkpoint"))[:-1]:
         older.unlink()
     for target, words in (
-        (whole, "Kafka goes on from the one at 153"),
-        (cleaned, "Kafka goes on from the one at 113"),
+        (whole, "Kafka then uses the one at 153"),
+        (cleaned, "Kafka then uses the one at 113"),
         (alone, "of another node"),
     ):
         newest = sorted((target / PARTITION).glob("*.checkpoint"))[-1]

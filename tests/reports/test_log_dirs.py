@@ -84,7 +84,7 @@ def test_what_is_missing_is_an_error_that_says_how_much(settings: Path, whole: b
         (second / "meta.properties").unlink()
     [(code, _, text)] = found(settings)
     assert code == "KT-DIR-LOG-DIR"
-    assert text.endswith("is not there" if whole else "has no meta.properties")
+    assert text.endswith("does not exist" if whole else "has no meta.properties")
 
 
 def test_an_unreadable_file_takes_the_directory_offline(settings: Path) -> None:

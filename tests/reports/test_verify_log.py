@@ -187,7 +187,7 @@ def test_damage_says_how_many_offsets_kafka_would_cut(tmp_path: Path) -> None:
     assert end is not None
     assert found.offset is not None
     assert f"it cuts the log at offset {found.offset}" in found.advice
-    assert f"{end - found.offset} offsets go with it" in found.advice
+    assert f"{end - found.offset} offsets are lost with it" in found.advice
 
 
 def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -> None:
@@ -200,9 +200,9 @@ def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -
     end = verify(source).verified[0].checked.end_offset
     newest = max(int(path.name[:20]) for path in (target / PARTITION).glob("*.checkpoint"))
     (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
-    assert f"wipes the whole log and goes on from the snapshot at {newest}" in found.advice
+    assert f"deletes the whole log and continues from the snapshot at {newest}" in found.advice
     assert end is not None
-    assert f"the {end - newest} offsets after it go" in found.advice
+    assert f"{end - newest} offsets after it are lost" in found.advice
 
 
 def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(

@@ -174,7 +174,9 @@ def test_entries_of_records_that_were_cut_after_a_lost_election_are_left_in_a_ti
     told = node.found("KT-LOG-INDEX-DIFFERS")
     (second,) = told.places
     assert (told.offset, second.offset, told.count) == (at, at + 90, 2)
-    assert all("cut after an election was lost" in fault.reason for fault in (told.fault, second))
+    assert all(
+        "truncated after an election was lost" in fault.reason for fault in (told.fault, second)
+    )
     # A file without room was closed since, or is a copy that was cut; one with a right entry behind
     # was written to since.
     index.write_bytes(right + left)

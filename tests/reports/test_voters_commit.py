@@ -209,7 +209,7 @@ def test_the_log_that_would_win_an_election_has_the_newest_voters(tmp_path: Path
     diff = compared(first, other)
     (finding,) = [each for each in diff.findings if each.severity is not Severity.INFO]
     assert finding.code == "KT-DIR-VOTERS-CONFLICT"
-    assert "a record of epoch 2 that is no such change" in finding.found
+    assert "a record of epoch 2 that is not such a change" in finding.found
     assert diff.newest is diff.sources[1].source
     assert diff.sources[0].differences == ("voter 4 only here",)
 

@@ -89,7 +89,7 @@ def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(
     (finding,) = stale(old, newer)
     assert finding.severity is Severity.ERROR
     assert finding.text.endswith("; it was the voter's before")
-    assert finding.advice.startswith("look for the directory with the other id")
+    assert finding.advice.startswith("find the directory with the other id")
     (behind,) = (each for each in compared(old, newer).findings if "BEHIND" in each.code)
     assert f"directory id {directory_of(3)} → {new}" in behind.text
 
@@ -147,7 +147,7 @@ def test_a_voter_whose_meta_properties_is_another_ones_is_missed(tmp_path: Path)
     paths = node(tmp_path, 1), node(tmp_path, 2), node(tmp_path, 2, voted=(1, directory_of(1)))
     finding = same_directory(*paths)
     assert finding.severity is Severity.ERROR
-    assert "voter 3 has no directory here: one of the two may be that node's" in finding.text
+    assert "voter 3 has no directory here: one of the two may belong to that node" in finding.text
     finding = same_directory(*paths[:2], node(tmp_path, 2))
     assert finding.severity is Severity.WARNING  # as an exact copy it may be one
 

@@ -96,7 +96,7 @@ def test_a_record_that_changes_more_than_one_voter_is_a_warning(
     for finding in compared(path).findings:
         assert finding.severity is Severity.WARNING
         assert finding.expected == "1, 2, 3"
-        assert "2 of the 3 voters before it can elect" in finding.text
+        assert "2 of the 3 earlier voters can elect" in finding.text
 
 
 def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
     for path in healthy:
         advice = advice_for(path, hand)
         assert "stop it" not in advice
-        assert f"do not start the directory of {hand}" in advice
+        assert f"Do not start the directory of {hand}" in advice
 
 
 def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path]) -> None:
@@ -173,12 +173,12 @@ def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path])
     kept = [each for each in value["voters"] if each["voterId"] != 4]
     Node(ahead).control((VOTERS, {**value, "voters": kept}))
     assert "stop it" not in advice_for(other, ahead)
-    assert "keep this node" in advice_for(other, ahead)
+    assert "Keep this node" in advice_for(other, ahead)
 
 
 def test_a_removal_that_is_proved_may_be_followed(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
-    assert "stop it" in advice_for(folder / "node-1/data", folder / "node-2/data")
+    assert "Stop it" in advice_for(folder / "node-1/data", folder / "node-2/data")
 
 
 # Logs that part.
@@ -195,7 +195,7 @@ def test_a_log_that_parted_before_the_change_is_not_behind_it(tmp_path: Path) ->
     assert diff.newest is diff.sources[1].source
     assert not any(source.behind for source in diff.sources)
     assert {finding.code for finding in diff.findings} == {"KT-DIR-VOTERS-CONFLICT"}
-    assert "of epoch 2" in diff.findings[0].found
+    assert "has epoch 2" in diff.findings[0].found
     assert diff.sources[0].differences == ("voter 4 missing here",)
     # The same history, only shorter, is still behind.
     short = node(tmp_path, 3, log=common.copy().noops(1, 3), leader_id=2)

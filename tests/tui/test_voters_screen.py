@@ -87,7 +87,7 @@ def test_other_voters_are_told_in_words(folder: Path) -> None:
     meta.write_text("\n".join(lines) + "\n")
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
-        assert "of another cluster: not compared" in shown(pilot)
+        assert "belongs to another cluster: not compared" in shown(pilot)
         assert "✖" in shown(pilot)
         told = view.as_json()
         assert [each["isOfOtherCluster"] for each in told["sources"]] == [False, True]

@@ -133,14 +133,17 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
     if meta.version == 0 and meta.node_id is None and case.has_partition:
         yield dir_kinds.META.at(file.name, _no_node_id(meta), field="broker.id")
     elif meta.version == 0:
-        yield dir_kinds.META_V0.at(file.name, "version 0")
+        yield dir_kinds.META_V0.at(file.name, "it has version 0")
     if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
         yield dir_kinds.META.at(
-            file.name, "a reserved directory.id", field="directory.id", found=meta.directory_id
+            file.name,
+            "it has a reserved directory.id",
+            field="directory.id",
+            found=meta.directory_id,
         )
     if meta.cluster_id == "":
         yield dir_kinds.CLUSTER_ID_EMPTY.at(
-            file.name, "there is nothing behind cluster.id=", field="cluster.id"
+            file.name, "there is nothing after cluster.id=", field="cluster.id"
         )
     if meta.directory_id is None and case.summary.kraft_version.level > 0:
         yield dir_kinds.NO_DIRECTORY_ID.at(file.name, "there is no directory.id")
@@ -148,7 +151,7 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
     if wanted is not None and meta.node_id is not None and meta.node_id != wanted:
         yield dir_kinds.NODE_ID.at(
             file.name,
-            "another node's directory",
+            "the directory of another node",
             field="node.id",
             expected=str(wanted),
             found=str(meta.node_id),
@@ -157,7 +160,7 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
 
 def _no_node_id(meta: MetaProperties) -> str:
     """Version 0 knows no node.id; a version=1 may be there that Kafka does not see."""
-    text = "without version=1 only broker.id counts, and there is none"
+    text = "without version=1 Kafka reads only broker.id, and there is none"
     # Kafka reads the file as Latin-1, where the mark of UTF-8 is three letters of the first key.
     if any(key.startswith("\xef\xbb\xbf") for key, _ in meta.unknown):
         text += ": the file begins with a byte order mark, which became part of the first key"
@@ -197,10 +200,10 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
         if newest is not None and os.path.basename(newest.file) in case.planned:
             yield log_kinds.MISSING.at(
                 case.path,
-                "there is no .log file: the node begins one behind the snapshot that a recovery"
-                " plan made",
+                "there is no .log file. The node begins one after the snapshot that a"
+                " recovery plan made",
                 severity=Severity.INFO,
-                advice="kraftool recover verify tells whether all is as planned",
+                advice="run kraftool recover verify to see whether all is as planned",
             )
         elif newest is not None and newest.offset > 0:
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
@@ -214,14 +217,14 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
             and snapshot.intact
         ]
         advice = (
-            "copy a .checkpoint of another node here, with its name: one whose offset is"
-            f" {log.start_offset} or more, and {log.end_offset} or less"
+            "copy a .checkpoint of another node here and keep its name. Its offset must be"
+            f" from {log.start_offset} to {log.end_offset}"
         )
         if deleted:
-            advice = f"{deleted[-1].path} is intact: take .deleted off its name, on a copy first"
+            advice = f"{deleted[-1].path} is intact. Remove .deleted from its name, on a copy first"
         yield snap_kinds.MISSING.at(
             case.path,
-            f"the log begins at offset {log.start_offset} and no snapshot reaches that far",
+            f"the log begins at offset {log.start_offset} and no snapshot reaches that offset",
             offset=log.start_offset,
             advice=advice,
         )
@@ -234,7 +237,7 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
     if newest.offset > 0 and ahead and not begins_there:
         yield snap_kinds.AHEAD.at(
             newest.file,
-            f"it ends at offset {newest.offset} in epoch {newest.epoch}, the log at"
+            f"it ends at offset {newest.offset} in epoch {newest.epoch}, and the log ends at"
             f" {log.end_offset} in epoch {last_epoch}",
             offset=newest.offset,
         )
@@ -278,7 +281,7 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
         return
     if not content.entries:
         if log.batches:
-            yield dir_kinds.EPOCHS_EMPTY.at(file.name, "there is no epoch in it")
+            yield dir_kinds.EPOCHS_EMPTY.at(file.name, "it has no epoch")
         return
     starts = [
         start
@@ -305,7 +308,7 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
             continue
         yield dir_kinds.EPOCHS_DIFFER.at(
             file.name,
-            f"epoch {epoch} begins elsewhere in the log",
+            f"the log has the start of epoch {epoch} at another offset",
             offset=offset,
             expected=f"{epoch} {offset}",
             found="no such epoch" if found is None else f"{epoch} {found}",
@@ -380,17 +383,17 @@ def _leftovers(case: DirectoryCase) -> Iterator[Finding]:
 
 
 _LEFTOVER_WORDS = {
-    FileState.PART: "left of a snapshot that was being written or fetched",
+    FileState.PART: "left over from a snapshot that was being written or fetched",
     FileState.DELETED: "waiting for deletion",
-    FileState.CLEANED: "left of an unfinished cleaning",
-    FileState.TEMPORARY: "left of an unfinished write",
+    FileState.CLEANED: "left over from an unfinished cleaning",
+    FileState.TEMPORARY: "left over from an unfinished write",
 }
 
 
 def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
     known = [file for file in case.files if file.kind is not FileKind.UNKNOWN]
     if not known:
-        yield dir_kinds.NOTHING.at(case.path, "there is nothing of Kafka's here")
+        yield dir_kinds.NOTHING.at(case.path, "no Kafka file was found here")
     elif not case.has_metadata:
         yield log_kinds.NONE.at(
             case.path,
@@ -457,7 +460,7 @@ def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
             if other != home:
                 yield dir_kinds.CLUSTER_ID.at(
                     paths[0],
-                    f"another cluster than that of {clusters[home][0]}",
+                    f"it belongs to another cluster than {clusters[home][0]}",
                     field="cluster.id",
                     expected=home,
                     found=other,

@@ -19,8 +19,8 @@ from kraftool.storage.format_plan import META_PROPERTIES, read_meta
 from kraftool.storage.paths import Location
 
 _MOUNT_OR_FORMAT = (
-    "mount its disk, or put back the directory that belongs there. If it is to be a new, empty one,"
-    " run kraftool format --ignore-formatted with the cluster's id"
+    "mount its disk, or put back the directory that belongs there. If it should be a new,"
+    " empty one, run kraftool format --ignore-formatted with the cluster's id"
 )
 
 
@@ -56,8 +56,8 @@ def findings_of_log_dirs(
             yield dir_kinds.LOG_DIR_OFFLINE.at(name, str(error))
             continue
         if meta is None:
-            there = "is not there" if not os.path.isdir(path) else "has no meta.properties"
-            text = f"{path} is one of log.dirs, and {there}"
+            there = "does not exist" if not os.path.isdir(path) else "has no meta.properties"
+            text = f"{path} is one of log.dirs, but {there}"
             yield dir_kinds.LOG_DIR.at(name, text, advice=_MOUNT_OR_FORMAT)
         else:
             yield from _compared(name, path, meta, ids)

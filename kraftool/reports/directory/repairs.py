@@ -41,13 +41,13 @@ def repairs_in(location: Location) -> Repairs:
         folders = folders_in(partition)
     except OSError as error:
         where = error.filename or partition
-        finding = kinds.KEPT.at(where, f"it cannot be looked into: {error.strerror or error}")
+        finding = kinds.KEPT.at(where, f"it cannot be read: {error.strerror or error}")
         return Repairs(findings=[finding])
     for folder in folders:
         try:
             entries = entries_at(Files(), os.path.join(folder, NAME))
         except OSError as error:
-            finding = kinds.KEPT.at(folder, f"it cannot be looked into: {error.strerror or error}")
+            finding = kinds.KEPT.at(folder, f"it cannot be read: {error.strerror or error}")
         except KraftoolError as error:
             finding = dir_kinds.UNREADABLE.at(folder, error.message, advice=error.hint or None)
         else:
@@ -82,5 +82,5 @@ def how_to_finish(folder: str, stage: Stage, directory: str) -> str:
     verb = "apply" if stage is Stage.CHANGING else "undo"
     plan, where = shlex.quote(os.path.join(folder, "plan.yaml")), shlex.quote(directory)
     command = f"kraftool recover {verb} {plan} --dir {where}"
-    back = ", or take it back with recover undo" if stage is Stage.CHANGING else ""
-    return f"do not start the node; finish it with {command}{back}"
+    back = ", or undo it with recover undo" if stage is Stage.CHANGING else ""
+    return f"do not start the node. Finish the plan with {command}{back}"

@@ -197,7 +197,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
         else:
             findings += beside
     if not found.files and all(finding.severity is Severity.INFO for finding in found.findings):
-        findings.append(dir_kinds.NOTHING.at(location.path, "there is nothing of Kafka's here"))
+        findings.append(dir_kinds.NOTHING.at(location.path, "no Kafka file was found here"))
     return DumpReport(
         path=location.path,
         kind=location.kind,

@@ -37,7 +37,7 @@ def explain(code: str) -> tuple[Explanation, ...]:
     if kind is None:
         near = [each for each in sorted(KINDS) if code.upper() in each]
         hint = f"did you mean {', '.join(near[:5])}?" if near else "--explain list shows all"
-        raise KraftoolError(f"{code} is no code of a finding", hint=hint)
+        raise KraftoolError(f"{code} is not a finding code", hint=hint)
     return (_of(kind),)
 
 

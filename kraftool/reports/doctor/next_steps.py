@@ -70,7 +70,7 @@ def _beyond(
         yield Evidence(
             file=patient.path,
             offset=finding.offset,
-            found="none of the other directories has a record from here on",
+            found="no other directory has a record from here on",
         )
 
 
@@ -209,7 +209,7 @@ def _set_bootstrap_servers(
         tools.all_endpoints(examination, patient),
     )  # fmt: skip
     if finding.code == dir_kinds.STATIC_IGNORED.code:
-        yield f"# in {tools.quoted(finding.file)}: take out controller.quorum.voters"
+        yield f"# in {tools.quoted(finding.file)}: remove controller.quorum.voters"
 
 
 def _set_static_voters(

@@ -42,7 +42,7 @@ def quorum_commands(
         )
     if command != "simulate-election":
         yield (
-            "To see who can be elected, and what each leader lacks",
+            "To see who can be elected, and which records each leader lacks",
             tools.line("kraftool", "simulate-election", *given),
         )
 
@@ -77,10 +77,10 @@ def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
     elif case.is_stranger(node):
         yield f"{who} has an empty log and another directory id than voter {node.id}."
     else:
-        yield f"{who} is a voter with an empty log: it forgot what it confirmed and its vote."
+        yield f"{who} is a voter with an empty log: it forgot what it confirmed and how it voted."
     yield (
-        f"Start {node.id} only after the other voters have a leader. With an empty log it votes for"
-        " any candidate, also for one that lacks committed records."
+        f"Start {node.id} only after the other voters have a leader. With an empty log it"
+        " votes for any candidate, even one that lacks committed records."
     )
     is_static = bool(case.voters) and case.kraft_version == 0
     if not case.voters or is_static:
@@ -103,9 +103,10 @@ def _static(who: str) -> Iterator[str]:
 def _dynamic(node_id: str, directory_id: str, *, is_formatted: bool) -> Iterator[str]:
     formatted = "" if is_formatted else " Format it with --no-initial-controllers first."
     yield (
-        f"Dynamic voters (kraft.version 1): with directory.id={directory_id} in meta.properties,"
-        f" the node is a voter again when it starts.{formatted} With another directory id it only"
-        " observes: remove the old voter, wait until the lag is 0, and add the new one:"
+        f"Dynamic voters (kraft.version 1): with directory.id={directory_id} in"
+        f" meta.properties, the node is a voter again when it starts.{formatted} With another"
+        " directory id it only observes. Then remove the old voter, wait until the lag is 0,"
+        " and add the new one:"
     )
     anywhere = ("--bootstrap-controller", tools.ANYWHERE, "-i", node_id)
     old = (*anywhere, "-d", directory_id)

@@ -230,7 +230,7 @@ def _state(
     if not _has_state(directory):
         return None
     if kept.is_too_large(directory.path):
-        text = f"the state is not looked at: more than {MOST_STREAMED >> 30} GiB of a stream"
+        text = f"the state was not read: the stream has more than {MOST_STREAMED >> 30} GiB"
         advice = "unpack the archive and name the directory"
         read.findings.append(kinds.PASSED_OVER.at(directory.path, text, advice=advice))
         return None

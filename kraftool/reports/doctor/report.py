@@ -29,9 +29,9 @@ _OF_DIFF = TOLD_ALONE | {dir_kinds.CLUSTER_ID.code, dir_kinds.SAME_DIRECTORY_ID.
 
 _REPLAY = frozenset({log_kinds.REPLAY.code, snap_kinds.REPLAY.code})
 _AFTER_SNAPSHOT = (
-    "this state began with a snapshot. kraftool verify-log replays the log from its own beginning:"
-    " where it does not tell the same, the snapshot is wrong and the record is right, so leave the"
-    " log alone and ask kraftool verify-snapshot. Where it does: {}"
+    "this state began with a snapshot. kraftool verify-log replays the log from its own"
+    " beginning. If it does not report the same, the snapshot is wrong and the record is"
+    " right: leave the log alone and run kraftool verify-snapshot. If it does: {}"
 )
 _TELLS_BETTER = {
     kinds.JUNK_SNAPSHOT.code: frozenset({snap_kinds.AHEAD.code}),
@@ -204,7 +204,7 @@ def _replayed(patient: ExaminedDirectory) -> Iterator[Finding]:
         # One wrong snapshot makes many records that do not fit.
         first, more = misfits[0], len(misfits) - 1
         findings = [finding for finding in findings if finding not in misfits]
-        text = f"{first.text}; records that do not fit either: {more}" if more else first.text
+        text = f"{first.text}. More records that do not fit: {more}" if more else first.text
         advice = _AFTER_SNAPSHOT.format(log_kinds.REPLAY.advice)
         yield replace(first.saying(text), advice=advice)
     yield from findings

@@ -122,8 +122,8 @@ def epoch_to_write(examination: Examination) -> Iterable[str]:
     epochs += [log.last_epoch for log in logs if log is not None and log.last_epoch is not None]
     if epochs:
         yield (
-            f"# the highest epoch among these directories is {max(epochs)}; write"
-            f" {max(epochs) + 1} or, if a voter is not among them, more"
+            f"# the highest epoch in these directories is {max(epochs)}. Write"
+            f" {max(epochs) + 1}, or more if a voter is not among them"
         )
 
 

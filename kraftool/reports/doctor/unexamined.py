@@ -26,9 +26,7 @@ def unexamined(examination: Examination) -> Iterator[Unexamined]:
         if words := _missing(patient):
             yield Unexamined(path=patient.path, reason=words)
     for file in examination.files:
-        yield Unexamined(
-            path=file.name, reason="the rules look at whole directories, not at a file"
-        )
+        yield Unexamined(path=file.name, reason="the rules examine whole directories, not a file")
 
 
 def _missing(patient: ExaminedDirectory) -> str:
@@ -39,5 +37,5 @@ def _missing(patient: ExaminedDirectory) -> str:
         return "it has no metadata state that could be loaded"
     if not state.has_its_beginning:
         start = state.start_offset
-        return f"its metadata state before offset {start} is not there, or could not be read"
+        return f"its metadata state before offset {start} is missing or could not be read"
     return ""

@@ -18,7 +18,7 @@ def false_upgrade(
         return None
     return log_kinds.FALSE_UPGRADE.at(
         where,
-        "a metadata record says kraft.version, which no KRaftVersion control record bears out",
+        "a metadata record sets kraft.version, but no KRaftVersion control record confirms it",
         offset=offset,
         expected=str(level),
         found=str(claimed),

@@ -206,7 +206,7 @@ def _read(report: FileReport, entry: Entry, source: ByteSource, options: ReadOpt
     data = source.read_at(0, LARGEST_WHOLE + 1)
     findings: list[Finding] = []
     if len(data) > LARGEST_WHOLE:
-        text = f"only the first {LARGEST_WHOLE} bytes were read"
+        text = f"kraftool read only the first {LARGEST_WHOLE} bytes"
         findings.append(dir_kinds.TOO_LARGE.at(report.name, text, position=LARGEST_WHOLE))
         data = data[:LARGEST_WHOLE]
     content, more = _decode(report, data, options)
@@ -222,7 +222,9 @@ def _size(source: ByteSource, listed: int) -> int:
 
 def _unknown(report: FileReport, options: ReadOptions) -> Finding:
     """A file that nothing tells the kind of: the only one asked for, or one among others."""
-    text = "empty" if not report.size else "neither name nor content tells what it is"
+    text = (
+        "empty" if not report.size else "kraftool cannot tell its kind from its name or its content"
+    )
     kind = dir_kinds.UNKNOWN_KIND if options.leftovers else dir_kinds.UNKNOWN_FILE
     return kind.at(report.name, text)
 

@@ -32,9 +32,9 @@ def missing_directory(location: Location) -> Iterator[Finding]:
     if location.missing:
         yield dir_kinds.PASSED_OVER.at(
             location.path,
-            f"only its settings are read: {location.missing} is not there",
+            f"only its settings are read: {location.missing} does not exist",
             severity=Severity.WARNING,
-            advice="mount the disk, or name the data directory itself if it was moved; of another"
+            advice="mount the disk, or name the data directory itself if it was moved. For another"
             " machine's settings nothing more is needed",
         )
 

@@ -51,7 +51,7 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
             advice=log_kinds.ZERO_TAIL.advice,
         )
     if not summary.is_metadata:
-        text = "its records are those of another topic than the metadata's"
+        text = "its records belong to another topic than the metadata topic"
         findings.append(log_kinds.NOT_METADATA.at(name, text))
     segment = names.parse_segment_name(name.rpartition("/")[2])
     starts = summary.start_offset
@@ -61,7 +61,7 @@ def _of_segment(name: str, summary: LogSummary) -> tuple[Finding, ...]:
             findings.append(
                 log_kinds.FILE_NAME.at(
                     name,
-                    "the first batch is not the one that the name tells",
+                    "the first batch is not the one that the file name gives",
                     position=0,
                     field="baseOffset",
                     expected=str(segment.base_offset),
@@ -92,19 +92,20 @@ def gap_advice(expected: int, found: int, base_offset: int) -> str:
 
     `base_offset` is the segment's; its indexes hold offsets relative to it, in 31 bits.
     """
-    keep = "; keep a copy, compare with another node's log and take that of an intact node"
+    keep = "; keep a copy, compare with another node's log and use that of an intact node"
     if found - base_offset > INT32_MAX:
-        return f"Kafka exits at its start, as its index cannot hold that offset{keep}"
+        return f"Kafka exits when it starts, because its index cannot hold that offset{keep}"
     if found > expected:
         missing = found - expected
         offsets = "1 offset" if missing == 1 else f"{missing} offsets"
-        lost = f"whoever reads this log lacks the records of {offsets}"
+        lost = f"a node that reads this log lacks the records of {offsets}"
     else:
         lost = (
-            "whoever reads this log may read records twice; or, where the offset index steps back"
-            " (it has an entry every 4 KiB), Kafka empties this segment and deletes those behind it"
+            "a node that reads this log may read records twice. If the offset index steps"
+            " back (it has an entry every 4 KiB), Kafka empties this segment and deletes"
+            " those after it"
         )
-    return f"Kafka goes on without noticing, and {lost}{keep}"
+    return f"Kafka continues without noticing, and {lost}{keep}"
 
 
 def _ends_in_garbage(summary: LogSummary) -> bool:
@@ -163,14 +164,14 @@ def _of_snapshot_name(name: str, summary: LogSummary) -> list[Finding]:
         return []
     findings = []
     if not named.canonical:
-        text = f"not a name that Kafka writes; it takes it for {named.offset}-{named.epoch}"
+        text = f"Kafka never writes this name. It takes it for {named.offset}-{named.epoch}"
         findings.append(snap_kinds.FILE_NAME.at(name, text))
     epochs = {epoch.epoch for epoch in summary.epochs}
     if epochs and epochs != {named.epoch}:
         findings.append(
             snap_kinds.FILE_NAME.at(
                 name,
-                "the batches are of another epoch than the name tells",
+                "the batches have another epoch than the file name",
                 field="partitionLeaderEpoch",
                 expected=str(named.epoch),
                 found=", ".join(map(str, sorted(epochs)[:5])),

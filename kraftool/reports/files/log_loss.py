@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from kraftool.reports.files.metadata_summary import MetadataSummary
 
-_KEEP = "keep a copy before Kafka starts here: "
-_INSTEAD = ". Take the log of an intact node"
-_QUIET = "with only warnings in its own log"
+_KEEP = "keep a copy before you start Kafka here: "
+_INSTEAD = ". Use the log of an intact node"
+_QUIET = "and only writes warnings to its own log"
 
 
 def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = True) -> str | None:
@@ -25,16 +25,16 @@ def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = Tr
     if cut is None or end is None or cut >= end:
         return None
     if newest <= cut:
-        lost = f"it cuts the log at offset {cut}, {_QUIET}, and {_offsets(end - cut)} go with it"
+        lost = f"it cuts the log at offset {cut} {_QUIET}. {_offsets(end - cut)} are lost with it"
     elif not intact:
         lost = (
-            f"it wipes the whole log, and then dies on the snapshot at {newest}, as damaged, or"
-            " loads what is left of it"
+            f"it deletes the whole log. Then it exits on the snapshot at {newest}, which is"
+            " damaged, or loads what is left of it"
         )
     else:
-        lost = f"it wipes the whole log and goes on from the snapshot at {newest}, {_QUIET}"
+        lost = f"it deletes the whole log and continues from the snapshot at {newest} {_QUIET}"
         if newest < end:
-            lost += f", and the {_offsets(end - newest)} after it go with the log"
+            lost += f". {_offsets(end - newest)} after it are lost with the log"
     return f"{_KEEP}{lost}{_INSTEAD}"
 
 
@@ -54,9 +54,10 @@ def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
 def hole(cut: int, resumes: int) -> str:
     """What is lost where Kafka cuts one segment alone, and the next one begins at `resumes`."""
     return (
-        f"{_KEEP}the index of this segment is missing or damaged, so it cuts only this segment, at"
-        f" offset {cut}, and keeps those behind it. {_offsets(resumes - cut)} are then missing in"
-        f" the middle of the log, and a controller may stop at a record behind them{_INSTEAD}"
+        f"{_KEEP}the index of this segment is missing or damaged, so Kafka cuts only this"
+        f" segment, at offset {cut}, and keeps the later ones. {_offsets(resumes - cut)} are"
+        " then missing in the middle of the log, and a controller may stop at a record after"
+        f" them{_INSTEAD}"
     )
 
 

@@ -34,12 +34,12 @@ def left_by_truncation(finding: Finding, active: LogSummary | None, *, roomy: bo
         any(each <= finding.offset for each in elected) if roomy else finding.offset in elected
     ):
         return finding
-    text = f"{finding.text}: left of records that were cut after an election was lost"
+    text = f"{finding.text}: left over from records that were truncated after an election was lost"
     return replace(
         finding.saying(text),
         severity=Severity.INFO,
         undecoded=False,
-        advice="nothing to do: Kafka makes the index anew at its start",
+        advice="nothing to do: Kafka recreates the index when it starts",
     )
 
 
@@ -56,7 +56,7 @@ def weighed(
         fault = finding.saying(f"{finding.text}, and another segment follows").fault
         return log_kinds.DAMAGE.of(fault, advice=lost, count=finding.count)
     if finding.code == log_kinds.TORN_TAIL.code and is_live:
-        text = "a batch is being written by the running node"
+        text = "the running node is writing a batch"
         return replace(finding.saying(text), severity=Severity.INFO, undecoded=False, advice="")
     if finding.code in _MOVING and is_live:
         return replace(finding, severity=Severity.INFO, undecoded=False)

@@ -26,10 +26,10 @@ _UNTRUSTED = frozenset(
         log_kinds.RECORD_FORM, log_kinds.TWO_LEADERS,
     )
 )  # fmt: skip
-_DIES = "Kafka dies on it, at its start or later; "
-_UNCHECKED = "Kafka does not check this: it loads what is there, or dies on it; "
+_DIES = "Kafka exits on it, when it starts or later; "
+_UNCHECKED = "Kafka does not check this: it loads what is there, or exits on it; "
 """Of a snapshot that is cut at a batch's border, without its footer."""
-_ANOTHER = "put the same .checkpoint of another node in its place"
+_ANOTHER = "replace it with the same .checkpoint of another node"
 
 
 def is_sound(findings: Iterable[Finding]) -> bool:
@@ -76,12 +76,12 @@ def _instead(
     ]
     if older:
         return (
-            f"the log is whole from {log.start_offset} on, so with Kafka stopped move the snapshot"
-            f" away, and Kafka goes on from the one at {older[-1].offset}"
+            f"the log is whole from {log.start_offset} on: with Kafka stopped, move the"
+            f" snapshot away. Kafka then uses the one at {older[-1].offset}"
         )
     if log.start_offset == 0:
         return (
-            "the log is whole from 0, so with Kafka stopped move the snapshot away, and Kafka"
+            "the log is whole from 0: with Kafka stopped, move the snapshot away. Kafka then"
             " reads the log"
         )
     return ""

@@ -67,7 +67,7 @@ def clusters(sources: Sources) -> Iterator[Finding]:
         if first is not None and is_foreign(source, home):
             yield kinds.CLUSTER_ID.at(
                 source.name,
-                f"another cluster than that of {first.name}; its voters are not compared",
+                f"it belongs to another cluster than {first.name}, so its voters are not compared",
                 field="cluster.id",
                 expected=str(home),
                 found=str(source.node.cluster_id),
@@ -146,14 +146,14 @@ def newest_sets(sources: Sources) -> Iterator[Finding]:
         if is_behind(source, sources):
             yield kinds.VOTERS_BEHIND.at(
                 source.name,
-                f"it ends at offset {source.end}, before the newest change of {reference.name}:"
-                f" {words}",
+                f"it ends at offset {source.end}, before the newest change of"
+                f" {reference.name}: {words}",
                 offset=source.end,
             )
         elif source.name not in conflicting:
             yield kinds.VOTERS_DIFFER.at(
                 source.name,
-                f"its voters are not those of {reference.name}: {words}",
+                f"its voters differ from those of {reference.name}: {words}",
                 offset=source.newest.offset if source.newest is not None else None,
             )
 
@@ -212,7 +212,7 @@ def _other_record(
         if (there.changes, there.epoch) == (entry.changes, entry.epoch):
             return f"the same in a batch of other bytes, epoch {there.epoch}", key
         return f"{'; '.join(there.changes)}, epoch {there.epoch}", key
-    return f"a record of epoch {epoch} that is no such change", (entry.offset, epoch, other.name)
+    return f"a record of epoch {epoch} that is not such a change", (entry.offset, epoch, other.name)
 
 
 def _no_such_record(
@@ -226,7 +226,7 @@ def _no_such_record(
         return None
     epoch = other.epoch_at(offset)
     return (
-        f"a log that parted before: its record at offset {offset} is of epoch {epoch}",
+        f"a log that diverged before: its record at offset {offset} has epoch {epoch}",
         (entry.offset, epoch, other.name),
     )
 
@@ -235,11 +235,14 @@ def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Find
     epoch = other.log.epoch_at(entry.offset) if other.log is not None else None
     same_epoch = epoch == entry.epoch
     beyond = entry.offset >= other.end
-    text = f"{other.name} has {'not this record' if beyond else 'another record at this offset'}"
+    text = (
+        f"{other.name}"
+        f" {'does not have this record' if beyond else 'has another record at this offset'}"
+    )
     if same_epoch:
         text += (
-            " in the same epoch, which two leaders of one epoch, an edited log or another cluster's"
-            " leave"
+            " in the same epoch. Two leaders in one epoch, an edited log or another cluster's"
+            " log can cause that"
         )
     return kinds.VOTERS_CONFLICT.at(
         entry.file,
@@ -254,7 +257,7 @@ def _conflict(entry: HistoryEntry, other: VoterSourceReport, words: str) -> Find
 
 def _verdict_words(verdict: CommitmentVerdict) -> str:
     if verdict.commitment is Commitment.COMMITTED:
-        return f"; this one is committed ({verdict.reason})"
+        return f". This one is committed ({verdict.reason})"
     if verdict.commitment is Commitment.REPLACED:
-        return "; the other one is committed"
+        return ". The other one is committed"
     return ""

@@ -128,7 +128,7 @@ def _close(source: VoterSourceReport, verdicts: dict[_Identity, CommitmentVerdic
             by_majority = by_majority and known.by_majority
             verdicts[entry.identity] = replace(known, by_majority=by_majority)
         elif later is not None:
-            words = f"what follows it in the log, at offset {later}, is committed"
+            words = f"a later record at offset {later} is committed"
             verdicts[entry.identity] = CommitmentVerdict(
                 commitment=Commitment.COMMITTED, reason=words, by_majority=by_majority
             )
@@ -184,11 +184,11 @@ def _verdict(
     later: int | None,
 ) -> CommitmentVerdict:
     if entry.origin is Origin.BOOTSTRAP:
-        words = "kafka-storage format wrote it; it holds without a commit"
+        words = "kafka-storage format wrote it. It is valid without a commit"
         return CommitmentVerdict(commitment=Commitment.FORMATTED, reason=words)
     if entry.contradicted:
         return CommitmentVerdict(
-            reason="the log beside the snapshot has other voters at this offset"
+            reason="the log next to the snapshot has other voters at this offset"
         )
     if entry.origin is Origin.SNAPSHOT:
         if any(snapshot.intact for snapshot in source.snapshots if snapshot.file == entry.file):
@@ -196,7 +196,7 @@ def _verdict(
             return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=words)
         return CommitmentVerdict(reason="the snapshot that says so is damaged")
     for holder in holders:
-        assert holder.log is not None, "a record of a log comes with its extent"
+        assert holder.log is not None, "the record is inside the copied range of a log"
         for proof in proofs:
             if proof.below > entry.offset and holder.log.epoch_at(proof.offset) == proof.epoch:
                 return CommitmentVerdict(commitment=Commitment.COMMITTED, reason=proof.words)
@@ -279,8 +279,8 @@ def _by_majority(
         got = [source for source in holders if _got(source, epoch, upto)]
         if _lacking([voters, *(old for at, old in before if at <= upto)], got) is None:
             words = (
-                f"on {_voters_among(voters, got)} of {len(voters)} voters, with a batch"
-                f" of epoch {epoch} at or after it and no later epoch on any of them: every later"
+                f"on {_voters_among(voters, got)} of {len(voters)} voters, with a batch of"
+                f" epoch {epoch} at or after it and no later epoch on any of them: every later"
                 " leader has it"
             )
             return CommitmentVerdict(
@@ -291,11 +291,14 @@ def _by_majority(
     lacking = _lacking([newest, sets.at(entry.last_offset) or newest], holders)
     earlier = _lacking([old for _, old in before], holders)
     if lacking is None and earlier is None:
-        words = f"{count}, so committed as far as they tell; a leader of another epoch may differ"
+        words = f"{count}, so committed according to them. A leader of another epoch may differ"
         return CommitmentVerdict(commitment=Commitment.ON_MAJORITY, reason=words)
     if lacking is None and earlier is not None:
         old = ", ".join(map(str, sorted(voter.id for voter in earlier)))
-        words = f"{count}, but the voters {old} before a set written by hand can elect without it"
+        words = (
+            f"{count}, but the voters {old} before a set written by hand can elect a leader"
+            " without it"
+        )
         return CommitmentVerdict(reason=words)
     return CommitmentVerdict(reason=f"{count}, and no snapshot ends beyond it")
 

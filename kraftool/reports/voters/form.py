@@ -20,7 +20,7 @@ def voter_faults(voter: dict[str, Any], kraft_version: int | None, seen: set[int
     faults = []
     id, directory = voter["voterId"], voter["voterDirectoryId"]
     if id in seen:
-        faults.append(Fault(reason=f"voter {id}: it stands in the set twice"))
+        faults.append(Fault(reason=f"voter {id}: the set has it twice"))
     if id < 0:
         faults.append(
             Fault(reason=f"voter {id}: a negative id", expected="0 or more", found=str(id))
@@ -31,7 +31,7 @@ def voter_faults(voter: dict[str, Any], kraft_version: int | None, seen: set[int
     if not voter["endpoints"]:
         faults.append(
             Fault(
-                reason=f"voter {id}: nobody can reach it",
+                reason=f"voter {id}: no node can reach it",
                 expected="1 endpoint or more",
                 found="none",
             )

@@ -147,7 +147,7 @@ def history_of(
     for file in files:
         if file.name in events.dropped:
             position, offset = events.dropped[file.name]
-            text = "there are too many leaders and voters to compare them all"
+            text = "there are too many leaders and voters to compare all of them"
             findings.append(
                 log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
             )

@@ -56,14 +56,14 @@ def _same_directory(
         voter = voters.of(wrong.node.node_id) if voters is not None else None
         expected = (voter.directory_id or "") if voter is not None else ""
         text = f"{right.name} has the same directory.id as node {right.node.node_id}"
-        advice = "one of these meta.properties was made from the other: write back the directory.id"
-        advice += " that the voters have for this node, and never let both run before"
+        advice = "one of these meta.properties was made from the other. Write back the directory.id"
+        advice += " that the voter set has for this node, and never run both before that"
         source = wrong
     elif missing := _missing_words(voters, sources):
         text += f" and node.id{missing}"
         advice = (
-            "look at where each comes from (kraftool doctor on the server.properties beside it says"
-            " which node it is for); never let both run: a node with another's meta.properties"
+            "find out where each comes from (kraftool doctor on the server.properties next to"
+            " it shows the node). Never run both: a node with another node's meta.properties"
             " votes in its name"
         )
         severity = Severity.ERROR if _are_two_nodes(first, source) else None
@@ -98,7 +98,7 @@ def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:
     who = f"voter {missing[0]} has"
     if len(missing) > 1:
         who = f"voters {', '.join(map(str, missing))} have"
-    return f", and {who} no directory here: one of the two may be that node's"
+    return f", but {who} no directory here: one of the two may belong to that node"
 
 
 def _are_two_nodes(one: VoterSourceReport, other: VoterSourceReport) -> bool:

@@ -46,9 +46,9 @@ class VoterMark(StrEnum):
 
 MARK_WORDS = {
     VoterMark.SAME: "the same",
-    VoterMark.OTHER: "differs, see below it",
+    VoterMark.OTHER: "differs, see below",
     VoterMark.NOT: "not a voter there",
-    VoterMark.SILENT: "tells nothing, or is not compared",
+    VoterMark.SILENT: "reports nothing, or is not compared",
 }
 
 
@@ -89,7 +89,7 @@ def about(compared: ComparedSource) -> Iterator[str]:
     node = source.node
     yield source.kind
     if source.missing:
-        yield f"{source.missing} is not there"
+        yield f"{source.missing} does not exist"
     if node.node_id is not None:
         yield f"node {node.node_id}"
         if source.is_witness:
@@ -112,7 +112,7 @@ def about(compared: ComparedSource) -> Iterator[str]:
 def standing(compared: ComparedSource) -> tuple[str, bool]:
     """How a source stands beside the newest voters, and whether that is bad."""
     if compared.foreign:
-        return "of another cluster: not compared", True
+        return "belongs to another cluster: not compared", True
     if compared.behind:
         return "behind: ends before the newest change", False
     return ("its voters differ", True) if compared.differences else ("", False)

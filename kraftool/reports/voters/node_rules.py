@@ -76,7 +76,8 @@ def _not_a_voter(
         severity=Severity.INFO if was_one or awaited else None,
         advice=_removed_advice(source, reference)
         if was_one
-        else f"nothing to do if it is only to observe; {kinds.NOT_A_VOTER.advice}"
+        else "nothing to do if it should only observe."
+        f" {kinds.NOT_A_VOTER.advice[0].upper()}{kinds.NOT_A_VOTER.advice[1:]}"
         if awaited
         else None,
     )
@@ -105,17 +106,17 @@ def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> 
     if newest is None:
         return ""
     if newest.verdict.commitment in (Commitment.COMMITTED, Commitment.FORMATTED):
-        return "it was removed; stop it, or add it again"
+        return "it was removed. Stop it, or add it again"
     if any(jump.entry is newest for jump in jumps_of(reference)):
         return (
-            f"nothing proves that the set at offset {newest.offset} is committed, and it looks"
-            f" written by hand: keep this node, and do not start the directory of {reference.name}"
-            " until it is known which of them may elect"
+            f"nothing proves that the voter set at offset {newest.offset} is committed, and it"
+            " looks written by hand. Keep this node. Do not start the directory of"
+            f" {reference.name} until you know which of them may elect a leader"
         )
     where = "" if reference is source else f" of {reference.name}"
     return (
-        f"nothing here proves that the removal at offset {newest.offset}{where} is committed: keep"
-        " this node until the directories of a majority, or the running quorum, show it"
+        f"nothing here proves that the removal at offset {newest.offset}{where} is committed."
+        " Keep this node until the directories of a majority, or the running quorum, show it"
     )
 
 
@@ -136,7 +137,7 @@ def elections(sources: Sources) -> Iterator[Finding]:
                 source.quorum_state_file,
                 "a voter of another set of this history"
                 if known
-                else "no voter of any set that the sources tell",
+                else "not a voter in any set that the sources have",
                 field=field,
                 expected=f"one of {_ids([each.id for each in voters.voters])}",
                 found=str(id),
@@ -150,7 +151,7 @@ def elections(sources: Sources) -> Iterator[Finding]:
         known = any(each.directory_id == voted for each in past[state.voted_id])
         yield kinds.VOTE_STRANGER.at(
             source.quorum_state_file,
-            f"the vote is for node {state.voted_id} with another directory id than the voter's",
+            f"the vote is for node {state.voted_id} with another directory id than that voter has",
             field="votedDirectoryId",
             expected=voter.directory_id or "",
             found=voted,
@@ -173,7 +174,7 @@ def current_voters(sources: Sources) -> Iterator[Finding]:
         if set(state.current_voters) != {voter.id for voter in voters.voters}:
             yield kinds.CURRENT_VOTERS.at(
                 source.quorum_state_file,
-                f"not the voters of {voters.source.value}",
+                f"they differ from the voters of {voters.source.value}",
                 field="currentVoters",
                 expected=_ids([voter.id for voter in voters.voters]),
                 found=_ids(state.current_voters),
@@ -195,8 +196,8 @@ def leader_changes(sources: Sources) -> Iterator[Finding]:
             if set(leader.voters) != {voter.id for voter in known.voters}:
                 yield kinds.LEADER_VOTERS.at(
                     leader.file,
-                    f"leader {leader.leader_id} of epoch {leader.epoch} was elected by others"
-                    " than the voters of the record before",
+                    f"leader {leader.leader_id} of epoch {leader.epoch} was elected by other"
+                    " voters than those of the record before",
                     position=leader.position,
                     offset=leader.offset,
                     field="voters",
@@ -223,8 +224,8 @@ def jumps(sources: Sources) -> Iterator[Finding]:
             if not jump.overlaps:
                 before, after = len(jump.before), len(jump.voters)
                 words += (
-                    f"; {majority_of(before)} of the {before} voters before it can"
-                    f" elect a leader without any of {majority_of(after)} of the new ones"
+                    f". {majority_of(before)} of the {before} earlier voters can elect a"
+                    f" leader without any of {majority_of(after)} of the new ones"
                 )
             yield log_kinds.VOTERS_JUMP.at(
                 entry.file,

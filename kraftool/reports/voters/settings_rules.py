@@ -62,7 +62,7 @@ def bootstrap(sources: Sources) -> Iterator[Finding]:
         if not settings.bootstrap_servers:
             yield kinds.NO_BOOTSTRAP.at(
                 settings.file,
-                "only the static voters lead this node to the quorum",
+                "this node finds the quorum only through the static voters",
                 field=_DYNAMIC,
             )
 
@@ -90,7 +90,7 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
         if found:
             yield kinds.STATIC_DIFFER.at(
                 settings.file,
-                f"not the voters of {first.file}: {'; '.join(found)}",
+                f"it differs from the voters of {first.file}: {'; '.join(found)}",
                 field=_STATIC,
                 expected=_listed(first.static_voters),
                 found=_listed(settings.static_voters),
@@ -104,7 +104,8 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
         if ids != set(last.voters):
             yield kinds.STATIC_DIFFER.at(
                 settings.file,
-                f"not the voters that elected leader {last.leader_id} of epoch {last.epoch}",
+                f"it differs from the voters that elected leader {last.leader_id} of epoch"
+                f" {last.epoch}",
                 offset=last.offset,
                 field=_STATIC,
                 expected=", ".join(map(str, sorted(last.voters))),
@@ -134,7 +135,8 @@ def advertised(sources: Sources) -> Iterator[Finding]:
                     voter.id,
                     kinds.ENDPOINT_DIFFERS.at(
                         settings.file,
-                        f"voter {voter.id} is recorded elsewhere than its settings say"
+                        f"voter {voter.id} is recorded at another endpoint than in its"
+                        " settings"
                         + (f", at offset {voters.offset}" if voters.offset is not None else ""),
                         field="advertised.listeners",
                         expected=expected,
@@ -146,11 +148,12 @@ def advertised(sources: Sources) -> Iterator[Finding]:
     lost = moved >= voters.voters.majority and len(voters.voters) > 1
     for _, finding in findings:
         if lost:
-            text = f"{finding.text}; so are {moved} of {len(voters.voters)} voters"
+            text = f"{finding.text}. The same is true of {moved} of {len(voters.voters)} voters"
             yield kinds.ENDPOINT_DIFFERS.of(
                 finding.saying(text).fault,
                 severity=Severity.ERROR,
-                advice="no leader can be elected with these: bring them back on a majority",
+                advice="no leader can be elected with these endpoints. Change them back on a"
+                " majority",
             )
         else:
             yield finding

@@ -19,14 +19,14 @@ from kraftool.reports.voters.voter_set import matches
 
 Sources = Sequence[VoterSourceReport]
 _OLD_DISK = (
-    "look for the directory with the other id, and start that one. Only where it is lost:"
-    " remove-controller with that id, then add-controller. Never write that id here: this directory"
-    " knows nothing of the votes given under it"
+    "find the directory with the other id, and start the node on that one. Only if it is"
+    " lost: run remove-controller with that id, then add-controller. Never write that id"
+    " here: this directory does not have the votes given under it"
 )
 _NO_LEADER = (
-    "neither remove-controller nor add-controller can help, since no majority is left to elect a"
-    " leader: look for the directories with the ids that the voters have; where meta.properties was"
-    " written anew over a voter's own log, write its old id back"
+    "neither remove-controller nor add-controller can help, because no majority is left to"
+    " elect a leader. Find the directories with the ids in the voter set. If somebody rewrote"
+    " meta.properties over a voter's own log, write its old id back"
 )
 
 
@@ -54,8 +54,8 @@ def stale_voter(
     assert voter is not None
     home = _own_directory(voter, sources)
     text = (
-        f"node {voter.id} votes with another directory id than this directory's, by the voters at"
-        f" offset {voters.offset}"
+        f"node {voter.id} votes with another directory id than this directory's, according to"
+        f" the voters at offset {voters.offset}"
     )
     if reference is not source:
         text += f" of {reference.name}"
@@ -64,14 +64,14 @@ def stale_voter(
     if other is not None:
         text += f"; it has that of voter {other}"
         advice = (
-            f"where it is voter {other}'s directory, node.id in meta.properties was edited: write"
-            f" {other} back; else it is a copy, and not to be started"
+            f"if it is voter {other}'s directory, somebody edited node.id in meta.properties:"
+            f" write {other} back. Otherwise it is a copy: do not start it"
         )
     elif home is not None:
         text += f"; {home.name} is that voter's directory"
-        advice = "nothing to do as long as it is not started in the voter's place"
+        advice = "nothing to do as long as you do not start it in the voter's place"
     elif reference.newest is not None and reference.newest.contradicted:
-        advice = "look at the snapshot first: the log beside it has other voters"
+        advice = "check the snapshot first: the log next to it has other voters"
     elif _cannot_elect(voters, sources):
         advice = _NO_LEADER
     elif any(each.directory_id == node.directory_id for each in past.get(voter.id, ())):

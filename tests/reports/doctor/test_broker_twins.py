@@ -19,7 +19,7 @@ def moves(path: Path, *where: str) -> Path:
 
 def test_two_machines_by_turns_are_named(tmp_path: Path) -> None:
     told = one("KT-SIG-BROKER-TWINS", moves(tmp_path / "data", "m1", "m2", "m1", "m1", "m2"))
-    assert "by turns from m1:9092" in told.finding.text
+    assert "alternately from m1:9092" in told.finding.text
     assert [evidence.offset for evidence in told.evidence] == [4, 5, 6, 8]
 
 

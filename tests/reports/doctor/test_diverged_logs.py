@@ -94,7 +94,7 @@ def test_an_epoch_alone_that_differs_is_said(tmp_path: Path) -> None:
     data[at : at + 4] = (2).to_bytes(4, "big")
     log.write_bytes(bytes(data))
     told = one("KT-LOG-DIVERGED", *paths)
-    assert "the same records under another epoch than" in told.finding.text
+    assert "the same records in another epoch than" in told.finding.text
     assert "no CRC covers" in told.finding.advice
 
 

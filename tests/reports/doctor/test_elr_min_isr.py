@@ -12,7 +12,7 @@ ELR = level(1, "eligible.leader.replicas.version")
 
 def test_a_brokers_own_setting_with_elr_is_named(tmp_path: Path) -> None:
     told = one(CODE, state(tmp_path / "data", ELR, config("11", KEY, "2", 4)))
-    assert told.finding.text == "broker 11 has min.insync.replicas=2 of its own"
+    assert told.finding.text == "broker 11 sets its own min.insync.replicas=2"
     assert told.commands[0].endswith("--entity-name 11 --delete-config min.insync.replicas")
 
 

@@ -23,7 +23,7 @@ def test_forty_failed_elections_in_a_minute_are_named(tmp_path: Path) -> None:
 def test_an_epoch_that_was_raised_by_hand_is_a_note(tmp_path: Path) -> None:
     told = one("KT-SIG-FAILED-ELECTIONS", jump(tmp_path, 1001, 5_000))
     assert told.finding.severity is Severity.INFO
-    assert "raised by hand" in told.finding.text
+    assert "raised the epoch by hand" in told.finding.text
 
 
 def test_a_few_skipped_epochs_are_fine(tmp_path: Path) -> None:

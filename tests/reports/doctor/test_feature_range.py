@@ -15,7 +15,7 @@ def ranged(highest: int) -> list[dict[str, object]]:
 def test_a_broker_of_an_older_release_is_named_with_the_record(tmp_path: Path) -> None:
     told = one("KT-SIG-FEATURE-RANGE", state(tmp_path / "data", broker(features=ranged(27))))
     assert told.finding.text == (
-        "broker 11 has metadata.version 7 to 27, and 30 (4.3-IV0) is finalized"
+        "broker 11 supports metadata.version 7 to 27, but 30 (4.3-IV0) is finalized"
     )
     assert told.evidence[0].found == "FeatureLevelRecord metadata.version 30"
     assert told.evidence[0].offset == 3

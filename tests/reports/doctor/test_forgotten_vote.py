@@ -40,10 +40,10 @@ def test_a_node_that_led_a_later_epoch_went_back_in_time(tmp_path: Path) -> None
     told = one(CODE, *paths)
     assert told.directory == str(tmp_path / "3")
     assert told.finding.severity is Severity.ERROR
-    assert told.finding.text.startswith("voter 3 led epoch 3, and its quorum-state is of epoch 1")
+    assert told.finding.text.startswith("voter 3 led epoch 3, but its quorum-state has epoch 1")
     assert (told.finding.expected, told.finding.found) == ("3 or more", "1")
     assert told.evidence[0].found == "LeaderChange of epoch 3: leader 3, granted by 2, 3"
-    assert told.commands[0].startswith("# the highest epoch among these directories is 4; write 5")
+    assert told.commands[0].startswith("# the highest epoch in these directories is 4. Write 5")
 
 
 def test_a_mere_voter_went_back_too(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ CODE, KEY = "KT-SIG-MIN-ISR", "min.insync.replicas"
 
 def test_a_topics_own_setting_is_named(tmp_path: Path) -> None:
     told = one(CODE, state(tmp_path / "data", topic(), partition(), config("foo", KEY, "3")))
-    assert told.finding.text == "topic foo has 2 replicas, and its min.insync.replicas is 3"
+    assert told.finding.text == "topic foo has 2 replicas, but its min.insync.replicas is 3"
     assert told.commands[0].endswith("--entity-name foo --add-config min.insync.replicas=2")
 
 

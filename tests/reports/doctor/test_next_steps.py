@@ -121,7 +121,10 @@ def test_the_cluster_of_most_directories_is_the_one_that_others_differ_from(
     others = [node(tmp_path / str(id), begun(), id) for id in (2, 3)]
     told = one("KT-DIR-CLUSTER-ID", foreign, *others).finding
     assert told.file == str(foreign)
-    assert told.text == f"another cluster than that of {others[0]}; its voters are not compared"
+    assert (
+        told.text
+        == f"it belongs to another cluster than {others[0]}, so its voters are not compared"
+    )
 
 
 def test_an_empty_cluster_id_is_found_in_one_directory_too(tmp_path: Path) -> None:
@@ -161,7 +164,7 @@ def test_a_torn_tail_says_who_has_what_it_may_have_lost(tmp_path: Path) -> None:
     assert told.evidence[-1].found == "this log has the records from here to 5"
     short = node(tmp_path / "c", begun(), 3)
     told = one("KT-LOG-TORN-TAIL", torn, short)
-    assert told.evidence[-1].found == "none of the other directories has a record from here on"
+    assert told.evidence[-1].found == "no other directory has a record from here on"
     assert len(one("KT-LOG-TORN-TAIL", torn).evidence) == len(told.evidence) - 1
 
 
@@ -195,14 +198,14 @@ def test_a_broken_quorum_state_is_never_to_be_deleted(tmp_path: Path, data: byte
     (path / PARTITION / "quorum-state").write_bytes(data)
     told = found("KT-DIR-QUORUM-STATE", path)[0]
     assert told.finding.advice.startswith("never delete it")
-    assert "highest epoch among these directories is 7" in told.commands[0]
+    assert "highest epoch in these directories is 7" in told.commands[0]
     assert not any(re.match(r"(rm|mv) ", command) for command in told.commands)
 
 
 def test_a_missing_quorum_state_is_found(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun())
     (path / PARTITION / "quorum-state").unlink()
-    assert "write 2 or" in commands("KT-DIR-QUORUM-STATE-MISSING", path)[0]
+    assert "Write 2, or" in commands("KT-DIR-QUORUM-STATE-MISSING", path)[0]
 
 
 def test_a_wrong_leader_epoch_checkpoint_is_to_be_moved_away(real: Real) -> None:
@@ -246,7 +249,7 @@ def test_a_flipped_bit_says_how_much_kafka_would_drop(real: Real) -> None:
         each.unlink()
     told = found("KT-LOG-CRC", path)[0]
     lost = batches[-1].last_offset + 1 - hit.base_offset
-    assert f"{lost} offsets go with it" in told.finding.advice
+    assert f"{lost} offsets are lost with it" in told.finding.advice
     assert told.commands[0] == f"cp -a {path} {path}.copy"
 
 
@@ -346,6 +349,6 @@ def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_p
     assert not found("KT-LOG-REPLAY", path)
     snapshot(path, log.end - 2)  # without the topic
     told = one("KT-LOG-REPLAY", path)
-    assert told.finding.text.endswith("; records that do not fit either: 1")
+    assert told.finding.text.endswith(". More records that do not fit: 1")
     assert told.finding.advice.startswith("this state began with a snapshot")
     assert "leave the log alone" in told.finding.advice

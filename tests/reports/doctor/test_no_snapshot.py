@@ -18,7 +18,7 @@ def aged(path: Path, hours: float, **lines: str) -> Path:
 
 def test_four_hours_without_a_snapshot_are_named(tmp_path: Path) -> None:
     told = one("KT-SIG-NO-SNAPSHOT", aged(tmp_path, 4))
-    assert told.finding.text == "4.0 hours of log and no snapshot"
+    assert told.finding.text == "4.0 hours of log but no snapshot"
     assert "metadata.log.max.snapshot.interval.ms=3600000" in told.finding.expected
 
 
@@ -47,6 +47,6 @@ def test_many_bytes_without_a_snapshot_are_named(tmp_path: Path) -> None:
             "resourceType": 4, "resourceName": "", "name": "a", "value": name,
         }))  # fmt: skip
     (path / "__cluster_metadata-0" / f"{0:020}.log").write_bytes(log.data)
-    assert "bytes of log and no snapshot" in one("KT-SIG-NO-SNAPSHOT", settings).finding.text
+    assert "bytes of log but no snapshot" in one("KT-SIG-NO-SNAPSHOT", settings).finding.text
     snapshot(path, 4, level(7))
     assert not found("KT-SIG-NO-SNAPSHOT", settings)

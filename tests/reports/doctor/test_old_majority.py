@@ -35,11 +35,11 @@ def test_a_majority_of_the_earlier_voters_can_elect_beside_those_of_now(tmp_path
     finding = told.finding
     assert finding.severity is Severity.ERROR
     assert finding.text.startswith(
-        "1, 2 go by the voters 1, 2, 3 and know nothing of those since offset 13, 2, 3, 4:"
+        "1, 2 use the voter set 1, 2, 3 and do not have the later ones since offset 13, 2, 3, 4."
     )
-    assert finding.text.endswith("can elect a leader beside 3, 4")
+    assert finding.text.endswith("can elect a leader in addition to 3, 4")
     assert (finding.expected, finding.found) == ("2, 3, 4", "1, 2, 3")
-    assert "and 1 not at all" in finding.advice
+    assert "Never start 1" in finding.advice
     assert {str(path) for path in old} <= {evidence.file for evidence in told.evidence}
 
 

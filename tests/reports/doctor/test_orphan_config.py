@@ -23,7 +23,7 @@ def test_configs_without_their_topic_are_named(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(1))
     file = snapshot(path, 3, level(), config("gone", "retention.ms", "1"))
     told = one(CODE, path)
-    assert told.finding.text == "topic gone does not exist and has configs: retention.ms"
+    assert told.finding.text == "topic gone does not exist but has configs: retention.ms"
     assert told.evidence[0].file == str(file)
     assert told.commands[0].endswith("--create --topic gone")
 

@@ -48,7 +48,8 @@ def test_without_a_removal_of_that_mechanism_the_snapshot_is_another_one(tmp_pat
     assert not found(CODE, path)
     told = one("KT-SNAP-DIFFERS", path)
     assert told.finding.text == (
-        "other than the log makes it: SCRAM credentials: 1 missing (SCRAM-SHA-512 of alice)"
+        "it differs from what the log produces: SCRAM credentials: 1 missing (SCRAM-SHA-512"
+        " of alice)"
     )
 
 

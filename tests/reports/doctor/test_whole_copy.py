@@ -40,8 +40,8 @@ def test_what_one_alone_has_whole_is_said(tmp_path: Path) -> None:
     paths = quorum(tmp_path, 2, 3)
     finding = one(CODE, *paths).finding
     assert finding.text == (
-        f"damaged at offset 6, or missing right before, in {paths[1]} and {paths[2]};"
-        f" whole there: {paths[0]} alone"
+        f"damaged at offset 6, or missing right before, in {paths[1]} and {paths[2]}. This"
+        f" place is whole in {paths[0]} alone"
     )
     assert (finding.severity, finding.offset) == (Severity.WARNING, 6)
 
@@ -50,18 +50,18 @@ def test_where_most_are_whole_it_is_info(tmp_path: Path) -> None:
     paths = quorum(tmp_path, 3)
     finding = one(CODE, *paths).finding
     assert finding.severity is Severity.INFO
-    assert finding.text.endswith(f"whole there: {paths[0]} and {paths[1]}")
+    assert finding.text.endswith(f"This place is whole in {paths[0]} and {paths[1]}")
 
 
 def test_where_nobody_has_it_only_a_snapshot_beyond_helps(tmp_path: Path) -> None:
     paths = quorum(tmp_path, 1, 2, 3)
     finding = one(CODE, *paths).finding
     assert finding.severity is Severity.ERROR
-    assert "has that whole, and no snapshot goes beyond it" in finding.text
+    assert "has it whole, and no snapshot goes beyond it" in finding.text
     snapshot(paths[1], 8)
     finding = one(CODE, *paths).finding
     assert finding.severity is Severity.WARNING
-    assert finding.text.endswith(f"a snapshot beyond it is there: {paths[1]}")
+    assert finding.text.endswith(f"a snapshot beyond it exists: {paths[1]}")
 
 
 def test_one_log_alone_or_whole_ones_say_nothing(tmp_path: Path) -> None:
@@ -87,10 +87,10 @@ def test_a_cluster_made_from_the_same_template_has_no_copy(tmp_path: Path) -> No
     _damage(damaged)
     diagnosis = one(CODE, damaged, clone)
     assert diagnosis.finding.severity is Severity.ERROR
-    assert "no log here has that whole" in diagnosis.finding.text
-    assert f"other batches are around it: {clone}" in diagnosis.finding.text
+    assert "No log here has it whole" in diagnosis.finding.text
+    assert f"Other batches are around this place in {clone}" in diagnosis.finding.text
     assert not any("cp -a" in command and str(clone) in command for command in diagnosis.commands)
     whole = node(tmp_path / "whole", mine, 3)
     diagnosis = one(CODE, damaged, clone, whole)
-    assert f"whole there: {whole}" in diagnosis.finding.text
+    assert f"This place is whole in {whole}" in diagnosis.finding.text
     assert [evidence.file for evidence in diagnosis.evidence] == [str(whole)]

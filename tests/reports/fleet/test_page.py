@@ -177,7 +177,7 @@ def test_each_cluster_has_its_own_advice() -> None:
     """One code in many clusters, of which each group has to do something else."""
     audit = sick(60)
     code = next(code_count.code for code_count in audit.codes if code_count.clusters > 3)
-    advices = ("restore it from node 1", "let Kafka fetch it again", "keep a copy of both")
+    advices = ("restore it from node 1", "let Kafka fetch it again", "Keep a copy of both")
     findings: list[FleetFinding] = []
     expected: dict[str, str] = {}
     for finding in audit.findings:

@@ -28,7 +28,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.AUTO_JOIN.at(
                 patient.settings_file,
-                f"controller {id} was removed from the voters at offset {removed[0]} and adds"
+                f"controller {id} was removed from the voters at offset {removed[0]}, but adds"
                 " itself again when it runs",
                 offset=removed[0],
                 field=_KEY,

@@ -31,8 +31,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.BROKER_TWINS.at(
                     shown[-1].file,
-                    f"broker {broker} registers by turns from {_words(shown[-2])} and from"
-                    f" {_words(shown[-1])}",
+                    f"broker {broker} registers alternately from {_words(shown[-2])} and from"
+                        f" {_words(shown[-1])}",
                     position=shown[-1].position,
                     offset=shown[-1].offset,
                 ),

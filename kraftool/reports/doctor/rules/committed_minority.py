@@ -160,7 +160,10 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
     holder = case.having[0]
     first = case.first_lost
     span = f"offsets {first} to {proof.below - 1}" if first < proof.below - 1 else f"offset {first}"
-    text = f"{span}: committed, since {_sign(proof)}, and in {' and '.join(places)} alone"
+    text = (
+        f"{span}: committed, because {_sign(proof)}, but only {' and '.join(places)}"
+        f" {'has' if len(places) == 1 else 'have'} it"
+    )
     count = len(case.voters.voters)
     return Diagnosis(
         finding=kinds.COMMITTED_MINORITY.at(
@@ -183,7 +186,9 @@ def _diagnosis(examination: Examination, case: _Case, severity: Severity | None)
             ),
             *(
                 Evidence(
-                    file=directory.path, offset=rank(directory.source)[1], found="this goes further"
+                    file=directory.path,
+                    offset=rank(directory.source)[1],
+                    found="this log continues",
                 )
                 for directory in case.having
             ),
@@ -204,7 +209,7 @@ def _sign(proof: Proof) -> str:
         return f"a snapshot ends at offset {proof.below}"
     if proof.below == proof.offset:
         return f"a log begins at offset {proof.below}"
-    return f"the change of voters at offset {proof.offset} is ({proof.words})"
+    return f"the voter change at offset {proof.offset} is ({proof.words})"
 
 
 def _who(case: _Case) -> str:
@@ -217,17 +222,18 @@ def _who(case: _Case) -> str:
     if case.gone_on:
         epoch = max(rank(directory.source)[0] for _, directory in case.gone_on)
         return (
-            f"voter{several} {ids} of {every} went on without it, up to epoch {epoch}: a node that"
-            " follows them cuts it off"
+            f"voter{several} {ids} of {every} continued without it, up to epoch {epoch}: a"
+            " node that follows them truncates it"
         )
     if case.can_elect:
         return (
-            f"voter{several} {ids} of {every} can elect a leader without it, with log{several}"
-            f" that end{'' if several else 's'} at {where}"
+            f"voter{several} {ids} of {every} can elect a leader without it."
+            f" {'Their logs end' if several else 'Its log ends'} at {where}"
         )
     return (
-        f"voter{several} {ids} of {every} cannot have lacked it, and ha{'ve' if several else 's'}"
-        f" log{several} up to {where}: an older copy took the place of a directory"
+        f"voter{several} {ids} of {every} must have had it, but"
+        f" {'have logs' if several else 'has a log'} only up to {where}: an older copy"
+        " replaced a directory"
     )
 
 
@@ -236,26 +242,26 @@ def _advice(case: _Case, severity: Severity | None) -> str:
     ids = _ids([id for id, _ in case.lacking])
     if case.gone_on:
         return (
-            f"{copy}: its records are gone from the quorum, and as soon as it follows the others"
-            " they are gone from it too"
+            f"{copy}: the quorum no longer has its records, and this node truncates them as"
+            " soon as it follows the others"
         )
     if not case.voting:
         advice = (
-            f"{copy}, and start none of {ids}: no voter's directory has these records. Look for"
-            " newer ones of the voters"
+            f"{copy}, and start none of {ids}: no voter's directory has these records. Look"
+            " for newer directories of the voters"
         )
     elif case.can_elect:
         most = case.voters.voters.majority - 1
         advice = (
-            f"do not start {ids} without {_ids([id for id, _ in case.voting])}; {copy}, start it"
-            f" with no more than {most} of them until it leads and they have caught up, then the"
-            " others"
+            f"do not start {ids} without {_ids([id for id, _ in case.voting])}."
+            f" {copy[0].upper()}{copy[1:]}. Start it with at most {most} of them until it"
+            " leads and they have caught up, then start the others"
         )
     else:
-        advice = f"{copy}; find out what became of the directory that {ids} had"
+        advice = f"{copy}, and find out what happened to the directory that {ids} had"
     if severity is not Severity.ERROR and not any(directory.is_live for directory in case.having):
         advice += (
-            ". Where they were copied one after the other from running nodes that alone may be the"
-            " reason; do not bring up a quorum from such a set otherwise"
+            ". If they were copied one after another from running nodes, that alone can be"
+            " the reason. Otherwise do not start a quorum from this set"
         )
     return advice

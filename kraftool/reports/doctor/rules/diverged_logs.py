@@ -120,7 +120,7 @@ def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Par
     same_epoch = found.mine.epoch == found.theirs.epoch
     only_epoch = found.mine.crc == found.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
-    what = "the same records under another epoch" if only_epoch else "other records"
+    what = "the same records in another epoch" if only_epoch else "other records"
     names = " and ".join(directory.path for directory in found.agreeing)
     text = f"{what} than {names} from offset {found.offset} on"
     if same_epoch:

@@ -45,7 +45,7 @@ def _diagnosis(
     examination: Examination, patient: ExaminedDirectory, election: LoggedElection
 ) -> Diagnosis:
     state = patient.summary.quorum_state
-    assert state is not None, "a vote stands in a quorum-state"
+    assert state is not None, "a quorum-state has a vote"
     file, id = patient.source.quorum_state_file, patient.node_id
     copies = (directory.path for directory in examination.patients if directory.report is not None)
     return Diagnosis(

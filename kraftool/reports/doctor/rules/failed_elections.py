@@ -34,8 +34,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             gap = max(election.timestamp - election.before_timestamp, 0)
             by_hand = gap < skipped * _FASTEST_ELECTION_MS
             words = (
-                f"{skipped} epochs were skipped in {gap / 1000:.1f} s, faster than elections go:"
-                " the epoch was raised by hand"
+                f"{skipped} epochs were skipped in {gap / 1000:.1f} s, faster than elections"
+                " can run: somebody raised the epoch by hand"
                 if by_hand
                 else f"{skipped} elections without a winner in {gap / 1000:.1f} s before epoch"
                 f" {election.epoch}"
@@ -62,6 +62,6 @@ def _evidence(election: LoggedElection) -> Evidence:
         file=election.file,
         position=election.position,
         offset=election.offset,
-        found=f"epoch {election.epoch} of controller {election.leader_id} follows on epoch"
+        found=f"epoch {election.epoch} of controller {election.leader_id} follows epoch"
         f" {election.before_epoch}",
     )

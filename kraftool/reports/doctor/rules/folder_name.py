@@ -19,7 +19,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.FOLDER_NAME.at(
                     folder,
-                    "the broker takes this folder for a partition's and does not start",
+                    "the broker mistakes this folder for a partition's and does not start",
                     expected="TOPIC-PARTITION",
                     found=name,
                 ),

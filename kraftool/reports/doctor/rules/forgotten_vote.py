@@ -68,13 +68,13 @@ def _diagnosis(
     return Diagnosis(
         finding=kinds.FORGOTTEN_VOTE.at(
             file,
-            f"voter {id} {did} epoch {election.epoch}, and its quorum-state is of epoch {epoch}:"
-            " an older copy took the place of this directory",
+            f"voter {id} {did} epoch {election.epoch}, but its quorum-state has epoch {epoch}:"
+                " an older copy replaced this directory",
             field="leaderEpoch",
             expected=f"{election.epoch} or more",
             found=str(epoch),
             severity=Severity.INFO if live else None,
-            advice="its Kafka runs: the files were read at different times" if live else None,
+            advice="its Kafka is running: the files were read at different times" if live else None,
         ),
         directory=patient.path,
         evidence=(

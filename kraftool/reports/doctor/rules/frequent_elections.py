@@ -52,7 +52,7 @@ def _of(examination: Examination, patient: ExaminedDirectory) -> Iterator[Diagno
             f"{len(logged_elections)} elections {words}, {whom}",
             position=newest.position,
             offset=newest.offset,
-            expected="1 an hour at most",
+            expected="at most 1 an hour",
             found=str(len(logged_elections)),
         ),
         directory=patient.path,

@@ -29,7 +29,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.JUNK_SNAPSHOT.at(
                 newest.file,
-                f"it is named beyond the log's end and cannot be loaded: {why}",
+                f"its name is beyond the end of the log and it cannot be loaded: {why}",
                 offset=newest.offset,
                 expected=f"a snapshot up to offset {ends[1]} of epoch {ends[0]}",
                 found=f"offset {newest.offset} of epoch {newest.epoch}",
@@ -70,4 +70,4 @@ def _broken(patient: ExaminedDirectory, snapshot: SnapshotSummary) -> str:
     for finding in findings:
         if finding.code in _BROKEN and finding.file == snapshot.file:
             return finding.text
-    return "" if snapshot.intact else "it has no whole header and footer"
+    return "" if snapshot.intact else "it has no complete header and footer"

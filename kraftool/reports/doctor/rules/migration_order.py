@@ -28,7 +28,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.MIGRATION_ORDER.at(
                     patient.settings_file,
-                    f"kraft.version is 0, and {_STATIC} is gone from the settings",
+                    f"kraft.version is 0, but the settings no longer have {_STATIC}",
                     field=_STATIC,
                     expected=_voters(examination, patient),
                 ),

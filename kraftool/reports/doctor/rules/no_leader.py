@@ -26,9 +26,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.NO_LEADER.at(
                 file,
-                f"{ahead} epochs without a leader: this node has been electing since {since}",
+                f"{ahead} epochs without a leader: this node has held elections since {since}",
                 field="leaderEpoch",
-                expected=f"{log.last_epoch}, the log's last epoch, or little more",
+                expected=f"{log.last_epoch}, the log's last epoch, or slightly more",
                 found=str(state.leader_epoch),
             ),
             directory=patient.path,

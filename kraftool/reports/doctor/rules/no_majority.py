@@ -65,7 +65,7 @@ def _best(voter: Voter, patients: Sequence[ExaminedDirectory]) -> tuple[Examined
 def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:
     directory_id = patient.summary.node.directory_id
     if not matches(voter, directory_id):
-        return f"its directory.id is {directory_id}, the voters have {voter.directory_id}"
+        return f"its directory.id is {directory_id}, but the voter set has {voter.directory_id}"
     report = patient.report
     refused: Finding | None = next(
         (finding for finding in (report.findings if report else ()) if finding.keeps_from_starting),

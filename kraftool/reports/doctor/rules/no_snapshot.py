@@ -25,7 +25,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.NO_SNAPSHOT.at(
                 patient.path,
-                f"{what} and no snapshot",
+                f"{what} but no snapshot",
                 expected=f"a snapshot by {trigger.words}",
                 found="none",
             ),

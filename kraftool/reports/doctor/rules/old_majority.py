@@ -95,17 +95,17 @@ def _diagnosis(
     ids = _ids([id for id, _ in old.granting])
     before, after = (_ids([one.id for one in entry.voters or ()]) for entry in (old.entry, now))
     removed = {id for id, _ in old.granting} - {voter.id for voter in now.voters or ()}
-    beside = f" beside {_ids(going)}" if going else ""
-    advice = f"do not start {ids} before the voters of now have a leader"
+    beside = f" in addition to {_ids(going)}" if going else ""
+    advice = f"do not start {ids} before the current voters have a leader"
     if removed:
-        advice += f", and {_ids(sorted(removed))} not at all, since it was removed: put it away"
+        advice += f". Never start {_ids(sorted(removed))}: it was removed. Keep it offline"
     patient = of[id(old.candidate)]
     return Diagnosis(
         finding=kinds.OLD_MAJORITY.at(
             patient.path,
-            f"{ids} go by the voters {before} and know nothing of those since offset"
-            f" {now.offset}, {after}: they are a majority of the earlier ones and can elect a"
-            f" leader{beside}",
+            f"{ids} use the voter set {before} and do not have the later ones since offset"
+            f" {now.offset}, {after}. They are a majority of the earlier voters and can elect"
+            f" a leader{beside}",
             offset=rank(old.candidate)[1],
             field="KRaftVoters",
             expected=after,

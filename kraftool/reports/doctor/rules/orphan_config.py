@@ -21,7 +21,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.TOPIC_CONFIG.at(
                     patient.path,
-                    f"topic {resource.name} does not exist and has configs: {keys}",
+                    f"topic {resource.name} does not exist but has configs: {keys}",
                     found=keys,
                 ),
                 directory=patient.path,

@@ -32,7 +32,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.RESTART_LOOP.at(
                     busiest[-1].file,
-                    f"broker {broker} came up {len(busiest)} times in {seconds:.0f} s",
+                    f"broker {broker} started {len(busiest)} times in {seconds:.0f} s",
                     position=busiest[-1].position,
                     offset=busiest[-1].offset,
                     found=f"{len(busiest)} incarnations",

@@ -62,7 +62,7 @@ def _finding(
         # In the words of verify-snapshot, which finds all that is other than it should be.
         return kinds.DIFFERS.at(
             snapshot.file,
-            f"other than the log makes it: {state_difference.all_words()}",
+            f"it differs from what the log produces: {state_difference.all_words()}",
             offset=snapshot.offset,
         )
     users = ", ".join(f"{name} ({MECHANISMS.get(kind, kind)})" for name, kind in lost)

@@ -27,7 +27,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     finding=kinds.SHARED_LOG_DIR.at(
                         patient.path,
-                        f"brokers {first} and {broker.id} both have the log directory {directory}",
+                        f"brokers {first} and {broker.id} have the same log directory {directory}",
                         found=directory,
                     ),
                     directory=patient.path,

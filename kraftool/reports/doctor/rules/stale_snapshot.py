@@ -19,10 +19,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.STALE_SNAPSHOT.at(
                 newest.file,
-                f"it ends {newest.offset - log.end_offset} offsets beyond the log, in an earlier"
-                " epoch than the log's last",
+                f"it ends {newest.offset - log.end_offset} offsets beyond the log, in an"
+                    " earlier epoch than the log's last one",
                 offset=newest.offset,
-                expected=f"offset {log.end_offset} or less",
+                expected=f"at most offset {log.end_offset}",
                 found=f"offset {newest.offset} of epoch {newest.epoch}",
             ),
             directory=patient.path,

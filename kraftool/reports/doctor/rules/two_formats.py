@@ -25,8 +25,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.TWO_FORMATS.at(
                     first.file,
-                    f"it was formatted with other first voters than {other.path}, both as cluster"
-                    f" {cluster}: these are two quorums",
+                    f"it was formatted with other initial voters than {other.path}, both as"
+                    f" cluster {cluster}: these are two quorums",
                     position=first.position,
                     field="KRaftVoters",
                     expected=_words(theirs),
@@ -48,7 +48,7 @@ def _words(voters: VoterSet) -> str:
 
 
 def _evidence(entry: HistoryEntry) -> Evidence:
-    text = f"first voters {_words(entry.voters or NO_VOTERS)}"
+    text = f"initial voters {_words(entry.voters or NO_VOTERS)}"
     return Evidence(file=entry.file, position=entry.position, found=text)
 
 

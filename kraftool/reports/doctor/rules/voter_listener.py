@@ -31,8 +31,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.VOTER_LISTENER.at(
                 patient.settings_file,
-                f"this node talks to voters by the listener {wanted}, which voters {ids} are not"
-                " recorded with",
+                f"this node connects to voters on the listener {wanted}, but voters {ids} have"
+                    " no endpoint for it",
                 offset=voters.offset,
                 field=_KEY,
                 expected=", ".join(names),

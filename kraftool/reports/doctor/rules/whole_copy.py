@@ -71,14 +71,16 @@ def _diagnosis(
     text = f"damaged at {told}, or missing right before, in {names}"
     if whole:
         alone = " alone" if len(whole) == 1 and len(logs) > 2 else ""
-        text += f"; whole there: {' and '.join(each.path for each in whole)}{alone}"
+        text += f". This place is whole in {' and '.join(each.path for each in whole)}{alone}"
     elif beyond:
-        text += "; no log here has that whole, but a snapshot beyond it is there: "
+        text += ". No log here has it whole, but a snapshot beyond it exists: "
         text += " and ".join(directory.path for directory in beyond)
     else:
-        text += "; no log here has that whole, and no snapshot goes beyond it"
+        text += ". No log here has it whole, and no snapshot goes beyond it"
     if others:
-        text += f"; no proof of the same log, as other batches are around it: {_names(others)}"
+        text += (
+            f". Other batches are around this place in {_names(others)}: these may be other logs"
+        )
     return Diagnosis(
         finding=kinds.WHOLE_COPY.at(
             first.path,
@@ -87,7 +89,7 @@ def _diagnosis(
             severity=_severity(examination, damaged, whole, beyond),
             advice=None
             if whole
-            else "keep a copy of every directory; what the damage hid has to come from a backup",
+            else "keep a copy of every directory. Only a backup can have what the damage hid",
         ),
         evidence=tuple(
             Evidence(file=directory.path, offset=offsets[0], found="whole here")

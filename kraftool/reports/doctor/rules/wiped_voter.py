@@ -31,15 +31,16 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 wiped.append(directory)
         most = len({directory.node_id for directory in wiped}) >= voters.voters.majority
         for directory in wiped:
-            text = f"voter {directory.node_id} has no metadata log, and {used[0].path} has one"
+            text = f"voter {directory.node_id} has no metadata log, but {used[0].path} has one"
             if most:
-                text += f"; so have {len(wiped)} of {len(voters.voters)} voters none"
+                text += f". {len(wiped)} of {len(voters.voters)} voters have no metadata log"
             yield Diagnosis(
                 finding=kinds.WIPED_VOTER.at(
                     directory.path,
                     text,
-                    advice="do not start these: a majority of voters without a log elects an empty"
-                    " one. Put their own disks or a copy of the intact log back first"
+                    advice="do not start these voters: a majority of voters without a log elects a"
+                    " leader with an empty log. First put back their own disks or a copy of"
+                    " the intact log"
                     if most
                     else None,
                 ),

@@ -12,34 +12,36 @@ from kraftool.reports.findings.kinds import Area
 _kind = Area("KT-DIR").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 _NO_EVIDENCE = (
-    "appliedOffset in a file of version 0 is always 0 and never read: it is no evidence of"
-    " anything. Neither are clusterId and, at kraft.version 1, currentVoters."
+    "appliedOffset in a file of version 0 is always 0 and Kafka never reads it, so it proves"
+    " nothing. The same is true of clusterId and, at kraft.version 1, of currentVoters."
 )
 
 # What could not be read.
 UNREADABLE = _kind("READ", _ERROR, "A file could not be opened or read.", undecoded=True)
-PASSED_OVER = _kind("SKIPPED", _INFO, "Something in the PATH was passed over.")
+PASSED_OVER = _kind("SKIPPED", _INFO, "kraftool skipped something in the PATH.")
 NOTHING = _kind(
     "EMPTY",
     _ERROR,
-    "There is nothing of Kafka's here.",
+    "No Kafka file was found here.",
     "name a directory of log.dirs, its __cluster_metadata-0, or one file of it",
     undecoded=True,
 )
 UNKNOWN_FILE = _kind(
     "UNKNOWN-FILE",
     _INFO,
-    "A file that Kafka does not know; it leaves such files alone.",
+    "Kafka does not know this file. It ignores such files.",
 )
 UNKNOWN_KIND = _kind(
     "UNKNOWN-KIND",
     _ERROR,
-    "Neither name nor content tells what the file is.",
-    "say what it is with --as KIND",
+    "kraftool cannot tell the kind of this file from its name or its content.",
+    "name its kind with --as KIND",
     undecoded=True,
 )
 TOO_LARGE = _kind(
-    "TOO-LARGE", _WARNING, "A file is larger than its kind ever is; only its head was read."
+    "TOO-LARGE",
+    _WARNING,
+    "A file is larger than a file of its kind can be. kraftool read only its beginning.",
 )
 
 # State files.
@@ -47,8 +49,9 @@ QUORUM_STATE = _kind(
     "QUORUM-STATE",
     _ERROR,
     "Kafka refuses to start on this quorum-state.",
-    "never delete it on a node of several voters: it would forget its vote and may vote twice in"
-    " one epoch. Write it anew with the highest epoch of all voters + 1 and no vote",
+    "never delete it on a node that has other voters: the node would forget its vote and"
+    " could vote twice in one epoch. Write the file again, with the highest epoch of all"
+    " voters + 1 and no vote",
     undecoded=True,
     references=("KIP-595",),
     note=_NO_EVIDENCE,
@@ -58,7 +61,7 @@ QUORUM_STATE = _kind(
 QUORUM_STATE_ODD = _kind(
     "QUORUM-STATE-ODD",
     _WARNING,
-    "Kafka takes this quorum-state but not all that stands in it.",
+    "Kafka accepts this quorum-state, but ignores part of it.",
     references=(
         "KIP-595",
         "apache/kafka #15859",
@@ -68,37 +71,41 @@ QUORUM_STATE_ODD = _kind(
 QUORUM_STATE_MISSING = _kind(
     "QUORUM-STATE-MISSING",
     _WARNING,
-    "There is a log but no quorum-state: Kafka starts without the vote that it may have given.",
-    "put the file back if there is a copy; else write it with the highest epoch of all voters + 1"
-    " and no vote",
+    "There is a log but no quorum-state. Kafka starts and does not know whether this node"
+    " voted before.",
+    "restore the file if you have a copy. Otherwise write it with the highest epoch of all"
+    " voters + 1 and no vote",
     references=("KIP-595",),
     remedy=Remedy.WRITE_QUORUM_STATE,
 )
 QUORUM_STATE_BEHIND = _kind(
     "QUORUM-STATE-BEHIND",
     _WARNING,
-    "quorum-state is of an earlier epoch than the log, which no running Kafka leaves behind.",
-    "the files were copied at different times, or one was edited; Kafka raises it at its start",
+    "quorum-state has an earlier epoch than the log. A running Kafka never leaves that behind.",
+    "the files were copied at different times, or somebody edited one. Kafka raises the epoch"
+    " when it starts",
     remedy=Remedy.WRITE_QUORUM_STATE,
 )
 QUORUM_LEADER = _kind(
     "QUORUM-LEADER",
     _ERROR,
-    "quorum-state names another leader of its epoch than the log's LeaderChange.",
-    "two leaders in one epoch, or files of different nodes: compare all nodes' directories",
+    "quorum-state and the log's LeaderChange name different leaders for the same epoch.",
+    "there were two leaders in one epoch, or the files are from different nodes. Compare the"
+    " directories of all nodes",
     remedy=Remedy.TIMELINE,
 )
 QUORUM_VERSION = _kind(
     "QUORUM-VERSION",
     _INFO,
-    "quorum-state has the form of another kraft.version than the log's; Kafka takes it, and"
+    "quorum-state has the format of another kraft.version than the log. Kafka accepts it, and"
     " rewrites it at its next change.",
 )
 META_MISSING = _kind(
     "META-MISSING",
     _ERROR,
-    "Without meta.properties Kafka takes the directory for unformatted and does not start.",
-    "write it anew with cluster.id, node.id and the directory.id of the voters",
+    "Without meta.properties Kafka treats the directory as unformatted and does not start.",
+    "write it again with cluster.id, node.id and the directory.id that the voters have for"
+    " this node",
     remedy=Remedy.WRITE_META_PROPERTIES,
     keeps_from_starting=True,
 )
@@ -106,7 +113,8 @@ META = _kind(
     "META",
     _ERROR,
     "Kafka refuses to start on this meta.properties.",
-    "write it anew with cluster.id, node.id and the directory.id of the voters",
+    "write it again with cluster.id, node.id and the directory.id that the voters have for"
+    " this node",
     undecoded=True,
     remedy=Remedy.WRITE_META_PROPERTIES,
     keeps_from_starting=True,
@@ -114,19 +122,19 @@ META = _kind(
 META_ODD = _kind(
     "META-ODD",
     _WARNING,
-    "Kafka starts with this meta.properties, although it never writes one like it.",
+    "Kafka starts with this meta.properties, but never writes a file like it.",
 )
 META_V0 = _kind(
     "META-V0",
     _WARNING,
-    "meta.properties is of version 0, from before KRaft.",
-    "nothing to do: Kafka starts with it and leaves it as it is",
+    "meta.properties has version 0, from before KRaft.",
+    "nothing to do: Kafka starts with it and leaves it unchanged",
 )
 CLUSTER_ID = _kind(
     "CLUSTER-ID",
     _ERROR,
     "Directories belong to different clusters.",
-    "a node of one cluster refuses to start with them, and nodes refuse each other",
+    "a node of one cluster refuses to start with them, and the nodes refuse each other's requests",
     stake=Stake.MIXED_UP,
     references=(
         "apache/kafka #17504",
@@ -137,18 +145,18 @@ CLUSTER_ID = _kind(
 CLUSTER_ID_EMPTY = _kind(
     "CLUSTER-ID-EMPTY",
     _ERROR,
-    "cluster.id in meta.properties is empty. Kafka starts with it, and no other node speaks with"
-    " this one: each request ends with INCONSISTENT_CLUSTER_ID, for good.",
-    "with Kafka stopped, write the cluster.id of the other nodes' meta.properties",
+    "cluster.id in meta.properties is empty. Kafka starts with it, but no other node accepts"
+    " its requests: each one fails with INCONSISTENT_CLUSTER_ID, and retries do not help.",
+    "with Kafka stopped, write the cluster.id from the other nodes' meta.properties",
     references=("apache/kafka #17504",),
     remedy=Remedy.WRITE_META_PROPERTIES,
 )
 NODE_ID = _kind(
     "NODE-ID",
     _ERROR,
-    "The directory belongs to another node than the configuration says.",
-    "Kafka refuses to start. Put each node's own disk back; do not edit node.id or meta.properties,"
-    " since log and directory.id are another node's",
+    "The directory belongs to another node than the one in the configuration.",
+    "Kafka refuses to start. Put each node's own disk back. Do not edit node.id or"
+    " meta.properties: the log and directory.id belong to another node",
     references=("apache/kafka #22319",),
     remedy=Remedy.SHOW_STORAGE,
     keeps_from_starting=True,
@@ -156,26 +164,27 @@ NODE_ID = _kind(
 LOG_DIR = _kind(
     "LOG-DIR",
     _ERROR,
-    "Kafka looks at meta.properties of every directory of log.dirs before it starts, and exits: one"
-    " is missing, or is not of this node.",
-    "put back the directory that belongs there; do not edit its meta.properties, since the topics"
-    " in it are another node's or another cluster's",
+    "Kafka checks meta.properties in every directory of log.dirs before it starts. It exits"
+    " because one is missing or belongs to another node.",
+    "put back the directory that belongs there. Do not edit its meta.properties: its topics"
+    " belong to another node or another cluster",
     remedy=Remedy.SHOW_STORAGE,
     keeps_from_starting=True,
 )
 LOG_DIR_OFFLINE = _kind(
     "LOG-DIR-OFFLINE",
     _WARNING,
-    "meta.properties of another directory of log.dirs cannot be read: Kafka starts without that"
-    " directory, and its partitions are offline.",
-    "repair the disk, or write meta.properties with the cluster.id and node.id of the others",
+    "Kafka cannot read meta.properties in another directory of log.dirs. It starts without"
+    " that directory, and the partitions there are offline.",
+    "repair the disk, or write meta.properties with the cluster.id and node.id of the other"
+    " directories",
 )
 SAME_DIRECTORY_ID = _kind(
     "SAME-DIRECTORY-ID",
     _WARNING,
-    "Directories have the same directory.id: one is a copy of the other, or its meta.properties"
-    " is.",
-    "never let both run",
+    "Two directories have the same directory.id: one directory is a copy of the other, or its"
+    " meta.properties is.",
+    "never run both",
     stake=Stake.MIXED_UP,
     remedy=Remedy.COMPARE_VOTERS,
 )
@@ -183,7 +192,7 @@ EPOCHS = _kind(
     "EPOCHS",
     _ERROR,
     "Kafka refuses to start on this leader-epoch-checkpoint.",
-    "with Kafka stopped, delete it: it is made anew from the log",
+    "with Kafka stopped, delete it: Kafka recreates it from the log",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
     keeps_from_starting=True,
@@ -191,21 +200,21 @@ EPOCHS = _kind(
 EPOCHS_DIFFER = _kind(
     "EPOCHS-DIFFER",
     _WARNING,
-    "leader-epoch-checkpoint and the log's batches differ. Kafka believes the file, and adds only"
-    " epochs above its last one from the log.",
-    "with Kafka stopped, delete it: it is made anew from the log",
+    "leader-epoch-checkpoint and the log's batches differ. Kafka trusts the file, and adds"
+    " only epochs above the file's last one from the log.",
+    "with Kafka stopped, delete it: Kafka recreates it from the log",
     remedy=Remedy.MOVE_ASIDE,
 )
 EPOCHS_EMPTY = _kind(
     "EPOCHS-EMPTY",
     _INFO,
-    "leader-epoch-checkpoint is empty; Kafka makes it anew from the log at its start.",
+    "leader-epoch-checkpoint is empty. Kafka recreates it from the log when it starts.",
 )
 TOPIC_ID = _kind(
     "TOPIC-ID",
     _ERROR,
-    "partition.metadata is not that of the metadata topic: Kafka refuses to start.",
-    "with Kafka stopped, delete it: it is made anew",
+    "partition.metadata names another topic than the metadata topic: Kafka refuses to start.",
+    "with Kafka stopped, delete it: Kafka recreates it",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
     keeps_from_starting=True,
@@ -213,31 +222,33 @@ TOPIC_ID = _kind(
 OFFSETS = _kind(
     "OFFSETS",
     _ERROR,
-    "An offset checkpoint is damaged: a broker takes the log directory offline at its start, and"
-    " exits if it has no other. A controller does not read the file.",
+    "An offset checkpoint is damaged. A broker takes the log directory offline when it"
+    " starts, and exits if it has no other. A controller does not read the file.",
     "with Kafka stopped, delete it: the broker writes it again",
     undecoded=True,
     remedy=Remedy.MOVE_ASIDE,
 )
-TEXT = _kind("TEXT", _WARNING, "A text file of Kafka's is not as Kafka writes it.", undecoded=True)
+TEXT = _kind(
+    "TEXT", _WARNING, "A text file does not have the form that Kafka gives it.", undecoded=True
+)
 
 # Voters.
 NOT_A_VOTER = _kind(
     "NOT-A-VOTER",
     _WARNING,
-    "A controller that is not among the voters runs as an observer; one that was removed or is yet"
-    " to be added, as it should.",
-    "kraftool quorum add-controller, with that node's own configuration, makes it one",
+    "A controller that is not a voter runs as an observer. That is correct for a controller"
+    " that was removed or is yet to be added.",
+    "to make it a voter, run kraftool quorum add-controller with that node's own configuration",
     references=("KIP-853",),
     remedy=Remedy.ADD_CONTROLLER,
 )
 STALE_VOTER = _kind(
     "STALE-VOTER",
     _ERROR,
-    "The voters name this node with another directory id, as after a change of disks:"
-    " it does not vote.",
-    "remove-controller with the old directory id, then add-controller; writing the old id back"
-    " is right only with that node's own old log",
+    "The voter set has another directory id for this node, as after a change of disks. The"
+    " node does not vote.",
+    "run remove-controller with the old directory id, then add-controller. Write the old id"
+    " back only if this directory has that node's own old log",
     references=(
         "KIP-853",
         "apache/kafka #15671",
@@ -247,21 +258,22 @@ STALE_VOTER = _kind(
 NO_DIRECTORY_ID = _kind(
     "NO-DIRECTORY-ID",
     _WARNING,
-    "Voters are known by directory id, and meta.properties has none.",
-    "before it starts, write the directory.id that the voters have for this node: else Kafka writes"
-    " a random one, and a voter loses its vote. A node that is no voter may start without",
+    "The voter set identifies voters by directory id, and this meta.properties has none.",
+    "before the node starts, write the directory.id that the voter set has for it. Otherwise"
+    " Kafka writes a random one, and a voter loses its vote. A node that is not a voter may"
+    " start without one",
 )
 
 # What is left over.
-LEFTOVER = _kind("LEFTOVER", _INFO, "A file that Kafka removes by itself when it starts.")
+LEFTOVER = _kind("LEFTOVER", _INFO, "Kafka removes this file itself when it starts.")
 
 # voters
 VOTERS_DIFFER = _kind(
     "VOTERS-DIFFER",
     _ERROR,
-    "Sources name different voters, and none of them is merely behind.",
-    "find out which history is committed before any of them starts; verify-log and timeline on"
-    " both directories show where they part",
+    "Sources name different voters, and the difference is not only that one is behind.",
+    "find out which history is committed before you start any of them. Run verify-log and"
+    " timeline on both directories to see where they diverge",
     stake=Stake.TWO_HISTORIES,
     references=(
         "KIP-853",
@@ -272,53 +284,55 @@ VOTERS_DIFFER = _kind(
 VOTERS_BEHIND = _kind(
     "VOTERS-BEHIND",
     _INFO,
-    "A source ends before the newest change of voters: it has an earlier set of that history.",
+    "A source ends before the newest voter change, so it has an earlier voter set of the same"
+    " history.",
 )
 VOTERS_CONFLICT = _kind(
     "VOTERS-CONFLICT",
     _WARNING,
-    "A log has a change of voters or kraft.version that is not in the log of another node, which"
-    " parted from it there or before.",
-    "at most one of them can be committed; a node with the other truncates it when it follows the"
-    " leader. Do not let nodes with different voters elect by themselves",
+    "One log has a change of voters or kraft.version that another node's log does not have."
+    " The two logs diverged at this record or before it.",
+    "at most one of the two is committed. A node with the other truncates it when it follows"
+    " the leader. Do not let nodes with different voters hold elections on their own",
     remedy=Remedy.COMPARE_VOTERS,
 )
 VOTE_STRANGER = _kind(
     "VOTE-STRANGER",
     _WARNING,
-    "quorum-state names a leader or a vote that is in no known voter set.",
-    "the directory is from another time or place than the log beside it, or was edited",
+    "quorum-state names a leader or a voted node that is in no known voter set.",
+    "the file comes from another time or place than this log, or somebody edited it",
     remedy=Remedy.COMPARE_VOTERS,
 )
 CURRENT_VOTERS = _kind(
     "CURRENT-VOTERS",
     _WARNING,
-    "currentVoters in quorum-state are other voters than those of the quorum.",
-    "Kafka before 3.9 refuses to start if they differ from controller.quorum.voters; later ones"
-    " rewrite them",
+    "currentVoters in quorum-state differ from the voters of the quorum.",
+    "Kafka before 3.9 refuses to start if they differ from controller.quorum.voters. Later"
+    " versions rewrite them",
     references=("KIP-595",),
     remedy=Remedy.COMPARE_VOTERS,
 )
 LEADER_VOTERS = _kind(
     "LEADER-VOTERS",
     _WARNING,
-    "A LeaderChange lists other voters than the set in force when that leader was elected.",
-    "records between the two are missing or the log was edited",
+    "A LeaderChange lists other voters than the voter set in force when that leader was elected.",
+    "records between the two are missing, or somebody edited the log",
     remedy=Remedy.COMPARE_VOTERS,
 )
 SAME_NODE_ID = _kind(
     "SAME-NODE-ID",
     _WARNING,
-    "Several directories claim the same node id with different directory ids.",
-    "only the one that the voters name may vote; never let two processes run with one node id",
+    "Several directories have the same node id but different directory ids.",
+    "only the directory that the voter set names may vote. Never run two processes with one"
+    " node id",
     remedy=Remedy.COMPARE_VOTERS,
 )
 STATIC_IGNORED = _kind(
     "STATIC-IGNORED",
     _WARNING,
-    "controller.quorum.voters is set while kraft.version is 1: Kafka ignores it, and says so by"
-    " the metric IgnoredStaticVoters.",
-    "take it out of the configuration and set controller.quorum.bootstrap.servers",
+    "controller.quorum.voters is set while kraft.version is 1. Kafka ignores it, and reports"
+    " that with the metric IgnoredStaticVoters.",
+    "remove it from the configuration and set controller.quorum.bootstrap.servers",
     references=(
         "KIP-853",
         "apache/kafka #20071",
@@ -328,8 +342,9 @@ STATIC_IGNORED = _kind(
 STATIC_DIFFER = _kind(
     "STATIC-DIFFER",
     _ERROR,
-    "At kraft.version 0 the settings are the voter set, and they differ.",
-    "make controller.quorum.voters the same on every controller and broker before any starts",
+    "At kraft.version 0 this setting is the voter set, and the nodes' settings differ.",
+    "make controller.quorum.voters the same on every controller and broker before you start"
+    " any of them",
     stake=Stake.NO_QUORUM,
     references=("KIP-853",),
     remedy=Remedy.SET_STATIC_VOTERS,
@@ -337,9 +352,10 @@ STATIC_DIFFER = _kind(
 ENDPOINT_DIFFERS = _kind(
     "ENDPOINT-DIFFERS",
     _WARNING,
-    "A controller's settings advertise another endpoint than the voters have for it.",
-    "at kraft.version 1 a voter tells the leader its new endpoints by itself once it can reach it;"
-    " change one controller at a time, since with a majority changed at once nobody finds a leader",
+    "A controller's settings advertise another endpoint than the voter set has for it.",
+    "at kraft.version 1 a voter reports its new endpoints to the leader once it can reach it."
+    " Change one controller at a time: if you change a majority at once, the nodes cannot"
+    " find a leader",
     references=(
         "KIP-853",
         "KIP-1347",
@@ -358,14 +374,14 @@ BOOTSTRAP_FORM = _kind(
     "BOOTSTRAP-FORM",
     _ERROR,
     "An entry of controller.quorum.bootstrap.servers is not host:port: Kafka refuses to start.",
-    "write host:port entries with commas between them, an IPv6 address in brackets",
+    "write host:port entries separated by commas. Put an IPv6 address in brackets",
     references=("KIP-853",),
 )
 NO_QUORUM = _kind(
     "NO-QUORUM",
     _ERROR,
-    "The settings name neither voters nor bootstrap servers: the node cannot find its quorum.",
-    "set controller.quorum.bootstrap.servers, or at kraft.version 0 controller.quorum.voters",
+    "The settings name neither voters nor bootstrap servers, so the node cannot find its quorum.",
+    "set controller.quorum.bootstrap.servers. At kraft.version 0 set controller.quorum.voters",
     stake=Stake.NO_QUORUM,
     references=("KIP-853",),
     remedy=Remedy.SET_BOOTSTRAP_SERVERS,

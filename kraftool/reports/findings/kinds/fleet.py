@@ -15,39 +15,39 @@ _ERROR, _WARNING = Severity.ERROR, Severity.WARNING
 FAILED = _kind(
     "FAILED",
     _ERROR,
-    "A directory could not be examined, since kraftool failed on it; nothing is known of it.",
-    "run kraftool doctor --debug on this directory alone, and report what it says",
+    "kraftool failed while it examined a directory. Nothing is known about that directory.",
+    "run kraftool doctor --debug on this directory alone, and report its output as a defect",
     undecoded=True,
 )
 SAME_CLUSTER_ID = _kind(
     "SAME-CLUSTER-ID",
     _ERROR,
-    "Two clusters have one cluster id: nothing keeps a node of one from joining the other.",
-    "find out which one has the id by right; the other can get a new one only by being formatted"
-    " anew. Until then keep their networks and bootstrap servers apart",
+    "Two clusters have the same cluster id, so a node of one can join the other.",
+    "find out which cluster the id belongs to. The other cluster gets a new id only if you"
+    " format it again. Until then keep their networks and bootstrap servers separate",
     stake=Stake.MIXED_UP,
 )
 OTHER_LOG = _kind(
     "OTHER-LOG",
     _ERROR,
-    "A directory holds the log of another cluster than its meta.properties names, as after disks or"
-    " folders were mixed up; it is not compared with either.",
-    "do not start Kafka on it, and delete nothing: __cluster_metadata-0 is to go back to the node"
-    " that it is from, as a whole, and this node's own is to be looked for",
+    "A directory has the log of another cluster than its meta.properties names, as after"
+    " disks or folders were mixed up. kraftool compares it with neither cluster.",
+    "do not start Kafka on it, and delete nothing. Move the whole __cluster_metadata-0 back"
+    " to the node that it came from, and look for this node's own",
     stake=Stake.MIXED_UP,
 )
 METADATA_VERSION = _kind(
     "METADATA-VERSION",
     _WARNING,
     "Nodes of one cluster are at different levels of metadata.version.",
-    "kraftool features on each directory tells since when; a node that is merely behind catches up"
-    " when it follows the leader",
+    "run kraftool features on each directory to see since when. A node that is only behind"
+    " catches up when it follows the leader",
 )
 KRAFT_VERSION = _kind(
     "KRAFT-VERSION",
     _WARNING,
-    "Nodes of one cluster are at different levels of kraft.version, so that they look for the"
-    " voters in different places.",
-    "kraftool diff-voters on all directories tells since when; a node that is merely behind catches"
-    " up when it follows the leader",
+    "Nodes of one cluster are at different levels of kraft.version, so they read the voters"
+    " from different places.",
+    "run kraftool diff-voters on all directories to see since when. A node that is only"
+    " behind catches up when it follows the leader",
 )

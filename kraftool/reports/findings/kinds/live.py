@@ -14,248 +14,262 @@ _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 NO_LEADER = _kind(
     "NO-LEADER",
     _ERROR,
-    "No node that could be asked leads: nothing can be committed, brokers cannot register, and"
-    " voters can be neither added nor removed.",
-    "look at the nodes that could not be reached, and run kraftool simulate-election on the"
-    " controllers' directories to see who could win",
+    "None of the nodes that answered is the leader. Nothing can be committed, brokers cannot"
+    " register, and voters can be neither added nor removed.",
+    "check the nodes that did not answer. Run kraftool simulate-election on the controllers'"
+    " directories to see who can win",
 )
 TWO_LEADERS = _kind(
     "TWO-LEADERS",
     _WARNING,
-    "Two nodes answer as leaders, of different epochs: the older one is cut off from the majority,"
-    " and resigns when its time has run out. In one epoch this would be two separate quorums.",
-    "ask again after a few seconds; if it stays, compare the voter sets with kraftool diff-voters",
+    "Two nodes answer as leaders, in different epochs. The older one is cut off from the"
+    " majority and resigns when its timeout expires. Two leaders in one epoch would be two"
+    " separate quorums.",
+    "ask again after a few seconds. If there are still two, compare the voter sets with"
+    " kraftool diff-voters",
 )
 NO_CONTROLLER = _kind(
     "NO-CONTROLLER",
     _ERROR,
-    "The leader runs no controller: topics cannot be created, brokers that start exit, and brokers"
-    " that fail are not fenced. kraftool node run --witness leads so, as a last resort,"
-    " until a voter that runs a controller has caught up.",
-    "make sure that a voter runs a controller and catches up, and that a majority remains. The"
-    " leader hands over to it. If it leads after a minute, restart it without --witness",
+    "The leader runs no controller. Topics cannot be created, brokers that start exit, and"
+    " brokers that fail are not fenced. A node started with kraftool node run --witness leads"
+    " like this as a last resort, until a voter that runs a controller has caught up.",
+    "make sure that a voter runs a controller and catches up, and that a majority remains."
+    " The witness then hands over the leadership. If it still leads after a minute, restart"
+    " it without --witness",
 )
 ONE_CONTROLLER = _kind(
     "ONE-CONTROLLER",
     _WARNING,
-    "Only one of the voters that keep up runs a controller; the others are witnesses. If that one"
-    " fails, no active controller can be elected.",
-    "start a controller in place of a witness, or bring back the voters that do not keep up",
+    "Only one of the voters that keep up runs a controller. The others are witnesses. If that"
+    " one fails, no active controller can be elected.",
+    "replace a witness with a controller, or bring back the voters that do not keep up",
 )
 UNREACHED = _kind(
     "UNREACHED",
     _WARNING,
-    "A controller of this quorum could not be asked: it is down, unreachable from here, or rejects"
-    " our credentials.",
-    "check that the process is running, then the network on the way. Outside the node's network,"
-    " name a port-forward with --resolve ID=HOST:PORT",
+    "A controller of this quorum did not answer: it is down, unreachable from here, or"
+    " rejects our credentials.",
+    "check that the process is running, then check the network between here and there. From"
+    " outside the node's network, name a port-forward with --resolve ID=HOST:PORT",
 )
 REFUSED = _kind(
     "REFUSED",
     _WARNING,
-    "A node did not answer everything that it was asked, so that less can be said of it.",
-    "look for the error in the node's own log",
+    "A node answered only some of the requests, so the report on it is incomplete.",
+    "look for the error in that node's own log",
 )
 BROKER = _kind(
     "BROKER",
     _INFO,
-    "An address of --bootstrap-controller is a broker's. A broker passes questions on to the"
-    " leader, so that its answers are about the leader. kraftool asks a broker only for the"
+    "An address of --bootstrap-controller belongs to a broker. A broker forwards requests to"
+    " the leader, so its answers are about the leader. kraftool asks a broker only for the"
     " controllers' addresses, and never sends it a change.",
-    "name the controllers with --bootstrap-controller: they answer while no node leads, too",
+    "name the controllers with --bootstrap-controller: they also answer when there is no leader",
 )
 DISAGREE = _kind(
     "DISAGREE",
     _WARNING,
-    "Nodes do not name the same leader of the same epoch. During an election that is so for a"
-    " moment; if it stays, a node does not hear of the others.",
-    "ask again; then look at the network between the nodes named",
+    "Nodes name different leaders or epochs. That is normal for a moment during an election."
+    " If it stays, a node does not receive the others' messages.",
+    "ask again. If they still differ, check the network between the nodes named",
 )
 CLUSTER_ID = _kind(
     "CLUSTER-ID",
     _ERROR,
-    "The nodes asked are of different clusters, or one was formatted with another cluster id.",
+    "The nodes that answered belong to different clusters, or one was formatted with another"
+    " cluster id.",
     "name the controllers of one cluster with --bootstrap-controller",
 )
 NO_SPARE = _kind(
     "NO-SPARE",
     _WARNING,
-    "A bare majority of the voters is keeping up: if one more of them fails nothing can be"
+    "Only just a majority of the voters keeps up. If one more of them fails, nothing can be"
     " committed.",
-    "bring back the voters that do not keep up before anything else is stopped",
+    "bring back the voters that do not keep up before you stop anything else",
 )
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
     _ERROR,
-    "Fewer than a majority of the voters are keeping up: nothing is committed, and the leader is"
-    " about to resign.",
+    "Less than a majority of the voters keeps up. Nothing is committed, and the leader will"
+    " resign soon.",
     "bring back the voters that do not keep up",
 )
 SILENT = _kind(
     "SILENT",
     _WARNING,
     "A replica has not fetched from the leader for longer than three fetch timeouts.",
-    "look whether it runs and reaches the leader's controller listener",
+    "check that it runs and can reach the leader's controller listener",
 )
 LAG = _kind(
     "LAG",
     _WARNING,
-    "A replica fetches, but is behind the leader's log.",
-    "a replica that was away catches up by itself; look at its disk and network if the lag grows",
+    "A replica fetches, but it is behind the leader's log.",
+    "a replica that was away catches up by itself. Check its disk and network if the lag grows",
 )
 STUCK = _kind(
     "STUCK",
     _ERROR,
-    "The leader's log has grown and the high watermark has not: records are written, and no"
-    " majority has them.",
+    "The leader's log grew but the high watermark did not: the leader writes records that a"
+    " majority does not have.",
     "bring back the voters that do not keep up",
 )
 IDLE = _kind(
     "IDLE",
     _INFO,
-    "The log did not grow between two looks. An active controller writes a record at least every"
-    " metadata.max.idle.interval.ms, unless that is 0.",
+    "The log did not grow between two polls. An active controller writes a record at least"
+    " every metadata.max.idle.interval.ms, unless that is 0.",
 )
 ELECTION = _kind(
     "ELECTION",
     _WARNING,
-    "The epoch changed between two looks: there was an election.",
-    "kraftool timeline on the controllers' directories shows how often that happens",
+    "The epoch changed between two polls: there was an election.",
+    "run kraftool timeline on the controllers' directories to see how often that happens",
 )
 FEATURE_RANGE = _kind(
     "FEATURE-RANGE",
     _ERROR,
-    "A level is finalized that a node does not support: it cannot lead, and stops when it reads"
-    " of it.",
+    "A finalized feature level is one that a node does not support. The node cannot lead, and"
+    " it stops when it reads the record.",
     "upgrade the software of the node named",
 )
 FEATURES_DIFFER = _kind(
     "FEATURES-DIFFER",
     _WARNING,
-    "Nodes tell different finalized levels, in two looks: one of them does not apply the metadata.",
-    "kraftool features on their directories tells which records they have",
+    "Nodes report different finalized levels in two polls: one of them does not apply the"
+    " metadata.",
+    "run kraftool features on their directories to see which records they have",
 )
 FEW_VOTERS = _kind(
     "FEW-VOTERS",
     _INFO,
-    "With one or two voters no failure is survived.",
+    "A quorum with one or two voters cannot tolerate any failure.",
     "add controllers until there are three or five voters",
 )
 EVEN_VOTERS = _kind(
     "EVEN-VOTERS",
     _INFO,
-    "An even number of voters survives no more failures than one fewer would.",
-    "three or five voters are usual",
+    "An even number of voters tolerates no more failures than one voter fewer would.",
+    "use three or five voters",
 )
 STANDBY = _kind(
     "STANDBY",
     _INFO,
-    "A controller is registered and is no voter: it takes no part in elections.",
-    "kraftool quorum add-controller makes it a voter",
+    "A controller is registered but is not a voter. It takes no part in elections.",
+    "to make it a voter, run kraftool quorum add-controller",
 )
 OTHER_DIRECTORY = _kind(
     "OTHER-DIRECTORY",
     _ERROR,
-    "A voter's node fetches with another directory id than the voters know: it runs on another"
-    " directory, observes, and its vote does not count.",
-    "look for the directory with the id that the voters have, and start that one. Only where it is"
-    " lost: kraftool quorum remove-controller with that id, then add-controller",
+    "A voter fetches with another directory id than the voter set has. It runs on another"
+    " directory, so it only observes and its vote does not count.",
+    "find the directory with the id in the voter set, and start the node on that one. Only if"
+    " it is lost: run kraftool quorum remove-controller with that id, then add-controller",
 )
 ENDPOINT = _kind(
     "ENDPOINT",
     _WARNING,
-    "Nobody answers where a voter is recorded, and a controller of this cluster that no recorded"
-    " endpoint leads to answers elsewhere: it may be that voter, moved.",
-    "where it is: set its advertised.listeners and restart it, or tell the leader with kraftool"
-    " quorum endpoints",
+    "No node answers at the endpoint recorded for a voter. Another controller of this cluster"
+    " answers at an endpoint that no voter is recorded with: it may be that voter at a new"
+    " address.",
+    "if it is: set its advertised.listeners and restart it, or report the new endpoint to the"
+    " leader with kraftool quorum endpoints",
 )
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _WARNING,
-    "A metadata record claims a kraft.version that the quorum does not have: Kafka 3.9 answers an"
-    " upgrade with success and writes only that record. The voters are still static.",
-    "leave controller.quorum.voters as it is, and upgrade kraft.version again from Kafka 4.1 on",
+    "A metadata record names a kraft.version that the quorum does not have. Kafka 3.9 reports"
+    " an upgrade as successful but writes only that record. The voters are still static.",
+    "keep controller.quorum.voters as it is, and upgrade kraft.version again with Kafka 4.1"
+    " or later",
 )
 STATIC = _kind(
     "STATIC",
     _INFO,
-    "The voters are static (kraft.version 0): they are read from controller.quorum.voters, and can"
-    " be changed by no command.",
-    "kraftool quorum upgrade --dry-run tells what stands in the way of kraft.version 1",
+    "The voters are static (kraft.version 0): nodes read them from controller.quorum.voters,"
+    " and no command can change them.",
+    "run kraftool quorum upgrade --dry-run to see what prevents kraft.version 1",
 )
 
 # What the committed metadata says of the cluster, beside who fetches it.
 UNOBSERVED = _kind(
     "UNOBSERVED",
     _WARNING,
-    "The committed metadata could not be read, so that nothing is said of what it holds. Only a"
-    " leader that has committed in its epoch tells it; other controllers answer"
+    "kraftool could not read the committed metadata, so it reports nothing about its content."
+    " Only a leader that has committed in its epoch serves it. Other controllers answer"
     " NOT_LEADER_OR_FOLLOWER.",
-    "ask again once there is a leader; an authorizer wants ClusterAction on the cluster for it",
+    "ask again once there is a leader. If an authorizer is on, it requires ClusterAction on"
+    " the cluster for this",
 )
 FENCED = _kind(
     "FENCED",
     _WARNING,
-    "A registered broker is fenced: it leads no partition and takes no clients. Its heartbeats do"
-    " not come, or it has not caught up since it started.",
-    "look at the broker's own log; kafka-cluster unregister removes one that is gone for good",
+    "A registered broker is fenced: it leads no partition and serves no clients. Its"
+    " heartbeats do not arrive, or it has not caught up since it started.",
+    "look at the broker's own log. If the broker is gone for good, remove it with"
+    " kafka-cluster unregister",
 )
 SHUTTING_DOWN = _kind(
     "SHUTTING-DOWN",
     _INFO,
-    "A broker is in controlled shutdown: it hands over what it leads, and then stops.",
+    "A broker is in controlled shutdown: it hands over the partitions that it leads, and then"
+    " stops.",
 )
 BROKER_ABSENT = _kind(
     "BROKER-ABSENT",
     _WARNING,
-    "A broker counts as active and does not fetch metadata from the leader: the active controller"
-    " is about to fence it, or the broker sends only heartbeats and works with old metadata.",
-    "look whether the broker reaches the leader's controller listener",
+    "A broker counts as active but does not fetch metadata from the leader. Either the active"
+    " controller will fence it soon, or the broker sends only heartbeats and works with old"
+    " metadata.",
+    "check that the broker can reach the leader's controller listener",
 )
 UNDER_MIN_ISR = _kind(
     "UNDER-MIN-ISR",
     _ERROR,
-    "Partitions have fewer replicas in sync than min.insync.replicas: producers with acks=all are"
-    " refused. Only what topic and dynamic broker configs say of it is known here; where they say"
-    " nothing, Kafka's default of 1 is taken.",
-    "bring back the brokers that their other replicas are on",
+    "Partitions have fewer replicas in sync than min.insync.replicas, so they refuse"
+    " producers with acks=all. kraftool knows only the topic and dynamic broker configs here."
+    " Where those do not set it, kraftool assumes Kafka's default of 1.",
+    "bring back the brokers that have their other replicas",
 )
 UNDER_REPLICATED = _kind(
     "UNDER-REPLICATED",
     _WARNING,
-    "Partitions have replicas that are not in sync: of brokers that are fenced or slow.",
-    "bring back the brokers named; where none is fenced, look at their disks and network",
+    "Partitions have replicas that are not in sync, because their brokers are fenced or slow.",
+    "bring back the brokers named. If none of them is fenced, check their disks and network",
 )
 IMBALANCE = _kind(
     "IMBALANCE",
     _INFO,
-    "More than a tenth of the partitions that a broker is the first replica of are led by others."
-    " With auto.leader.rebalance.enable the controller mends that within five minutes.",
-    "kafka-leader-election --election-type preferred --all-topic-partitions does it at once",
+    "A broker is the preferred leader of partitions, but other brokers lead more than a tenth"
+    " of these. With auto.leader.rebalance.enable the controller corrects that within five"
+    " minutes.",
+    "to correct it at once, run kafka-leader-election --election-type preferred"
+    " --all-topic-partitions",
 )
 REASSIGNING = _kind(
     "REASSIGNING",
     _INFO,
     "Partitions are being reassigned to other brokers.",
-    "kafka-reassign-partitions --list shows how far they are",
+    "run kafka-reassign-partitions --list to see the progress",
 )
 ELECTIONS = _kind(
     "ELECTIONS",
     _WARNING,
-    "New leaders within an hour, during whose elections nothing is committed. It is a warning where"
-    " they are more than one restart of every voter explains.",
-    "kraftool timeline on the controllers' directories shows who lost the leadership and when",
+    "New leaders were elected within an hour. Nothing is committed during an election. This"
+    " is a warning if there were more elections than one restart of every voter explains.",
+    "run kraftool timeline on the controllers' directories to see who lost the leadership and when",
 )
 SNAPSHOT_AGE = _kind(
     "SNAPSHOT-AGE",
     _INFO,
     "The leader's newest snapshot is older than twice the default of"
-    " metadata.log.max.snapshot.interval.ms: a node that starts has to replay all that came since.",
-    "look at that setting, and at SnapshotEmitter's metrics and the log of the controllers",
+    " metadata.log.max.snapshot.interval.ms. A node that starts has to replay all records"
+    " since then.",
+    "check that setting, the metrics of SnapshotEmitter, and the controllers' logs",
 )
 TRANSACTION_OPEN = _kind(
     "TRANSACTION-OPEN",
     _INFO,
-    "A metadata transaction is open: what it changed is visible to nobody until it ends. That lasts"
-    " for a moment; the next active controller aborts one that was left open.",
+    "A metadata transaction is open: its changes are not visible until it is committed. That"
+    " normally takes a moment. The next active controller aborts one that was left open.",
 )

@@ -13,26 +13,28 @@ from kraftool.reports.findings.kinds import Area
 _kind = Area("KT-LOG").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 _KEEP = (
-    "keep a copy before Kafka starts here: it cuts the log at the first bad batch, with only"
-    " warnings in its own log, or wipes all of it if a snapshot lies beyond"
+    "keep a copy before you start Kafka here. Kafka cuts the log at the first bad batch, or"
+    " deletes all of it if a snapshot is beyond the log. It only writes warnings to its own"
+    " log"
 )
 
 TORN_TAIL = _kind(
     "TORN-TAIL",
     _WARNING,
     "The log ends inside a batch, as after a crash or in a copy of a running node.",
-    "nothing to do: Kafka cuts it off at its next start",
+    "nothing to do: Kafka cuts it off when it next starts",
 )
 ZERO_TAIL = _kind(
     "ZERO-TAIL",
     _WARNING,
-    "The log ends in zeros, as a file system leaves them after a power loss.",
-    "Kafka cuts them off at its next start; other nodes tell whether records were lost with them",
+    "The log ends in zeros. A file system can leave zeros after a power loss.",
+    "Kafka cuts them off when it next starts. Compare with other nodes to see whether records"
+    " were lost",
 )
 DAMAGE = _kind(
     "DAMAGE",
     _ERROR,
-    "Bytes in the log are no batch.",
+    "Bytes in the log are not a batch.",
     _KEEP,
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
@@ -40,17 +42,18 @@ DAMAGE = _kind(
 MAGIC = _kind(
     "MAGIC",
     _ERROR,
-    "A batch has a magic that no Kafka knows, and its CRC fits, as after a flipped bit: no CRC"
-    " covers the magic. Kafka does not cut the log there; it exits at its start.",
-    "keep a copy. Where the magic is the only damage, writing 2 into that byte repairs the batch;"
-    " else take the log of an intact node",
+    "A batch has a magic that no Kafka version uses, but its CRC is correct, as after a"
+    " flipped bit: the CRC does not cover the magic. Kafka does not cut the log there. It"
+    " exits when it starts.",
+    "keep a copy. If the magic is the only damage, write 2 into that byte to repair the"
+    " batch. Otherwise use the log of an intact node",
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
 )
 CRC = _kind(
     "CRC",
     _ERROR,
-    "A batch's bytes are not those that its CRC was made of.",
+    "The bytes of a batch do not match its CRC.",
     _KEEP,
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
@@ -58,69 +61,72 @@ CRC = _kind(
 RECORDS = _kind(
     "RECORDS",
     _ERROR,
-    "The records of a batch cannot be told apart, or one cannot be decoded.",
-    "kraftool explain FILE --position N shows the bytes",
+    "The records of a batch cannot be separated, or one of them cannot be decoded.",
+    "run kraftool explain FILE --position N to see the bytes",
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
 )
 UNKNOWN_TYPE = _kind(
     "UNKNOWN-TYPE",
     _WARNING,
-    f"A record type or version that no Kafka up to {NEWEST_RELEASE} writes.",
-    "a newer Kafka wrote it, or it is damage; an older Kafka stops at it",
+    f"A record has a type or version that no Kafka up to {NEWEST_RELEASE} writes.",
+    "a newer Kafka wrote it, or it is damaged. An older Kafka stops at it",
     undecoded=True,
 )
 EPOCH_BACK = _kind(
     "EPOCH-BACK",
     _ERROR,
-    "A batch's leader epoch is below that of a batch before it, which Kafka never writes.",
-    "do not trust the log from here on; compare with another node's",
+    "The leader epoch of a batch is lower than that of an earlier batch. Kafka never writes that.",
+    "do not trust the log from here on. Compare it with another node's log",
     remedy=Remedy.TIMELINE,
 )
 GAP = _kind(
     "GAP",
     _ERROR,
-    "Offsets do not follow on each other. Kafka checks each batch by itself, and does not notice"
-    " most gaps.",
-    "do not trust the log from here on; compare with another node's",
+    "Offsets are not consecutive. Kafka checks each batch on its own and does not notice most"
+    " gaps.",
+    "do not trust the log from here on. Compare it with another node's log",
     remedy=Remedy.COPY_FIRST,
 )
 FILE_NAME = _kind(
     "FILE-NAME",
     _ERROR,
-    "A segment's name says something else than its content.",
-    "find out how it was renamed or edited before Kafka starts on it",
+    "A segment's name does not match its content.",
+    "find out how it was renamed or edited before you start Kafka on it",
 )
 NAME = _kind(
     "NAME",
     _ERROR,
-    "A file whose name ends like a segment's and begins with no offset: Kafka refuses to start.",
+    "A file name ends like a segment's but does not begin with an offset: Kafka refuses to start.",
     "move it out of the directory",
     remedy=Remedy.MOVE_ASIDE,
 )
 NAME_FORM = _kind(
     "NAME-FORM",
     _ERROR,
-    "A .log whose offset is not written as Kafka writes it: Kafka never reads it, but the segment"
-    " of that offset. Where there is none it makes an empty one, and that may cost the whole log.",
-    "move it out of the directory before Kafka starts there",
+    "Kafka would write the offset in this .log name in another form. It ignores this file and"
+    " opens the segment with the correct name instead. If there is none, Kafka creates an"
+    " empty one, and that may cost the whole log.",
+    "move it out of the directory before you start Kafka there",
     remedy=Remedy.MOVE_ASIDE,
 )
-NOT_METADATA = _kind("NOT-METADATA", _INFO, "A segment of another topic than the metadata's.")
+NOT_METADATA = _kind(
+    "NOT-METADATA", _INFO, "A segment belongs to another topic than the metadata topic."
+)
 SWAP = _kind(
     "SWAP",
     _ERROR,
-    "A segment's .swap file: Kafka makes a segment of it at its start, and the log then ends behind"
-    " it. The metadata log never leaves such a file.",
-    "move it out of the directory before Kafka starts there",
+    "A segment has a .swap file. When Kafka starts, it makes a segment of it, and the log"
+    " then ends behind that segment. The metadata log never leaves such a file.",
+    "move it out of the directory before you start Kafka there",
     remedy=Remedy.MOVE_ASIDE,
 )
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _WARNING,
-    "A FeatureLevelRecord claims a kraft.version that the control records do not have.",
-    "the quorum still has static voters: leave controller.quorum.voters as it is, and upgrade"
-    " kraft.version again from Kafka 4.1 on",
+    "A FeatureLevelRecord names a kraft.version that the control records do not have.",
+    "the quorum still has static voters. Keep controller.quorum.voters as it is, and upgrade"
+    " kraft.version again with Kafka 4.1 or later",
     references=(
         "KIP-853",
         "KIP-1022",
@@ -130,7 +136,7 @@ FALSE_UPGRADE = _kind(
 TXN_OPEN = _kind(
     "TXN-OPEN",
     _WARNING,
-    "A metadata transaction is open at the log's end; its records are not visible.",
+    "A metadata transaction is open at the end of the log. Its records are not visible.",
     "the next active controller aborts it",
     references=("KIP-868",),
     remedy=Remedy.DUMP_TRANSACTION,
@@ -138,39 +144,39 @@ TXN_OPEN = _kind(
 MISSING = _kind(
     "MISSING",
     _WARNING,
-    "There are snapshots but no log: what came after them is gone.",
-    "another node has the records; let this one fetch them rather than lead",
+    "There are snapshots but no log. The records after the snapshots are gone.",
+    "another node has the records. Let this node fetch them, and do not let it lead",
     remedy=Remedy.DESCRIBE_REPLICATION,
 )
 NONE = _kind(
     "NONE",
     _INFO,
-    "There is no metadata log: the directory was never used, is one of several in log.dirs, or its"
-    " metadata partition was removed.",
-    "a directory that was never used needs nothing. But a voter whose log was here forgot its vote"
-    " with it, and may vote twice in one epoch: before that starts, write quorum-state with the"
-    " highest epoch of all voters + 1 and no vote",
+    "There is no metadata log: the directory was never used, is one of several in log.dirs,"
+    " or somebody removed its metadata partition.",
+    "a directory that was never used needs nothing. But if a voter's log was here, the voter"
+    " forgot its vote with it and may vote twice in one epoch. Before that voter starts,"
+    " write quorum-state with the highest epoch of all voters + 1 and no vote",
 )
 INDEX = _kind(
     "INDEX",
     _WARNING,
     "An index is damaged.",
-    "Kafka makes it anew at its start; if it happens again, look at the disk",
+    "Kafka recreates it when it starts. If it happens again, check the disk",
     undecoded=True,
 )
 PRODUCER_STATE = _kind(
     "PRODUCER-STATE",
     _WARNING,
-    "A producer state snapshot is damaged; Kafka deletes it and reads the log instead.",
+    "A producer state snapshot is damaged. Kafka deletes it and reads the log instead.",
     undecoded=True,
 )
 REPLAY = _kind(
     "REPLAY",
     _ERROR,
-    "A record does not fit the state before it: a controller that replays it stops.",
-    "kraftool explain FILE --offset N shows it; replacing its batch by NoOps of the same offsets"
-    " and epoch brings the controller back and keeps what follows, which cutting the log there"
-    " would take away",
+    "A record does not fit the state before it. A controller that replays it stops.",
+    "run kraftool explain FILE --offset N to see it. To bring the controller back, replace"
+    " the record's batch with NoOps at the same offsets and epoch. That keeps the records"
+    " that follow. Cutting the log there would lose them",
     remedy=Remedy.EXPLAIN_RECORD,
 )
 
@@ -178,43 +184,47 @@ REPLAY = _kind(
 RECORD_FORM = _kind(
     "RECORD-FORM",
     _ERROR,
-    "A record has a form that Kafka's raft reader refuses: every node that reads it dies.",
-    "kraftool explain FILE --position N shows the bytes; take the log of an intact node",
+    "Kafka's raft reader refuses the form of a record. Every node that reads it exits.",
+    "run kraftool explain FILE --position N to see the bytes, and use the log of an intact node",
 )
 BATCH_FORM = _kind(
     "BATCH-FORM",
     _WARNING,
-    "A batch that Kafka can read, and that no KRaft leader writes.",
-    "find out what wrote it; compare with another node's log",
+    "Kafka can read this batch, but no KRaft leader writes one like it.",
+    "find out what wrote it, and compare with another node's log",
 )
 EPOCH_START = _kind(
     "EPOCH-START",
     _INFO,
-    "A leader's first batch is a LeaderChange; an epoch begins here without one.",
-    "batches that a recovery tool appended look like this, and so does one with a flipped bit: no"
-    " CRC covers the epoch, and Kafka believes it in elections. Compare with another node's log",
+    "An epoch begins here without a LeaderChange. Every leader's first batch is one.",
+    "batches that a recovery tool appended look like this. So does a batch with a flipped"
+    " bit: no CRC covers the epoch, and Kafka trusts it in elections. Compare with another"
+    " node's log",
 )
 TWO_LEADERS = _kind(
     "TWO-LEADERS",
     _ERROR,
-    "Two LeaderChange records name different leaders of one epoch, which the protocol rules out.",
-    "a voter forgot its vote, or a log was edited: compare all nodes' logs before any of them runs",
+    "Two LeaderChange records name different leaders for one epoch. The protocol makes that"
+    " impossible.",
+    "a voter forgot its vote, or somebody edited a log. Compare all nodes' logs before you"
+    " start any of them",
     remedy=Remedy.TIMELINE,
 )
 VOTERS = _kind(
     "VOTERS",
     _ERROR,
-    "A KRaftVoters record that no Kafka writes.",
-    "kraftool dump-log --type KRaftVoters shows the history; compare with another node's",
+    "A KRaftVoters record is not one that Kafka writes.",
+    "run kraftool dump-log --type KRaftVoters to see the history, and compare with another node's",
 )
 VOTERS_JUMP = _kind(
     "VOTERS-JUMP",
     _WARNING,
-    "One record changes several voters at once, or swaps one for another, which no add, remove or"
-    " update of Kafka does: the majorities of the two sets need not overlap.",
-    "it was written by hand, as after a lost majority. Nodes of the set before it that do not have"
-    " it can elect among themselves and commit other records: do not let any of them start with its"
-    " old directory, or, if they are the healthy ones, not the node that has the record",
+    "One record changes several voters at once, or replaces one with another. No add, remove"
+    " or update in Kafka does that. The majorities of the two voter sets need not overlap.",
+    "it was written by hand, as after a lost majority. Nodes of the earlier set that do not"
+    " have this record can elect a leader among themselves and commit other records. Do not"
+    " start any of them with its old directory. If those nodes are the healthy ones, do not"
+    " start the node that has the record",
     references=(
         "KIP-853",
         "apache/kafka #17728",
@@ -224,28 +234,29 @@ VOTERS_JUMP = _kind(
 KRAFT_VERSION = _kind(
     "KRAFT-VERSION",
     _ERROR,
-    "The kraft.version of the control records goes back, or has a level that Kafka does not have.",
+    "The control records set kraft.version to a lower level, or to one that Kafka does not have.",
     "compare with another node's log",
 )
 INDEX_DIFFERS = _kind(
     "INDEX-DIFFERS",
     _WARNING,
-    "An index does not fit the batches of its segment, so that reads may begin at a wrong place.",
-    "Kafka makes it anew at its start; if it happens again, look at the disk",
+    "An index does not match the batches of its segment, so reads may begin at a wrong place.",
+    "Kafka recreates it when it starts. If it happens again, check the disk",
 )
 PRODUCERS = _kind(
     "PRODUCERS",
     _WARNING,
-    "Files beside the metadata log tell of producers, which it never has.",
-    "the file is another partition's: find out how it came here",
+    "Files next to the metadata log are about producers. The metadata log never has producers.",
+    "the file belongs to another partition: find out how it came here",
 )
-NOT_CHECKED = _kind("NOT-CHECKED", _INFO, "What was not checked may be right or wrong.")
+NOT_CHECKED = _kind("NOT-CHECKED", _INFO, "kraftool did not check this. It may be right or wrong.")
 DIVERGED = _kind(
     "DIVERGED",
     _ERROR,
     "Two nodes have different records at the same offset.",
-    "normal for a node that led last and lost it (then no error): it cuts its log when it fetches"
-    " from the next leader. If records of the side that gives way were committed, they are lost:"
-    " keep a copy of both directories before either node starts",
+    "normal for a node that was the last leader and lost the leadership (then this is not an"
+    " error): it truncates its log when it fetches from the next leader. If records on the"
+    " side that is truncated were committed, they are lost. Keep a copy of both directories"
+    " before you start either node",
     stake=Stake.TWO_HISTORIES,
 )

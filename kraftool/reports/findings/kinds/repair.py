@@ -15,102 +15,105 @@ _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 NOT_APPLIED = _kind(
     "NOT-APPLIED",
     _ERROR,
-    "The plan changes files of this directory, and was not applied to it. A node that is started on"
-    " it is not part of what was planned.",
-    "run kraftool recover apply there while its node is stopped",
+    "The plan changes files of this directory, but it was not applied here. A node that you"
+    " start on it is not part of the planned quorum.",
+    "stop the node and run kraftool recover apply there",
 )
 HALF = _kind(
     "HALF",
     _ERROR,
-    "apply or undo was interrupted here: some files are as planned and some as before.",
-    "run the same command again: it finishes; do not start the node before",
+    "apply or undo was interrupted here: some files are already changed and some are not.",
+    "run the same command again to finish it. Do not start the node before that",
 )
 KEPT = _kind(
     "KEPT",
     _INFO,
-    "A recovery plan was carried out in this directory, or begun; its folder keeps the originals.",
-    "when the quorum is well, the folder can be deleted",
+    "A recovery plan was applied, or begun, in this directory. Its folder keeps the original"
+    " files.",
+    "when the quorum is healthy, you can delete the folder",
 )
 UNDONE = _kind(
     "UNDONE",
     _ERROR,
-    "The plan was applied here and undone again.",
+    "The plan was applied here and then undone.",
     "apply it again, or make another plan",
 )
 NOT_AS_PLANNED = _kind(
     "NOT-AS-PLANNED",
     _ERROR,
-    "A file is not as the plan made it, though no node has run on the directory since.",
-    "somebody changed it: undo the plan where that is still possible, and plan again",
+    "A file is not as the plan wrote it, although no node has run on the directory since.",
+    "somebody changed it. Undo the plan if that is still possible, and make a new plan",
 )
 MOVED_ON = _kind(
     "MOVED-ON",
     _INFO,
-    "A node has run on the directory since the plan was applied. Once it has changed the log or"
-    " quorum-state, the plan cannot be undone.",
+    "A node has run on the directory since the plan was applied. Once the node has changed"
+    " the log or quorum-state, the plan cannot be undone.",
 )
 ANOTHER_PLAN = _kind(
     "ANOTHER-PLAN",
     _WARNING,
-    "Another plan was begun in this directory and is neither finished nor undone.",
-    "finish that one first; its folder has the plan's file",
+    "Another plan was begun in this directory and was neither finished nor undone.",
+    "finish that one first. Its folder has the plan's file",
 )
 VOTERS = _kind(
     "VOTERS",
     _ERROR,
-    "The voters are others than the plan's: elections are held among those.",
-    "see kraftool diff-voters for where they come from",
+    "The voters differ from those of the plan, and these voters hold the elections.",
+    "run kraftool diff-voters to see where they come from",
 )
 VOTERS_CHANGED = _kind(
     "VOTERS-CHANGED",
     _INFO,
-    "Voters were added or removed since, which is what comes after a recovery.",
+    "Voters were added or removed since the recovery. That is normal after a recovery.",
 )
 DISAGREE = _kind(
     "DISAGREE",
     _ERROR,
-    "Two logs, or a log and the leader, do not name the same voters: at least one belongs to"
-    " another history.",
-    "stop the node whose voters are not the leader's; kraftool recover plan tells how it returns",
+    "Two logs, or a log and the leader, name different voters. At least one of them belongs"
+    " to another history.",
+    "stop the node whose voters differ from the leader's. kraftool recover plan shows how the"
+    " node can return",
 )
 OLD_QUORUM = _kind(
     "OLD-QUORUM",
     _ERROR,
-    "A leader answers whose epoch is below the one that the plan began: old voters elect among"
-    " themselves, and what they commit is not in the recovered quorum.",
-    "stop every node of the plan's quarantine now, before any node hears of both",
+    "A leader answers with a lower epoch than the one that the plan began. Old voters elect a"
+    " leader among themselves, and the recovered quorum does not have what they commit.",
+    "stop every node in the plan's quarantine now, before any node hears from both leaders",
 )
 QUARANTINED = _kind(
     "QUARANTINED",
     _ERROR,
-    "A node runs that the plan keeps off: it may lead a quorum of its own, or die of this one.",
-    "stop it; the plan's quarantine list says how it comes back",
+    "A node that the plan keeps offline is running. It may lead a quorum of its own, or exit"
+    " when it hears from this one.",
+    "stop it. The plan's quarantine list says how it can return",
 )
 RETURNED = _kind(
     "RETURNED",
     _INFO,
-    "A node of the plan's quarantine runs and follows the recovered quorum's leader.",
+    "A node in the plan's quarantine is running and follows the recovered quorum's leader.",
 )
 RESTART = _kind(
     "RESTART",
     _WARNING,
-    "The broker registered before the recovery, and has not since: its epoch is stale, and what it"
-    " asks of the controller is refused.",
-    "restart it, or start it if it is off",
+    "The broker registered before the recovery and not since. Its epoch is stale, and the"
+    " controller refuses its requests.",
+    "restart it, or start it if it is stopped",
 )
 UNCLEAN = _kind(
     "UNCLEAN",
     _INFO,
-    "Leaders of partitions were elected uncleanly. It is so where brokers were killed, and not shut"
-    " down, while there was no quorum: who led last leads again, with what its disk has.",
-    "the state ends with the next change of the ISR; compare what producers sent with what is there"
-    " if a broker's disk or power failed, too",
+    "Partitions elected leaders uncleanly. That happens if brokers were killed, and not shut"
+    " down, while there was no quorum. The last leader leads again, with what its disk has.",
+    "this state ends with the next change of the ISR. If a broker also lost its disk or"
+    " power, compare what producers sent with what is there",
 )
 SETTING = _kind(
     "SETTING",
     _WARNING,
-    "server.properties does not say what the plan needs of it.",
-    "change the file before the node is started; kraftool does not write it",
+    "server.properties does not have the settings that the plan needs.",
+    "change the file before you start the node. kraftool does not write it",
 )
 
 # --- what a rehearsal shows -------------------------------------------------------------------
@@ -118,64 +121,67 @@ SETTING = _kind(
 NO_LEADER = _kind(
     "NO-LEADER",
     _ERROR,
-    "Nobody leads of the voters that the plan makes, though a majority of them was started.",
-    "do not apply the plan; kraftool simulate-election on the copies (--keep) says why",
+    "None of the plan's voters leads, although a majority of them was started.",
+    "do not apply the plan. Run kraftool simulate-election on the copies (--keep) to see why",
 )
 SIMULATOR_DIFFERS = _kind(
     "SIMULATOR-DIFFERS",
     _WARNING,
-    "The simulator elects nobody in any run, but the nodes that were started on the copies elect a"
-    " leader.",
-    "believe the nodes: they start on the files themselves, the simulator on what kraftool read of"
-    " them. Please report the plan as a defect of the simulator",
+    "The simulator elects no leader in any run, but the nodes started on the copies elect one.",
+    "trust the nodes: they start on the files themselves, and the simulator uses what"
+    " kraftool read from them. Please report the plan as a defect of the simulator",
 )
 AHEAD = _kind(
     "AHEAD",
     _WARNING,
-    "A node that the plan counts as lost has more of the log than all that the plan was made of.",
+    "A node that the plan counts as lost has more of the log than all directories that the"
+    " plan was made from.",
     "give its directory to kraftool recover plan: the records may be saved",
 )
 LOSES = _kind(
     "LOSES",
     _ERROR,
-    "Records that the recovered quorum had committed are gone once old voters are back.",
-    "keep every node of the plan's quarantine off, as it says there; --fence makes that sure",
+    "Records that the recovered quorum had committed are lost once old voters return.",
+    "keep every node in the plan's quarantine offline, as the list says. --fence makes sure"
+    " of that",
 )
 TWO_QUORUMS = _kind(
     "TWO-QUORUMS",
     _ERROR,
-    "Old voters lead a quorum of their own beside the recovered one.",
-    "keep every node of the plan's quarantine off, as it says there; --fence keeps them apart",
+    "Old voters lead a quorum of their own in addition to the recovered one.",
+    "keep every node in the plan's quarantine offline, as the list says. --fence keeps the"
+    " two apart",
 )
 ENDS = _kind(
     "ENDS",
     _ERROR,
-    "A node ends since what it hears breaks the protocol: a Kafka would end, too.",
-    "keep every node of the plan's quarantine off, as it says there",
+    "The node stopped on a protocol violation. Kafka would stop too.",
+    "keep every node in the plan's quarantine offline, as the list says",
 )
 START = _kind(
     "START",
     _ERROR,
-    "A node that was started on the copies ended, or did not come to a quorum in time.",
-    "do not apply the plan before the reason is known; with --keep the copies and logs stay",
+    "A node started on the copies exited, or did not join a quorum in time.",
+    "do not apply the plan before you know the reason. --keep preserves the copies and logs",
 )
 STATE = _kind(
     "STATE",
     _ERROR,
-    "The metadata that the started quorum serves is not what the plan is to save.",
-    "do not apply the plan; with --keep the copies stay to be compared by kraftool diff-state",
+    "The started quorum serves other metadata than the plan is to save.",
+    "do not apply the plan. Use --keep to preserve the copies, and compare them with kraftool"
+    " diff-state",
 )
 NOT_SHOWN = _kind(
     "NOT-SHOWN",
     _WARNING,
-    "Too few directories of the plan's voters were given for a majority: who would lead is not"
-    " shown.",
-    "give their directories, or copies of them, with --dir",
+    "There are too few directories of the plan's voters for a majority. The rehearsal cannot"
+    " show who would lead.",
+    "add their directories, or copies of them, with --dir",
 )
 SNAPSHOT_IN_TIME = _kind(
     "RUNNING",
     _WARNING,
-    "A process held the directory's lock while it was copied: the copy is of a moment, and apply"
-    " refuses the directory as long as that runs.",
+    "A process held the directory's lock while kraftool copied it. The copy shows one moment,"
+    " and apply refuses the directory as long as that process runs.",
     "stop every node, then rehearse again",
 )

@@ -17,10 +17,10 @@ _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 TWO_FORMATS = _kind(
     "TWO-FORMATS",
     _ERROR,
-    "Nodes of one cluster id were formatted with different first voters: they are separate quorums"
-    " that take each other for their own, and never agree.",
-    "keep the quorum whose metadata is wanted; format the other controllers anew, with the same"
-    " --initial-controllers or with --no-initial-controllers, and add them one by one",
+    "Nodes with one cluster id were formatted with different initial voters. They are"
+    " separate quorums that mistake each other for their own, and never agree.",
+    "keep the quorum whose metadata you want. Format the other controllers again, with the"
+    " same --initial-controllers or with --no-initial-controllers, and add them one by one",
     stake=Stake.TWO_HISTORIES,
     references=(
         "KIP-853",
@@ -30,10 +30,10 @@ TWO_FORMATS = _kind(
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
     _ERROR,
-    "Every voter's directory was given, and with a majority of them Kafka cannot vote: no leader"
-    " can be elected.",
-    "mend the voters named until a majority can vote; until then neither add-controller nor"
-    " remove-controller works, since both need a leader",
+    "Kafka cannot vote on a majority of the voters' directories, and every voter's directory"
+    " was given. No leader can be elected.",
+    "repair the voters named until a majority can vote. Until then neither add-controller nor"
+    " remove-controller works, because both need a leader",
     stake=Stake.NO_QUORUM,
     references=(
         "KIP-595",
@@ -43,21 +43,22 @@ NO_MAJORITY = _kind(
 WIPED_VOTER = _kind(
     "WIPED-VOTER",
     _ERROR,
-    "A voter's directory has no metadata log, while other nodes have one: the vote that it gave is"
-    " forgotten with it, and it may vote twice in one epoch.",
-    "look for its own disk or another mount first; else write quorum-state with the highest epoch"
-    " of all voters + 1 and no vote before it starts",
+    "A voter's directory has no metadata log, while other nodes have one. The voter forgot"
+    " its vote with the log, and may vote twice in one epoch.",
+    "look for the voter's own disk or another mount first. If there is none, write"
+    " quorum-state with the highest epoch of all voters + 1 and no vote before the voter"
+    " starts",
     stake=Stake.TWO_HISTORIES,
 )
 FORGOTTEN_VOTE = _kind(
     "FORGOTTEN-VOTE",
     _ERROR,
-    "A voter's quorum-state is of an earlier epoch than one that it led or gave its vote in: an"
-    " older copy took the place of its directory. The vote is forgotten, and the node may vote"
-    " twice in one epoch; what its log lacks may be missing too.",
-    "do not start it so: put its own, newer directory back. Where there is none, write quorum-state"
-    " with the highest epoch of all voters + 1 and no vote before it starts. Of directories that"
-    " were copied one after the other from running nodes, copy this one again",
+    "A voter's quorum-state has an earlier epoch than one that the voter led or voted in: an"
+    " older copy replaced its directory. The vote is forgotten, so the node may vote twice in"
+    " one epoch. Records may be missing from its log too.",
+    "do not start it like this: put its own, newer directory back. If there is none, write"
+    " quorum-state with the highest epoch of all voters + 1 and no vote before it starts. If"
+    " the directories were copied one after another from running nodes, copy this one again",
     stake=Stake.TWO_HISTORIES,
     references=(
         "KIP-595",
@@ -67,20 +68,22 @@ FORGOTTEN_VOTE = _kind(
 DOUBLE_VOTE = _kind(
     "DOUBLE-VOTE",
     _ERROR,
-    "A voter gave its vote twice in one epoch, by its quorum-state and by a LeaderChange: it had"
-    " forgotten the first one, or a file was edited. Two leaders of that epoch are possible.",
-    "stop all controllers and keep a copy of every directory; compare all logs of that epoch before"
-    " any node starts",
+    "A voter voted twice in one epoch, according to its quorum-state and a LeaderChange: it"
+    " had forgotten the first vote, or somebody edited a file. Two leaders of that epoch are"
+    " possible.",
+    "stop all controllers and keep a copy of every directory. Compare all logs of that epoch"
+    " before you start any node",
     stake=Stake.TWO_HISTORIES,
     references=("KIP-595",),
 )
 AUTO_JOIN = _kind(
     "AUTO-JOIN",
     _WARNING,
-    "A controller that was removed from the voters has controller.quorum.auto.join.enable=true:"
-    " while it runs it adds itself again, within seconds.",
-    "stop that controller, or set controller.quorum.auto.join.enable=false on it, before"
-    " remove-controller",
+    "A controller that was removed from the voters has"
+    " controller.quorum.auto.join.enable=true. While it runs, it adds itself again within"
+    " seconds.",
+    "before remove-controller, stop that controller or set"
+    " controller.quorum.auto.join.enable=false on it",
     stake=Stake.TWO_HISTORIES,
     references=(
         "KIP-853",
@@ -92,10 +95,10 @@ AUTO_JOIN = _kind(
 MIGRATION_ORDER = _kind(
     "MIGRATION-ORDER",
     _ERROR,
-    "At kraft.version 0 the setting controller.quorum.voters is the voter set, and this node has"
-    " lost it: bootstrap servers replace it only once kraft.version is 1.",
-    "put controller.quorum.voters back, start all controllers, upgrade kraft.version, check it,"
-    " and only then replace the setting",
+    "At kraft.version 0 the setting controller.quorum.voters is the voter set, and this node"
+    " no longer has it. Bootstrap servers replace it only once kraft.version is 1.",
+    "put controller.quorum.voters back, start all controllers, upgrade kraft.version, and"
+    " check it. Only then replace the setting",
     stake=Stake.NO_QUORUM,
     references=(
         "KIP-853",
@@ -105,9 +108,9 @@ MIGRATION_ORDER = _kind(
 UPGRADE_DIRECTORY_ID = _kind(
     "UPGRADE-DIRECTORY-ID",
     _WARNING,
-    "A voter of a static quorum has no directory.id in meta.properties: kraft.version cannot be"
-    " upgraded to 1 while any voter lacks it.",
-    "start that node once with Kafka 3.7 or later, which writes one",
+    "A voter of a static quorum has no directory.id in meta.properties. kraft.version cannot"
+    " be upgraded to 1 while any voter lacks it.",
+    "start that node once with Kafka 3.7 or later, which writes a directory.id",
     references=(
         "KIP-853",
         "KIP-858",
@@ -116,10 +119,10 @@ UPGRADE_DIRECTORY_ID = _kind(
 LOCAL_ENDPOINT = _kind(
     "LOCAL-ENDPOINT",
     _WARNING,
-    "A voter's endpoint is an address of the machine itself, as it is recorded where"
-    " advertised.listeners was missing: no other node reaches this voter there.",
-    "set advertised.listeners on that node and restart it: at kraft.version 1 it tells the leader"
-    " its new endpoint by itself",
+    "A voter's endpoint is an address of the machine itself. Kafka records one when"
+    " advertised.listeners is missing. No other node can reach this voter there.",
+    "set advertised.listeners on that node and restart it: at kraft.version 1 it reports its"
+    " new endpoint to the leader",
     references=(
         "KIP-853",
         "apache/kafka #18350",
@@ -129,16 +132,18 @@ LOCAL_ENDPOINT = _kind(
 SAME_ENDPOINT = _kind(
     "SAME-ENDPOINT",
     _ERROR,
-    "Two voters have one endpoint: requests for one of them reach the other, which refuses them.",
+    "Two voters have the same endpoint. Requests for one of them reach the other, which"
+    " refuses them.",
     "give each controller an endpoint of its own in advertised.listeners",
     references=("KIP-853",),
 )
 ODD_ENDPOINT = _kind(
     "ODD-ENDPOINT",
     _WARNING,
-    "A voter's endpoint is none that can be reached: the wildcard address, no port, or a host name"
-    " that no resolver takes.",
-    "set advertised.listeners on that node to a name that the other nodes resolve, and restart it",
+    "A voter's endpoint cannot be reached: it is the wildcard address, it has no port, or no"
+    " resolver accepts its host name.",
+    "set advertised.listeners on that node to a name that the other nodes can resolve, and"
+    " restart it",
     references=(
         "KIP-853",
         "apache/kafka #22531",
@@ -147,29 +152,30 @@ ODD_ENDPOINT = _kind(
 VOTER_LISTENER = _kind(
     "VOTER-LISTENER",
     _ERROR,
-    "A voter has no endpoint for the first of controller.listener.names: a node that has to send"
-    " to this voter stops with an error.",
-    "use the same controller.listener.names on all nodes, its first entry being the one that the"
-    " voters are recorded with",
+    "A voter has no endpoint for the first entry of controller.listener.names. A node that"
+    " has to send to this voter stops with an error.",
+    "use the same controller.listener.names on all nodes. The first entry must be the"
+    " listener that the voters are recorded with",
     references=("KIP-853",),
 )
 SPLIT_BRAIN = _kind(
     "SPLIT-BRAIN",
     _ERROR,
-    "Two nodes lead, or led, in one epoch: one of them had forgotten its vote, or its log was"
-    " edited. Each may have answered clients for records that the other does not have.",
-    "stop all controllers and keep a copy of every directory; let only nodes of one side start",
+    "Two nodes lead, or led, in one epoch: one of them had forgotten its vote, or somebody"
+    " edited its log. Each may have acknowledged records that the other does not have.",
+    "stop all controllers and keep a copy of every directory. Then start only the nodes of"
+    " one side",
     stake=Stake.TWO_HISTORIES,
     references=("KIP-595",),
 )
 SAME_PLACE = _kind(
     "SAME-PLACE",
     _ERROR,
-    "Two logs have different bytes at the same offset and epoch. Kafka compares only these two"
-    " numbers, so it never notices, and the nodes have different metadata from there on.",
-    "choose one side, and let it have a leader; then on the nodes of the other, one after the other"
-    " and with Kafka stopped, move all of __cluster_metadata-0 but quorum-state away (not"
-    " meta.properties), so that they fetch everything anew",
+    "Two logs have different bytes at the same offset and epoch. Kafka compares only these"
+    " two numbers, so it never notices. The nodes have different metadata from there on.",
+    "choose one side, and let it elect a leader. Then treat the nodes of the other side one"
+    " at a time: stop Kafka, and move all of __cluster_metadata-0 except quorum-state away"
+    " (not meta.properties). The node then fetches everything again",
     stake=Stake.TWO_HISTORIES,
     references=("KIP-595",),
 )
@@ -177,27 +183,29 @@ SAME_PLACE = _kind(
 COMMITTED_MINORITY = _kind(
     "COMMITTED-MINORITY",
     _ERROR,
-    "Records that are committed, as a snapshot proves or a log that begins beyond them, are in"
-    " fewer than a majority of the voters' directories: the others can elect a leader without them,"
-    " and a node that follows it cuts them off, with only INFO lines in its own log.",
-    "do not start the others without a voter that has the records; keep a copy of its directory"
-    " first",
+    "Records are committed, as a snapshot or a log that begins after them proves, but less"
+    " than a majority of the voters' directories has them. The other voters can elect a"
+    " leader without the records. A node that follows it truncates them, and logs only INFO"
+    " lines.",
+    "do not start the other voters without one that has the records. Keep a copy of its"
+    " directory first",
     stake=Stake.TWO_HISTORIES,
 )
 OLD_MAJORITY = _kind(
     "OLD-MAJORITY",
     _ERROR,
-    "A majority of an earlier voter set has directories that know nothing of the later ones: these"
-    " nodes can elect a leader beside the voters of now, and both sides commit other records.",
-    "start the voters of now first; put the directories of nodes that were removed away",
+    "A majority of an earlier voter set has directories without the later voter sets. These"
+    " nodes can elect a leader in addition to that of the current voters, and both sides"
+    " commit different records.",
+    "start the current voters first. Keep the directories of removed nodes offline",
     stake=Stake.TWO_HISTORIES,
 )
 WHOLE_COPY = _kind(
     "WHOLE-COPY",
     _INFO,
-    "Logs are damaged at a place of which other directories show who has it whole.",
-    "keep a copy of what is whole before any node starts: Kafka cuts a log at its damage at every"
-    " start, and a majority of such logs goes on without what came after it",
+    "Logs are damaged at the same place. Other directories show who has that place whole.",
+    "before you start any node, keep a copy of what is whole. Kafka cuts a damaged log at"
+    " every start, and a majority of such logs goes on without the records after the damage",
     stake=Stake.LOST_DATA,
 )
 
@@ -205,9 +213,9 @@ WHOLE_COPY = _kind(
 ELECTIONS = _kind(
     "ELECTIONS",
     _WARNING,
-    "The leader changes often: controllers are too slow to answer in time (garbage collection,"
-    " disk, network), or restart.",
-    "look at GC pauses, disk latency and the network between the controllers; raise"
+    "The leader changes often: controllers restart, or answer too slowly (garbage collection,"
+    " disk, network).",
+    "check GC pauses, disk latency and the network between the controllers. Raise"
     " controller.quorum.fetch.timeout.ms only after that",
     references=(
         "KIP-595",
@@ -217,9 +225,9 @@ ELECTIONS = _kind(
 FAILED_ELECTIONS = _kind(
     "FAILED-ELECTIONS",
     _WARNING,
-    "Epochs were used up without a leader: elections that nobody won, one after the other.",
-    "fewer than a majority could be reached in that time, or two candidates kept splitting the"
-    " vote; look at the network and at the clocks of the logs of all controllers then",
+    "Epochs passed without a leader: no node won several elections in a row.",
+    "less than a majority was reachable at that time, or two candidates kept splitting the"
+    " vote. Check the network at that time, and the clocks in the logs of all controllers",
     references=(
         "KIP-595",
         "KIP-996",
@@ -228,10 +236,10 @@ FAILED_ELECTIONS = _kind(
 NO_LEADER = _kind(
     "NO-LEADER",
     _ERROR,
-    "quorum-state is many epochs beyond the log: this node has been electing for long and found"
-    " no majority. Kafka says nothing about it, it only tries again.",
-    "start the other voters, or find out why they do not answer: endpoints, certificates, cluster"
-    " id, a directory that was formatted anew",
+    "quorum-state is many epochs ahead of the log: this node has held elections for a long"
+    " time and found no majority. Kafka does not report this. It only tries again.",
+    "start the other voters, or find out why they do not answer: endpoints, certificates,"
+    " cluster id, a directory that was formatted again",
     stake=Stake.NO_QUORUM,
     references=(
         "KIP-595",
@@ -241,18 +249,19 @@ NO_LEADER = _kind(
 LAG = _kind(
     "LAG",
     _WARNING,
-    "A node's log ends more than 1000 records before another's in the same epoch: it does not keep"
-    " up, or its directory was copied earlier.",
-    "look at its disk and network; do not restart the others before it has caught up",
+    "A node's log ends more than 1000 records before another's in the same epoch. The node"
+    " does not keep up, or its directory was copied earlier.",
+    "check its disk and network. Do not restart the others before it has caught up",
 )
 
 # Snapshots.
 NO_SNAPSHOT = _kind(
     "NO-SNAPSHOT",
     _WARNING,
-    "There is no snapshot though the log is long enough for several: generating them fails, or was"
-    " switched off by a metadata fault. The log is never cleaned, and each start reads all of it.",
-    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart"
+    "There is no snapshot, although the log is long enough for several. Snapshot generation"
+    " fails, or a metadata fault switched it off. The log is never cleaned, and each start"
+    " reads all of it.",
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log. A restart"
     " switches generation on again",
     references=(
         "KIP-630",
@@ -262,9 +271,9 @@ NO_SNAPSHOT = _kind(
 OLD_SNAPSHOT = _kind(
     "OLD-SNAPSHOT",
     _WARNING,
-    "The newest snapshot is far older than the settings allow: generating them has stopped, as"
-    " after a fault while metadata was loaded.",
-    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log; a restart"
+    "The newest snapshot is much older than the settings allow. Snapshot generation has"
+    " stopped, as after a fault while metadata was loaded.",
+    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log. A restart"
     " switches generation on again",
     references=(
         "KIP-630",
@@ -274,48 +283,50 @@ OLD_SNAPSHOT = _kind(
 SNAPSHOT_ATTEMPTS = _kind(
     "SNAPSHOT-ATTEMPTS",
     _WARNING,
-    "Several unfinished snapshots are left: writing or fetching one fails again and again, as on a"
+    "Several unfinished snapshots are left: writing or fetching one fails repeatedly, as on a"
     " full disk. Kafka removes them when it starts.",
-    "look at free space and errors of the disk, then restart this node",
+    "check the free space and errors of the disk, then restart this node",
 )
 JUNK_SNAPSHOT = _kind(
     "JUNK-SNAPSHOT",
     _ERROR,
-    "A snapshot that cannot be loaded is named beyond the log: at its next start Kafka deletes the"
-    " log and all older snapshots for it, and then dies on it.",
-    "do not start Kafka before this file is out of the folder, nor let the node vote before its log"
-    " was compared with the other voters': where the snapshot was real, the log lacks what it held."
-    " Another node's checkpoint that fits the log is the better way",
+    "A snapshot that cannot be loaded has a name beyond the end of the log. At its next start"
+    " Kafka deletes the log and all older snapshots because of it, and then exits on it.",
+    "move this file out of the folder before you start Kafka. Compare the node's log with the"
+    " other voters' logs before it votes: if the snapshot was real, the log lacks records"
+    " that it held. It is better to use another node's checkpoint that fits the log",
     references=("KIP-630",),
 )
 STALE_SNAPSHOT = _kind(
     "STALE-SNAPSHOT",
     _ERROR,
-    "A snapshot of an earlier epoch lies beyond the log's end, as after the log was truncated by a"
-    " recovery. Kafka keeps the log; it loads the snapshot if no other has a higher epoch, and then"
-    " skips the log's records below the snapshot's offset.",
-    "only while the others have a leader, one node at a time: with Kafka stopped, move all of"
-    " __cluster_metadata-0 but quorum-state away (keep meta.properties); the node fetches"
-    " everything from the leader",
+    "A snapshot from an earlier epoch is beyond the end of the log, as after a recovery"
+    " truncated the log. Kafka keeps the log. If no other snapshot has a higher epoch, it"
+    " loads this one and then skips the log's records below the snapshot's offset.",
+    "do this only while the other nodes have a leader, one node at a time. With Kafka"
+    " stopped, move all of __cluster_metadata-0 except quorum-state away (keep"
+    " meta.properties). The node then fetches everything from the leader",
     references=("KIP-630",),
 )
 
 FOLDER_NAME = _kind(
     "FOLDER-NAME",
     _ERROR,
-    "A folder in a broker's log directory has no partition's name: the broker does not start.",
-    "move it out of the log directory; where it is lost+found, use a folder below the mount point"
-    " as the log directory",
+    "The name of a folder in a broker's log directory is not a partition's name. The broker"
+    " does not start.",
+    "move it out of the log directory. If it is lost+found, use a folder below the mount"
+    " point as the log directory",
 )
 
 # The state: features and nodes.
 FEATURE_RANGE = _kind(
     "FEATURE-RANGE",
     _ERROR,
-    "A finalized feature level is outside what a registered node's software has: that node cannot"
-    " register again, and a controller stops when it reads the record.",
-    "bring that node to a release that has the level; a metadata.version that changed records"
-    " cannot be taken back",
+    "A finalized feature level is outside the range that a registered node's software"
+    " supports. That node cannot register again, and a controller stops when it reads the"
+    " record.",
+    "upgrade that node to a release that supports the level. A metadata.version that changed"
+    " records cannot be downgraded",
     references=(
         "KIP-584",
         "KIP-778",
@@ -325,43 +336,43 @@ FEATURE_RANGE = _kind(
 NOT_REGISTERED = _kind(
     "NOT-REGISTERED",
     _WARNING,
-    "A voter has not registered as a controller, which blocks every upgrade of a feature.",
-    "start it, or see why its ControllerRegistration fails; a voter that is gone for good is to be"
-    " removed",
+    "A voter has not registered as a controller. That blocks every feature upgrade.",
+    "start it, or find out why its ControllerRegistration fails. Remove a voter that is gone"
+    " for good",
     references=("KIP-919",),
 )
 BROKER_FENCED = _kind(
     "BROKER-FENCED",
     _INFO,
-    "A broker is fenced: it stopped, or its heartbeats do not arrive. It leads nothing.",
-    "start it; one that is gone for good is to be unregistered after its replicas were moved",
+    "A broker is fenced: it stopped, or its heartbeats do not arrive. It leads no partition.",
+    "start it. If it is gone for good, move its replicas and then unregister it",
     references=("KIP-631",),
 )
 RESTART_LOOP = _kind(
     "RESTART-LOOP",
     _WARNING,
-    "A broker registers again and again, each time as a new process: it restarts in a loop.",
-    "look at the end of its log for what stops it",
+    "A broker registers again and again, each time as a new process: it is in a restart loop.",
+    "look at the end of the broker's log to see what stops it",
 )
 BROKER_TWINS = _kind(
     "BROKER-TWINS",
     _WARNING,
-    "Registrations of one broker id go back and forth between different machines: two processes"
-    " run with the same node id, and each comes in when the other's session has ended.",
-    "stop one of them, and give it a node id of its own",
+    "Registrations of one broker id alternate between different machines. Two processes run"
+    " with the same node id, and each registers when the other's session expires.",
+    "stop one of them, and give it its own node id",
 )
 SHARED_LOG_DIR = _kind(
     "SHARED-LOG-DIR",
     _ERROR,
-    "Two brokers have a log directory with the same id: one is a copy of the other's disk.",
-    "stop the copy; with its disk emptied it is formatted anew under its own node id",
+    "Two brokers have a log directory with the same id: one disk is a copy of the other.",
+    "stop the broker on the copy. Empty its disk and format it under the broker's own node id",
     references=("KIP-858",),
 )
 BROKER_ENDPOINT = _kind(
     "BROKER-ENDPOINT",
     _WARNING,
-    "A broker's advertised listener is an address of the machine itself, or another broker's:"
-    " clients elsewhere do not reach it, or reach the wrong one.",
+    "A broker's advertised listener is an address of the machine itself or another broker's."
+    " Clients on other machines cannot reach it, or reach the wrong broker.",
     "set advertised.listeners on that broker and restart it",
 )
 
@@ -369,63 +380,63 @@ BROKER_ENDPOINT = _kind(
 OFFLINE = _kind(
     "OFFLINE",
     _ERROR,
-    "Partitions have no leader: nobody can read or write them until a broker of their ISR or ELR"
-    " comes back.",
-    "start the brokers named; an unclean election loses what only they have",
+    "Partitions have no leader. Clients cannot read or write them until a broker in their ISR"
+    " or ELR returns.",
+    "start the brokers named. An unclean election loses records that only these brokers have",
     references=("KIP-966",),
 )
 LOST_REPLICAS = _kind(
     "LOST-REPLICAS",
     _ERROR,
-    "The only in-sync replicas of partitions are on brokers that are not registered any more:"
-    " unless such a broker comes back with its disk, their records are gone.",
-    "if the disk still exists, start a broker with that node id on it; else delete the topic, or"
-    " elect uncleanly where another replica is left",
+    "The only in-sync replicas of partitions are on brokers that are no longer registered."
+    " Unless such a broker returns with its disk, their records are lost.",
+    "if the disk still exists, start a broker with that node id on it. Otherwise delete the"
+    " topic, or elect a leader uncleanly if another replica is left",
     references=("KIP-966",),
 )
 RECOVERING = _kind(
     "RECOVERING",
     _WARNING,
-    "A leader was elected uncleanly: records that were acknowledged may be lost. The state ends"
-    " with the next change of the ISR.",
-    "compare what producers sent with what is there; see why the other replicas do not join the"
-    " ISR",
+    "A leader was elected uncleanly. Records that were acknowledged may be lost. This state"
+    " ends with the next change of the ISR.",
+    "compare what producers sent with what is there. Find out why the other replicas do not"
+    " join the ISR",
     references=("KIP-704",),
 )
 MIN_ISR = _kind(
     "MIN-ISR",
     _WARNING,
-    "min.insync.replicas of a topic is larger than its number of replicas: every produce with"
-    " acks=all fails.",
+    "min.insync.replicas of a topic is larger than its number of replicas. Every produce"
+    " request with acks=all fails.",
     "lower the setting, or add replicas with kafka-reassign-partitions",
 )
 STUCK_REASSIGNMENT = _kind(
     "STUCK-REASSIGNMENT",
     _WARNING,
-    "A reassignment can never complete: replicas are to be added and removed at once, which a"
-    " request back to the old replicas leaves.",
+    "A reassignment can never complete: the same replicas are to be added and removed. A"
+    " request to go back to the old replicas leaves this.",
     "cancel it, or reassign the partition once more",
     references=("KIP-455",),
 )
 LAST_KNOWN_ELR = _kind(
     "LAST-KNOWN-ELR",
     _INFO,
-    "lastKnownElr names the broker -1, which Kafka writes where it knew no last leader. It is"
-    " harmless.",
+    "lastKnownElr names broker -1. Kafka writes that if it knew no last leader. It is harmless.",
     references=("KIP-966",),
 )
 ELR_MIN_ISR = _kind(
     "ELR-MIN-ISR",
     _WARNING,
-    "A broker has min.insync.replicas of its own while eligible leader replicas are on, which only"
-    " heed the topic's and the cluster's: the ISR is kept by another number than acks=all asks.",
-    "set it for the cluster or the topic, and take it off the broker",
+    "A broker sets its own min.insync.replicas while eligible leader replicas are enabled."
+    " They use only the topic's and the cluster's setting, so the ISR is kept by another"
+    " number than acks=all requires.",
+    "set it for the cluster or the topic, and remove it from the broker",
     references=("KIP-966",),
 )
 STRAY = _kind(
     "STRAY",
     _WARNING,
-    "The broker has renamed partitions to -stray: the metadata that it loaded does not have them,"
+    "The broker renamed partitions to -stray: the metadata that it loaded does not have them,"
     " as after a recovery that lost topics.",
     "copy these folders elsewhere before anything deletes them",
 )

@@ -23,20 +23,20 @@ DAMAGE = _kind(
 FORM = _kind(
     "FORM",
     _ERROR,
-    "A snapshot is not made up as Kafka makes them: it may be cut short.",
+    "A snapshot does not have the form that Kafka writes: it may be incomplete.",
     remedy=Remedy.VERIFY_SNAPSHOT,
 )
 FILE_NAME = _kind(
     "FILE-NAME",
     _ERROR,
-    "A snapshot's name says something else than its content.",
-    "find out how it was renamed or edited before Kafka starts on it",
+    "A snapshot's name does not match its content.",
+    "find out how it was renamed or edited before you start Kafka on it",
     remedy=Remedy.VERIFY_SNAPSHOT,
 )
 NAME = _kind(
     "NAME",
     _ERROR,
-    "A .checkpoint whose name has no offset and epoch: Kafka refuses to start.",
+    "The name of a .checkpoint file has no offset and epoch: Kafka refuses to start.",
     "move it out of the directory",
     remedy=Remedy.MOVE_ASIDE,
 )
@@ -44,15 +44,15 @@ UNKNOWN_TYPE = _kind(
     "UNKNOWN-TYPE",
     _WARNING,
     f"A snapshot has a record type or version that no Kafka up to {NEWEST_RELEASE} writes.",
-    "a newer Kafka wrote it, or it is damage; an older Kafka stops at it",
+    "a newer Kafka wrote it, or it is damaged. An older Kafka stops at it",
     undecoded=True,
 )
 MISSING = _kind(
     "MISSING",
     _ERROR,
-    "The log does not begin at 0 and no snapshot covers its start: Kafka refuses to start.",
-    "copy a .checkpoint of another node here, with its name: one whose offset is neither below the"
-    " log's start nor beyond its end",
+    "The log does not begin at offset 0 and no snapshot covers its start: Kafka refuses to start.",
+    "copy a .checkpoint of another node here and keep its name. Choose one whose offset is"
+    " not below the log's start and not beyond its end",
     references=(
         "KIP-630",
         "apache/kafka #12653",
@@ -64,16 +64,16 @@ MISSING = _kind(
 AHEAD = _kind(
     "AHEAD",
     _WARNING,
-    "The newest snapshot is beyond the log: Kafka wipes the log at its next start.",
-    "verify the snapshot first: on a bad one Kafka dies after it has wiped log and snapshots",
+    "The newest snapshot is beyond the end of the log: Kafka deletes the log when it next starts.",
+    "verify the snapshot first. If it is bad, Kafka deletes the log and snapshots and then exits",
     references=("KIP-630",),
     remedy=Remedy.VERIFY_SNAPSHOT,
 )
 REPLAY = _kind(
     "REPLAY",
     _ERROR,
-    "A record of a snapshot does not fit the ones before it: a controller that loads it stops.",
-    "put the same .checkpoint of another node in its place",
+    "A record of a snapshot does not fit the records before it. A controller that loads it stops.",
+    "replace it with the same .checkpoint of another node",
     remedy=Remedy.VERIFY_SNAPSHOT,
 )
 
@@ -81,28 +81,29 @@ REPLAY = _kind(
 LOG_EPOCH = _kind(
     "LOG-EPOCH",
     _ERROR,
-    "A snapshot's name has another epoch than the log's last record that it covers.",
-    "snapshot and log are of different histories: compare both with another node's",
+    "The epoch in a snapshot's name differs from that of the last log record that the"
+    " snapshot covers.",
+    "snapshot and log have different histories. Compare both with another node's",
 )
 LOG_BOUNDARY = _kind(
     "LOG-BOUNDARY",
     _ERROR,
     "A snapshot ends in the middle of a batch of the log, where Kafka never ends one.",
-    "it was renamed, or belongs to another log: compare with another node's",
+    "it was renamed, or belongs to another log. Compare with another node's",
 )
 LOG_TIMESTAMP = _kind(
     "LOG-TIMESTAMP",
     _WARNING,
-    "The header's lastContainedLogTimestamp is earlier than the time of the last batch that the"
-    " snapshot covers, and no later batch of the same leader epoch has it.",
-    "snapshot and log may be of different histories; retention by time counts from the header",
+    "lastContainedLogTimestamp in the header is earlier than the last batch that the snapshot"
+    " covers. No later batch of the same leader epoch has that timestamp either.",
+    "snapshot and log may have different histories. Retention by time uses the header's timestamp",
 )
 LOG_VOTERS = _kind(
     "LOG-VOTERS",
     _ERROR,
-    "The snapshot's kraft.version or voters are not those of the log at its offset: a node that"
-    " starts from it knows other voters than one that reads the log.",
-    "do not let the node vote; compare with another node's snapshot of that name",
+    "The snapshot's kraft.version or voters differ from the log's at its offset. A node that"
+    " starts from the snapshot has other voters than one that reads the log.",
+    "do not let the node vote. Compare with another node's snapshot of that name",
     remedy=Remedy.COMPARE_VOTERS,
 )
 
@@ -110,91 +111,94 @@ LOG_VOTERS = _kind(
 RECORD_FORM = _kind(
     "RECORD-FORM",
     _ERROR,
-    "A record has a form that Kafka's raft reader refuses: a node that loads the snapshot dies.",
-    "put the same .checkpoint of another node in its place",
+    "Kafka's raft reader refuses the form of a record. A node that loads the snapshot exits.",
+    "replace it with the same .checkpoint of another node",
 )
 BATCH_FORM = _kind(
     "BATCH-FORM",
     _WARNING,
-    "A batch that Kafka can read, and that it never writes into a snapshot.",
-    "find out what wrote it; compare with another node's snapshot of that name",
+    "Kafka can read this batch, but never writes one like it into a snapshot.",
+    "find out what wrote it. Compare with another node's snapshot of that name",
 )
 KRAFT_VERSION = _kind(
     "KRAFT-VERSION",
     _ERROR,
-    "The snapshot's KRaftVersion is none that Kafka writes, or does not go with its voters.",
-    "a node that starts from it may know no voters; compare with another node's snapshot",
+    "The snapshot's KRaftVersion is not one that Kafka writes, or does not fit its voters.",
+    "a node that starts from it may know no voters. Compare with another node's snapshot",
 )
 VOTERS = _kind(
     "VOTERS",
     _ERROR,
-    "The snapshot's voters are none that Kafka writes.",
-    "do not let the node vote; compare with another node's snapshot of that name",
+    "The snapshot's voters are not a set that Kafka writes.",
+    "do not let the node vote. Compare with another node's snapshot of that name",
 )
 
 # The records, each by itself and one after the other.
 ORDER = _kind(
     "ORDER",
     _WARNING,
-    "Records stand in another order than Kafka writes them in, features before all others.",
+    "The records are in another order than Kafka writes them, with features before all others.",
     "find out what wrote the snapshot",
 )
 RECORD = _kind(
     "RECORD",
     _WARNING,
-    "A record that Kafka never writes into a snapshot. Kafka loads it, unless KT-SNAP-REPLAY"
-    " reports it too.",
-    "find out what wrote it; compare with another node's snapshot of that name",
+    "Kafka never writes a record like this into a snapshot. Kafka loads it, unless"
+    " KT-SNAP-REPLAY reports it too.",
+    "find out what wrote it. Compare with another node's snapshot of that name",
 )
 TWICE = _kind(
     "TWICE",
     _WARNING,
-    "Two records of a snapshot are about the same thing; Kafka keeps the second.",
+    "Two records of a snapshot are about the same thing. Kafka keeps the second.",
     "compare with another node's snapshot of that name",
 )
 METADATA_VERSION = _kind(
     "METADATA-VERSION",
     _ERROR,
-    "Without a metadata.version Kafka does not know how to read or write its metadata.",
-    "put the same .checkpoint of another node in its place",
+    "The snapshot has no metadata.version. Without it Kafka cannot read or write its metadata.",
+    "replace it with the same .checkpoint of another node",
 )
 FEATURE = _kind(
     "FEATURE",
     _WARNING,
-    f"A feature level that no Kafka up to {NEWEST_RELEASE} has: a controller that does not know it"
-    " stops.",
-    "a newer Kafka wrote it, or it is damage",
+    f"A feature level that no Kafka up to {NEWEST_RELEASE} has. A controller that does not"
+    " know it stops.",
+    "a newer Kafka wrote it, or it is damaged",
 )
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _INFO,
-    "A FeatureLevelRecord of kraft.version, as Kafka 3.9 writes; only control records count.",
+    "A FeatureLevelRecord of kraft.version, as Kafka 3.9 writes one. Only control records count.",
 )
 PARTITION = _kind(
     "PARTITION",
     _WARNING,
-    "A partition is in a state that no controller brings about.",
-    "compare with another node; a reassignment or election of it writes the state anew",
+    "A partition is in a state that no controller produces.",
+    "compare with another node. A reassignment or election of the partition writes its state again",
 )
 BROKER_EPOCH = _kind(
     "BROKER-EPOCH",
     _WARNING,
-    "A broker's epoch is the offset of its registration, which has to lie below the snapshot's.",
-    "the snapshot was renamed, or is of another cluster's history",
+    "A broker's epoch is the offset of its registration. It must be below the snapshot's"
+    " offset, but is not.",
+    "the snapshot was renamed, or belongs to another cluster's history",
 )
 BROKER_CONFIG = _kind(
     "BROKER-CONFIG",
     _ERROR,
-    "A broker's config whose broker is no number: a controller of Kafka 4.3 that loads it stops,"
-    " one of 3.9 goes on.",
-    "put the same .checkpoint of another node in its place",
+    "A broker's config names a broker that is not a number. A controller of Kafka 4.3 that"
+    " loads it stops; one of 3.9 continues.",
+    "replace it with the same .checkpoint of another node",
 )
 TOPIC_CONFIG = _kind(
     "TOPIC-CONFIG",
     _INFO,
-    "Configs of a topic that does not exist. Kafka leaves them behind where topic and configs came"
-    " and went between two snapshots; a new topic of that name begins with them.",
-    "create and delete the topic to be rid of them, or mind them when one of that name is made",
+    "There are configs of a topic that does not exist. Kafka leaves them if the topic and its"
+    " configs were created and deleted between two snapshots. A new topic of that name gets"
+    " them.",
+    "create and delete the topic to remove them, or remember them when you create a topic of"
+    " that name",
 )
 
 # Snapshots against each other, and against what the log makes of them.
@@ -202,33 +206,35 @@ EPOCH_BACK = _kind(
     "EPOCH-BACK",
     _ERROR,
     "A newer snapshot has a lower leader epoch, broker epoch or producer id than an older one.",
-    "they are of different histories: compare both with another node's",
+    "they have different histories. Compare both with another node's",
 )
 SCRAM_LOST = _kind(
     "SCRAM-LOST",
     _ERROR,
-    "Users who have SCRAM credentials in the log have none in the snapshot, by an error of Kafka up"
-    " to 4.4: a removal that leaves a mechanism without users takes others along that are added"
-    " with it. A broker that starts from the snapshot does not know them.",
-    "give these users their passwords again (kafka-configs --alter --entity-type users), before a"
-    " broker restarts and before the log is cleaned",
+    "Users have SCRAM credentials in the log but not in the snapshot, because of a bug in"
+    " Kafka up to 4.4. If a removal leaves a mechanism without users, Kafka also drops"
+    " credentials that are added with it. A broker that starts from the snapshot does not"
+    " know these users.",
+    "set the passwords of these users again (kafka-configs --alter --entity-type users). Do"
+    " it before a broker restarts and before Kafka cleans the log",
     references=("KIP-900",),
 )
 DIFFERS = _kind(
     "DIFFERS",
     _ERROR,
-    "The snapshot holds another state than the log's records make at its offset.",
-    "a node that starts from it goes on with another state than the others; compare with theirs",
+    "The snapshot has another state than the log's records produce at its offset.",
+    "a node that starts from it continues with another state than the other nodes. Compare"
+    " with theirs",
 )
 DIVERGED = _kind(
     "DIVERGED",
     _ERROR,
-    "Two nodes' snapshots of one offset hold different states.",
-    "verify-snapshot --against each directory's log tells which of them is right; keep copies"
-    " of both before either node starts",
+    "Two nodes' snapshots at the same offset have different states.",
+    "run verify-snapshot --against with each directory's log to see which of them is right."
+    " Keep copies of both before you start either node",
     stake=Stake.TWO_HISTORIES,
 )
 NOT_COMPARED = _kind(
-    "NOT-COMPARED", _INFO, "A snapshot that could not be compared may be right or wrong."
+    "NOT-COMPARED", _INFO, "kraftool could not compare a snapshot. It may be right or wrong."
 )
-NONE = _kind("NONE", _INFO, "A directory without a snapshot of a state has nothing to verify.")
+NONE = _kind("NONE", _INFO, "There is nothing to verify: the directory has no snapshot of a state.")

@@ -22,7 +22,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.ELR_MIN_ISR.at(
                     patient.path,
-                    f"broker {resource.name} has {_KEY}={configs[_KEY]} of its own",
+                    f"broker {resource.name} sets its own {_KEY}={configs[_KEY]}",
                     field=_KEY,
                     found=configs[_KEY],
                 ),

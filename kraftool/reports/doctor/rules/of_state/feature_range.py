@@ -31,8 +31,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 yield Diagnosis(
                     finding=kinds.FEATURE_RANGE.at(
                         patient.path,
-                        f"{who} has {feature} {told}, and {level}"
-                        f"{_release(feature, level)} is finalized",
+                        f"{who} supports {feature} {told}, but"
+                            f" {level}{_release(feature, level)} is finalized",
                         field=feature,
                         expected=told,
                         found=str(level),

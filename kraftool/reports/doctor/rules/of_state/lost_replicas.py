@@ -31,7 +31,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             if others:
                 # Records are lost by it, so that nobody is to run it with the others.
                 commands.append(
-                    "# once the disk is given up: "
+                    "# only if you give up the disk: "
                     + tools.line(
                         "kafka-leader-election", *server, "--election-type", "unclean",
                         "--topic", others[0].topic, "--partition", others[0].number,
@@ -40,8 +40,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.LOST_REPLICAS.at(
                     patient.path,
-                    f"{of_image.counted(partitions)} whose last in-sync replica was on a broker"
-                    f" that is not registered any more ({listed}): {of_image.named(partitions)}",
+                    f"{of_image.counted(partitions)} whose last in-sync replica was on a"
+                    f" broker that is no longer registered ({listed}):"
+                    f" {of_image.named(partitions)}",
                     expected=f"broker {listed} registered",
                     found=", ".join(map(str, sorted(brokers))) or "no broker",
                 ),

@@ -30,9 +30,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             yield Diagnosis(
                 finding=kinds.MIN_ISR.at(
                     patient.path,
-                    f"topic {topic.name} has {fewest} replicas, and {whose} {_KEY} is {wanted}",
+                    f"topic {topic.name} has {fewest} replicas, but {whose} {_KEY} is {wanted}",
                     field=_KEY,
-                    expected=f"{fewest} or less",
+                    expected=f"at most {fewest}",
                     found=str(wanted),
                 ),
                 directory=patient.path,

@@ -21,8 +21,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         yield Diagnosis(
             finding=kinds.STUCK_REASSIGNMENT.at(
                 patient.path,
-                f"{of_image.counted(partitions)} with replicas that are to be added and removed at"
-                f" once: {of_image.named(partitions)}",
+                f"{of_image.counted(partitions)} with replicas that are to be both added and"
+                    f" removed: {of_image.named(partitions)}",
             ),
             directory=patient.path,
             evidence=of_image.evidence(

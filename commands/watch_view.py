@@ -30,7 +30,7 @@ def write_watched(output: Output, report: QuorumReport) -> None:
     grid = Table.grid(padding=(0, 2))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
-    for line in summary.lines(report, output.width):
+    for line in summary.lines(report):
         grid.add_row(Text(line.name, style=QUIET), Text("  ").join(map(_part, line.parts)))
     output.rich(grid)
     if report.replicas:
@@ -39,8 +39,10 @@ def write_watched(output: Output, report: QuorumReport) -> None:
     if report.statements:
         output.line()
     for statement in report.statements:
-        said = _part(summary.sign(statement.severity)).append(" ", style="")
-        output.rich(said.append_text(text(statement.reason)))
+        said = _part(summary.sign(statement.severity))
+        for part in summary.finding(statement):
+            said.append(" ", style="").append_text(_part(part))
+        output.rich(said)
 
 
 def _part(part: StyledText) -> Text:

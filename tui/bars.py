@@ -60,9 +60,12 @@ class ViewTabs(Widget):
         palette = frame_of(self).palette
         line = Text(no_wrap=True, end="")
         self._places = []
-        room = self.size.width - sum(len(f" 1 {view.title} ") for view in self._views)
         counts = {view.name: self._count(view.name) for view in self._views}
-        short, has_counts = room < 0, sum(map(len, counts.values())) <= room
+        # " 1▲Quorum 2": the mark is where a blank was. Then a blank, where there is room for all.
+        titles = sum(len(f" 1 {view.title}") for view in self._views)
+        tight = titles + sum(map(len, counts.values()))
+        after = " " if tight + len(self._views) <= self.size.width else ""
+        short, has_counts = titles > self.size.width, tight <= self.size.width
         for number, view in enumerate(self._views, 1):
             began = line.cell_len
             is_active = view.name == self._active
@@ -72,10 +75,10 @@ class ViewTabs(Widget):
             worst = (
                 palette.quiet if tab_status is None else getattr(palette, tab_status.status.meaning)
             )
-            # The mark is where a blank was, so that it needs no room.
             line.append(f" {number}", style=style or palette.key)
             line.append(" " if tab_status is None else tab_status.status.mark, style=style or worst)
-            line.append(f"{title}{counts[view.name] if has_counts else ''} ", style=style or worst)
+            count = counts[view.name] if has_counts else ""
+            line.append(f"{title}{count}{after}", style=style or worst)
             self._places.append((began, line.cell_len, view.name))
         return line
 

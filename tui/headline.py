@@ -16,6 +16,7 @@ from kraftool.tui.palette import Palette
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport
+from kraftool.watching.words import age
 
 _ID = 10
 
@@ -54,16 +55,18 @@ def _live(report: QuorumReport) -> Iterator[str]:
         yield f"node {report.leader_id} leads epoch {report.epoch}"
         if report.leader_runs_controller is False:
             yield "no controller"
-    down = [
-        replica.node_id
+    down = {
+        replica.node_id: replica.down_ms
         for replica in report.replicas
         if replica.is_voter
         and replica.is_asked
         and not replica.is_reached
         and replica.node_id is not None
-    ]
+    }
     if down:
-        yield f"voter {listed(sorted(down))} down"
+        noun = "voter" if len(down) == 1 else "voters"
+        longest = max(ms or 0 for ms in down.values())
+        yield f"{noun} {listed(sorted(down))} down{f' {age(longest)}' if longest else ''}"
     # Its beginning is enough where a narrow terminal cuts the end off.
     if report.tolerance.failures is not None:
         yield f"{many(report.tolerance.failures, 'failure')} tolerated"

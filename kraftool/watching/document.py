@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.reports.election.assessment_json import AssessmentObject, assessment_json
 from kraftool.watching.judging import RestartSafety, Statement, Tolerance
-from kraftool.watching.picture import ObservedElection
+from kraftool.watching.picture import ObservedElection, WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
 from kraftool.watching.voter_state import Commit, VoterState
 
@@ -75,6 +75,16 @@ class ReplicaStatusObject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEventObject:
+    """Something that happened while watching, or an election that a log records."""
+
+    timestamp: Moment
+    status: str
+    """good, note, warn or bad."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchDocument:
     """One look at a quorum."""
 
@@ -101,6 +111,8 @@ class WatchDocument:
     elections: tuple[ObservedElection, ...]
     seen_elections: Count
     """Elections that happened between looks."""
+    events: tuple[WatchEventObject, ...]
+    """The newest first."""
     statements: tuple[Statement, ...]
 
     @property
@@ -128,8 +140,14 @@ def watch_document(report: QuorumReport) -> WatchDocument:
         replicas=tuple(map(_replica, report.replicas)),
         elections=report.elections,
         seen_elections=report.elections_seen,
+        events=tuple(map(_event, report.events)),
         statements=report.statements,
     )
+
+
+def _event(event: WatchEvent) -> WatchEventObject:
+    status = event.status.name.lower()
+    return WatchEventObject(timestamp=event.timestamp, status=status, reason=event.reason)
 
 
 def _voter_state(voters: VoterState) -> VoterStateObject:

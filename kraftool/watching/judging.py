@@ -35,6 +35,8 @@ class Statement:
 
     severity: Severity
     reason: str
+    advice: str = ""
+    """What to do about it, in the imperative; empty where there is nothing to do."""
     is_of_old_log: bool = False
     """True if a log is only older than the newest: nodes and directories still agree."""
 
@@ -177,24 +179,39 @@ def _restart_without_controller(
 # --- what should be read ----------------------------------------------------------------------
 
 
-def statements(picture: Picture, voters: VoterState) -> Iterable[Statement]:
-    """What stands out, the worst first."""
+def statements(picture: Picture, voters: VoterState, tolerated: Tolerance) -> Iterable[Statement]:
+    """Return what the reader has to know, the worst first."""
     found = []
     if picture.view is not None:
-        found += [*_live(picture.view, voters)]
+        found += [*_live(picture.view, voters, tolerated)]
+        found += [*_tolerated(picture.view, voters, tolerated)]
     found += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
     order = [*Severity]
     return sorted(found, key=lambda each: order.index(each.severity))
 
 
-def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
+def _tolerated(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
+    """Say that no voter can be lost, and which ones are left."""
+    if view.quorum is None or view.lacks_controller or judged.failures != 0:
+        return
+    keeping = {*keeping_up(view.quorum)}
+    lost = sorted({voter.id for voter in voters.now} - keeping)
+    back = f"bring back voter {listed(lost)}" if lost else ""
+    if judged.is_lost:
+        yield _error(f"The quorum has no majority: {judged.reason}.", back)
+        return
+    stay = f"do not restart voter {listed(sorted(keeping), 'or')}"
+    advice = "; ".join(filter(None, (stay, back or "add a voter")))
+    yield _warning(f"No voter can be lost: {judged.reason}.", advice)
+
+
+def _live(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
     if not view.reached:
-        yield _error("No node can be reached.")
+        yield _error("No node can be reached.", "check addresses, processes and network")
     elif view.leader is None:
-        yield from _no_leader(view)
+        yield from _no_leader(view, voters, judged)
     if view.quorum is not None and view.lacks_controller:
-        step = next_step(view, keeping_up(view.quorum))
-        yield _error(f"{without_controller(view)} Next: {step}.")
+        yield _error(without_controller(view), next_step(view, keeping_up(view.quorum)))
     if len(view.cluster_ids) > 1:
         told = "; ".join(
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
@@ -214,15 +231,20 @@ def _live(view: QuorumView, voters: VoterState) -> Iterator[Statement]:
     for node in view.nodes:
         if not node.is_reached:
             what = ", a voter," if voters.key_of(node.node_id) is not None else ""
-            yield _warning(f"{_node(node)}{what} cannot be reached: {reason(node)}.")
+            words = f"{_node(node)}{what} cannot be reached: {reason(node)}."
+            yield _warning(words, node.advice or _REACH)
         elif node.problem:
-            yield _warning(f"{_node(node)} did not answer everything: {reason(node)}.")
+            words = f"{_node(node)} did not answer everything: {reason(node)}."
+            yield _warning(words, node.advice or "look for the error in its own log")
     for broker in view.brokers:
         severity = Severity.INFO if broker.controllers else Severity.WARNING
         yield Statement(severity=severity, reason=f"{broker_words(broker)}.")
 
 
-def _no_leader(view: QuorumView) -> Iterator[Statement]:
+def _no_leader(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
+    """Say what the nodes know instead, and who has to come back."""
+    down = sorted({voter.id for voter in voters.now} - {node.node_id for node in view.reached})
+    advice = f"bring back voter {listed(down, 'or')}" if judged.is_lost and down else ""
     named = {
         node_answer.leader_id for node_answer in view.reached if node_answer.leader_id is not None
     }
@@ -234,12 +256,16 @@ def _no_leader(view: QuorumView) -> Iterator[Statement]:
         answer = view.node(next(iter(named)))
         gone = answer is not None and not answer.is_reached
         why = "which cannot be reached" if gone else "which does not say that it leads"
-        yield _error(f"No node leads. The others still take node {ids} for the leader, {why}.")
+        yield _error(
+            f"No node leads. The others still take node {ids} for the leader, {why}.", advice
+        )
     elif len(epochs) > 1:
-        yield _error(f"No node leads. Nodes are in epochs {listed(epochs)}: they are electing.")
+        yield _error(
+            f"No node leads. Nodes are in epochs {listed(epochs)}: they are electing.", advice
+        )
     else:
         where = f" of epoch {epochs[0]}" if epochs else ""
-        yield _error(f"No node leads, and none knows a leader{where}.")
+        yield _error(f"No node leads, and no node knows a leader{where}.", advice)
 
 
 def _other_opinions(view: QuorumView) -> Iterator[Statement]:
@@ -280,7 +306,8 @@ def _stuck(picture: Picture) -> Iterator[Statement]:
     if grown > 0 and seconds >= STUCK_S:
         yield _error(
             f"Nothing was committed for {seconds:.0f} s, while the leader wrote {grown} records:"
-            " too few voters fetch them."
+            " too few voters fetch them.",
+            "bring back the voters that do not keep up",
         )
 
 
@@ -373,12 +400,15 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
 # --- words ------------------------------------------------------------------------------------
 
 
-def _error(text: str) -> Statement:
-    return Statement(severity=Severity.ERROR, reason=text)
+_REACH = "check its process, then the network"
 
 
-def _warning(text: str) -> Statement:
-    return Statement(severity=Severity.WARNING, reason=text)
+def _error(text: str, advice: str = "") -> Statement:
+    return Statement(severity=Severity.ERROR, reason=text, advice=advice)
+
+
+def _warning(text: str, advice: str = "") -> Statement:
+    return Statement(severity=Severity.WARNING, reason=text, advice=advice)
 
 
 def _node(answer: NodeAnswer) -> str:

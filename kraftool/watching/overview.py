@@ -12,13 +12,29 @@ from dataclasses import dataclass, field
 
 from kraftool.client.health import Health
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status
-from kraftool.watching.checkup import DoctorCheckup, LiveHealth, MetadataHealth, complaints
-from kraftool.watching.judging import Tolerance
+from kraftool.watching.checkup import (
+    Complaint,
+    DoctorCheckup,
+    LiveHealth,
+    MetadataHealth,
+    complaints,
+)
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 
 QUORUM, HEALTH = "quorum", "health"
+_SAID_IN_STATEMENTS = frozenset(
+    kind.code
+    for kind in (
+        live_kinds.NO_LEADER, live_kinds.TWO_LEADERS, live_kinds.NO_CONTROLLER,
+        live_kinds.ONE_CONTROLLER, live_kinds.UNREACHED, live_kinds.REFUSED, live_kinds.BROKER,
+        live_kinds.DISAGREE, live_kinds.CLUSTER_ID, live_kinds.NO_SPARE, live_kinds.NO_MAJORITY,
+        live_kinds.STUCK, live_kinds.ELECTION,
+    )
+)  # fmt: skip
+"""The Quorum view's own sentences and events say these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +61,7 @@ class Overview:
     def take(self, picture: Picture) -> None:
         """Judge a picture."""
         self.report = quorum_report(picture)
-        self._found[QUORUM] = (
-            *(statement.severity for statement in self.report.statements),
-            *_of_tolerance(self.report.tolerance),
-        )
+        self._found[QUORUM] = tuple(statement.severity for statement in self.report.statements)
         self.live = None
         if picture.view is not None:
             self.live = self._judge.judge(picture.view, self.metadata)
@@ -63,6 +76,26 @@ class Overview:
         """Return the status of a view, or None where it has no warning and no error."""
         loud = _loud(self._found.get(view, ()))
         return TabStatus(overall_status(loud, is_complete=True), len(loud)) if loud else None
+
+    @property
+    def further(self) -> tuple[Complaint, ...]:
+        """Return what Health has found and the statements of the quorum report do not say."""
+        down = (
+            set()
+            if self.live is None
+            else {
+                f"{role} {node.node_id}"
+                for node in self.live.view.nodes
+                if not node.is_reached
+                for role in ("voter", "observer")
+            }
+        )
+        return tuple(
+            complaint
+            for complaint in complaints(self.live, self.examined)
+            if complaint.finding.code not in _SAID_IN_STATEMENTS
+            and not (complaint.finding.code == live_kinds.SILENT.code and complaint.who in down)
+        )
 
     @property
     def loud(self) -> tuple[Severity, ...]:
@@ -85,9 +118,3 @@ class Overview:
 
 def _loud(severities: Iterable[Severity]) -> tuple[Severity, ...]:
     return tuple(severity for severity in severities if severity is not Severity.INFO)
-
-
-def _of_tolerance(tolerance: Tolerance) -> tuple[Severity, ...]:
-    if tolerance.is_lost:
-        return (Severity.ERROR,)
-    return (Severity.WARNING,) if tolerance.failures == 0 else ()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from kraftool.client.model import QuorumView
 from kraftool.decoders.json_marks import Moment
 from kraftool.raft.names import ReplicaKey
+from kraftool.reports.findings.status import Status
 from kraftool.watching.directory_look import DirectoryLook
 
 
@@ -28,6 +29,8 @@ class QuorumSample:
     ends: Mapping[ReplicaKey, int] = field(default_factory=dict)
     """Log ends by replica; one that is not known is missing."""
     voters: tuple[ReplicaKey, ...] = ()
+    unreached: frozenset[int] = frozenset()
+    """Nodes that were asked and did not answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +47,17 @@ class ObservedElection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEvent:
+    """Something that happened while watching."""
+
+    timestamp: Moment
+    """When it was noticed; of an election that a log records, the record's time."""
+    status: Status
+    reason: str
+    """What happened, as a sentence without its end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchHistory:
     """What earlier looks found; bounded, so that watching costs the same after a week."""
 
@@ -54,6 +68,8 @@ class WatchHistory:
     """The last ones, the oldest first."""
     elections_seen: int = 0
     """How many there were while watching; `elections` may have more, from logs, or fewer."""
+    events: tuple[WatchEvent, ...] = ()
+    """The last ones, the oldest first."""
 
 
 NO_HISTORY = WatchHistory()

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.status import Status
 from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.judging import (
     RestartSafety,
@@ -25,14 +25,13 @@ from kraftool.watching.judging import (
     tolerance,
 )
 from kraftool.watching.outage import case_of_live
-from kraftool.watching.picture import ObservedElection, Picture, QuorumSample
+from kraftool.watching.picture import ObservedElection, Picture, QuorumSample, WatchEvent
 from kraftool.watching.staleness import currency
+from kraftool.watching.trends import Trend, down_ms, lag_trends, rate_trend
 from kraftool.watching.voter_state import VoterState, voter_state
 
 RATE_MS = 10_000
 """Rates are of as long a time."""
-TREND = 20
-"""So many samples a sparkline has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,11 +54,13 @@ class ReplicaStatus:
     fetched_ms: int | None = None
     """How long ago it fetched last; None for the leader, and where it never did."""
     caught_up_ms: int | None = None
-    trend: tuple[int | None, ...] = ()
-    """Its lag at the last looks, the oldest first."""
+    trend: Trend = ()
+    """Its lag in the last minute, the oldest first."""
     is_asked: bool = False
     """Whether it is asked itself; brokers are not."""
     is_reached: bool = False
+    down_ms: int | None = None
+    """For how long it has not answered; None where it answers or is not asked."""
     took_ms: int | None = None
     says_leader: int | None = None
     says_epoch: int | None = None
@@ -102,7 +103,8 @@ class QuorumReport:
     high_watermark: int | None
     rate: float | None
     """Records committed a second."""
-    rate_trend: tuple[int | None, ...]
+    rate_trend: tuple[float | None, ...]
+    """The rate in the last minute, the oldest first."""
     leader_end: int | None
     replicas: tuple[ReplicaStatus, ...]
     voters: VoterState
@@ -116,6 +118,8 @@ class QuorumReport:
     unreached: int = 0
     leader_runs_controller: bool | None = None
     """By the leader's ApiVersions; None without a live leader."""
+    events: tuple[WatchEvent, ...] = ()
+    """What happened while watching, and elections that logs record, the newest first."""
     assessment: Assessment | None = None
     """What a restart of all nodes can do to committed records; None if nothing was reported."""
 
@@ -150,7 +154,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
         epoch=epoch,
         high_watermark=mark,
         rate=_rate(samples),
-        rate_trend=_rate_trend(samples),
+        rate_trend=rate_trend(samples, picture.at_ms),
         leader_end=leader_end(view) if view is not None and quorum is not None else _end(picture),
         replicas=tuple(sorted(replica_statuses, key=_order)),
         voters=voters,
@@ -159,7 +163,7 @@ def quorum_report(picture: Picture) -> QuorumReport:
         elections_seen=picture.history.elections_seen,
         since_ms=picture.history.since_ms,
         looks=len(samples),
-        statements=tuple(statements(picture, voters)),
+        statements=tuple(statements(picture, voters, judged)),
         unreached=sum(
             replica_status.is_asked and not replica_status.is_reached
             for replica_status in replica_statuses
@@ -167,8 +171,25 @@ def quorum_report(picture: Picture) -> QuorumReport:
         leader_runs_controller=None
         if view is None or view.leader is None
         else view.leader.runs_controller,
+        events=_events(picture),
         assessment=None if case is None else assess(case),
     )
+
+
+def _events(picture: Picture) -> tuple[WatchEvent, ...]:
+    """Return the newest first; of elections in logs only those that were not seen happening."""
+    history = picture.history
+    recorded = (
+        WatchEvent(
+            timestamp=election.timestamp,
+            status=Status.NOTE,
+            reason=f"node {election.leader_id} elected, epoch {election.epoch} (by the log)",
+        )
+        for election in history.elections
+        if election.is_recorded and (picture.view is None or election.timestamp < history.since_ms)
+    )
+    found = [*reversed(history.events), *recorded]
+    return tuple(sorted(found, key=lambda event: -event.timestamp))
 
 
 def of_directories(report: QuorumReport, paths: Sequence[str]) -> QuorumReport:
@@ -214,9 +235,10 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     left = [*picture.directories]
     told: set[int] = set()
     if view is not None:
-        for row in _live(view, picture.history.samples, voters):
+        for row in _live(view, picture.history.samples, voters, picture.at_ms):
             if row.node_id is not None:
                 told.add(row.node_id)
+            row = replace(row, down_ms=down_ms(picture.history.samples, row.node_id, picture.at_ms))
             mine = next(
                 (directory_look for directory_look in left if _is_of(directory_look, row)), None
             )
@@ -279,7 +301,7 @@ def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) ->
 
 
 def _live(
-    view: QuorumView, samples: tuple[QuorumSample, ...], voters: VoterState
+    view: QuorumView, samples: tuple[QuorumSample, ...], voters: VoterState, at_ms: int
 ) -> Iterator[ReplicaStatus]:
     told: set[int] = set()
     ends = {each.id: end for each, end in _last_ends(samples).items()}
@@ -290,10 +312,12 @@ def _live(
         clock = max((replica.last_fetch_timestamp for replica in own or every), default=-1)
         end = leader_end(view)
         answers = {node.node_id: node for node in view.nodes}
+        followers = [each.replica for each in every if each.replica.id != quorum.leader_id]
+        trends = lag_trends(samples, at_ms, followers)
         for replica in every:
             told.add(replica.replica.id)
             answer = answers.get(replica.replica.id)
-            lags = () if replica.replica.id == quorum.leader_id else _lags(samples, replica.replica)
+            lags = trends.get(replica.replica, ())
             yield _with_answer(_told(quorum, replica, clock, end, voters, lags), answer)
     for answer in view.nodes:
         if answer.node_id is None or answer.node_id not in told:
@@ -346,7 +370,7 @@ def _told(
     clock: int,
     end: int,
     voters: VoterState,
-    lags: tuple[int | None, ...],
+    lags: Trend,
 ) -> ReplicaStatus:
     """What the leader says of a replica."""
     is_leader = each.replica.id == quorum.leader_id
@@ -394,15 +418,6 @@ def _ago(clock: int, timestamp: int) -> int | None:
 # --- how it moves -----------------------------------------------------------------------------
 
 
-def _lags(samples: tuple[QuorumSample, ...], replica: ReplicaKey) -> tuple[int | None, ...]:
-    found: list[int | None] = []
-    for sample in samples[-TREND:]:
-        end = sample.ends.get(replica)
-        unknown = end is None or sample.leader_end is None
-        found.append(None if unknown else max((sample.leader_end or 0) - (end or 0), 0))
-    return tuple(found)
-
-
 def _rate(samples: tuple[QuorumSample, ...]) -> float | None:
     """Records committed a second, over the last seconds."""
     if not samples or samples[-1].high_watermark is None:
@@ -415,14 +430,3 @@ def _rate(samples: tuple[QuorumSample, ...]) -> float | None:
                 return None
             return max((last.high_watermark or 0) - first.high_watermark, 0) / passed
     return None
-
-
-def _rate_trend(samples: tuple[QuorumSample, ...]) -> tuple[int | None, ...]:
-    """Records committed from look to look."""
-    found: list[int | None] = []
-    for before, now in pairwise(samples[-2 * TREND - 1 :]):
-        if before.high_watermark is None or now.high_watermark is None:
-            found.append(None)
-        else:
-            found.append(max(now.high_watermark - before.high_watermark, 0))
-    return tuple(found)

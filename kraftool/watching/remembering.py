@@ -11,10 +11,12 @@ from dataclasses import dataclass, field
 
 from kraftool.client.model import QuorumView, leader_end
 from kraftool.watching.directory_look import DirectoryLook
-from kraftool.watching.picture import ObservedElection, QuorumSample, WatchHistory
+from kraftool.watching.events import EventDetector
+from kraftool.watching.picture import ObservedElection, QuorumSample, WatchEvent, WatchHistory
 
 MOST_SAMPLES = 300
 MOST_ELECTIONS = 200
+MOST_EVENTS = 200
 
 
 @dataclass(slots=True)
@@ -28,12 +30,16 @@ class Remembering:
     _count: int = 0
     _led: int = -1
     """The newest epoch of which a leader was seen."""
+    _detector: EventDetector = field(default_factory=EventDetector)
+    _events: deque[WatchEvent] = field(default_factory=lambda: deque(maxlen=MOST_EVENTS))
 
     def take(
         self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
     ) -> WatchHistory:
         """Add a look; the history with it."""
         self.since_ms = self.since_ms or at_ms
+        directories = tuple(directories)
+        self._events.extend(self._detector.take(at_ms, view, directories))
         if view is not None:
             sample = _sample(at_ms, view)
             self._see(sample)
@@ -53,6 +59,7 @@ class Remembering:
             samples=tuple(self._samples),
             elections=tuple(self._elections[epoch] for epoch in sorted(self._elections)),
             elections_seen=self._count,
+            events=tuple(self._events),
         )
 
     def _see(self, sample: QuorumSample) -> None:
@@ -74,9 +81,12 @@ class Remembering:
 
 def _sample(at_ms: int, view: QuorumView) -> QuorumSample:
     quorum = view.quorum
+    unreached = frozenset(
+        node.node_id for node in view.nodes if node.node_id is not None and not node.is_reached
+    )
     if quorum is None or view.leader is None:
         return QuorumSample(at_ms=at_ms, epoch=view.epoch, leader_id=None, high_watermark=None,
-                      leader_end=None)  # fmt: skip
+                      leader_end=None, unreached=unreached)  # fmt: skip
     return QuorumSample(
         at_ms=at_ms,
         epoch=view.epoch,
@@ -89,4 +99,5 @@ def _sample(at_ms: int, view: QuorumView) -> QuorumSample:
             if replica.log_end_offset >= 0
         },
         voters=tuple(voter.replica for voter in quorum.voters),
+        unreached=unreached,
     )

@@ -15,9 +15,13 @@ from kraftool.reports.election.assessment import Assessment, QuorumSafety
 from kraftool.reports.election.assessment_words import state_sentence
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import Status, status_of
+from kraftool.reports.text.words import many
+from kraftool.watching.judging import Statement
+from kraftool.watching.picture import WatchEvent
 from kraftool.watching.quorum import QuorumReport, ReplicaStatus
+from kraftool.watching.trends import SLOTS, SPAN_S, is_steady, lag_line, rate_line
 from kraftool.watching.voter_state import Commit
-from kraftool.watching.words import age, clock, count, sparkline
+from kraftool.watching.words import age, clock, count
 
 MOST_ELECTIONS = 5
 _ROLES = {
@@ -50,16 +54,16 @@ def sign(severity: Severity) -> StyledText:
     return StyledText(status.mark, status.meaning)
 
 
-def lines(report: QuorumReport, width: int = 80) -> Iterator[SummaryLine]:
-    """What is to be known of the whole."""
+def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[SummaryLine]:
+    """Return the lines on the whole quorum; with `has_events`, elections are shown elsewhere."""
     yield SummaryLine("Leader", tuple(_leader(report)))
+    yield SummaryLine("Can lose", tuple(_tolerance(report)))
     if report.is_live:
-        yield SummaryLine("Committed", tuple(_committed(report, 20 if width < 100 else 40)))
+        yield SummaryLine("Committed", tuple(_committed(report)))
     yield SummaryLine("Voters", tuple(_voters(report)))
-    yield SummaryLine("May fail", tuple(_tolerance(report)))
     if report.assessment is not None:
         yield from _at_risk(report.assessment)
-    if report.elections or report.looks > 1:
+    if not has_events and (report.elections or report.looks > 1):
         yield SummaryLine("Elections", tuple(_elections(report)))
 
 
@@ -84,7 +88,35 @@ def _leader(report: QuorumReport) -> Iterator[StyledText]:
         yield StyledText(f"▲ {report.unreached} not reached", "warn")
 
 
-def _committed(report: QuorumReport, width: int) -> Iterator[StyledText]:
+def finding(statement: Statement) -> Iterator[StyledText]:
+    """Return a statement and what to do about it."""
+    is_bad = statement.severity is Severity.ERROR
+    yield StyledText(statement.reason, "bad" if is_bad else "")
+    if statement.advice:
+        yield StyledText(f"→ {statement.advice}", "key")
+
+
+def event(found: WatchEvent, now_ms: int) -> tuple[StyledText, ...]:
+    """Return an event's time, sign and words."""
+    meaning = found.status.meaning
+    return (
+        StyledText(clock(found.timestamp, now_ms), "quiet"),
+        StyledText(found.status.mark, meaning),
+        StyledText(found.reason, meaning if found.status is Status.BAD else ""),
+    )
+
+
+def verdict(report: QuorumReport) -> tuple[StyledText, ...]:
+    """Return a sign and a word where there is no statement: only what was looked at is well."""
+    if report.is_live and report.tolerance.failures is not None:
+        return (StyledText("✓", "good"), StyledText("the quorum has no problem", "good"))
+    if report.is_live:
+        return (StyledText("?", "quiet"), StyledText("the quorum is not known yet", "quiet"))
+    words = "the directories agree; the views Files and Health examine them"
+    return (StyledText("·", "quiet"), StyledText(words, "quiet"))
+
+
+def _committed(report: QuorumReport) -> Iterator[StyledText]:
     if report.high_watermark is None:
         yield StyledText("no high watermark yet" if report.leader_id is not None else "?", "warn")
         return
@@ -93,14 +125,18 @@ def _committed(report: QuorumReport, width: int) -> Iterator[StyledText]:
         yield StyledText(f"of {count(report.leader_end)}", "quiet")
     if report.rate is not None:
         yield StyledText(f"{report.rate:.1f} records/s")
-    if any(report.rate_trend):
-        yield StyledText(sparkline(report.rate_trend, width), "line")
+        if is_steady(report.rate_trend):
+            yield StyledText("steady", "quiet")
+        else:
+            yield StyledText(rate_line(report.rate_trend), "line")
+            top = max(filter(None, report.rate_trend))
+            yield StyledText(f"max {top:.1f}, last {SPAN_S} s", "quiet")
 
 
 def _voters(report: QuorumReport) -> Iterator[StyledText]:
     voters = report.voters
     if not voters.now:
-        yield StyledText("? nobody tells who votes", "warn")
+        yield StyledText("? voters unknown: no node reported them", "warn")
         return
     yield StyledText(", ".join(str(each.id) for each in sorted(voters.now)), "name")
     if voters.is_uncommitted:
@@ -112,7 +148,7 @@ def _voters(report: QuorumReport) -> Iterator[StyledText]:
         words = {
             Commit.COMMITTED: "committed",
             Commit.STATIC: "static, from settings",
-            Commit.UNKNOWN: "whether that is committed is not known",
+            Commit.UNKNOWN: "unknown whether committed",
         }[voters.commit]
         yield StyledText(words, "quiet")
     yield StyledText(f"majority {voters.majority}", "quiet")
@@ -121,14 +157,15 @@ def _voters(report: QuorumReport) -> Iterator[StyledText]:
 def _tolerance(report: QuorumReport) -> Iterator[StyledText]:
     tolerance = report.tolerance
     if tolerance.is_lost:
-        yield StyledText(f"✖ none: {tolerance.reason}", "bad")
+        yield StyledText(f"✖ 0 voters: {tolerance.reason}", "bad")
     elif tolerance.failures is None:
         yield StyledText(f"? {tolerance.reason}", "warn" if report.is_live else "quiet")
     else:
         status = Status.GOOD if tolerance.failures else Status.WARN
         if report.leader_runs_controller is False:
             status = Status.BAD
-        yield StyledText(str(tolerance.failures), status.meaning)
+        count = many(tolerance.failures, "voter")
+        yield StyledText(f"{status.mark} {count}", status.meaning)
         yield StyledText(tolerance.reason, "quiet")
 
 
@@ -148,7 +185,8 @@ def _elections(report: QuorumReport) -> Iterator[StyledText]:
 
 NODE, ROLE, ENDPOINT, DIRECTORY = "node", "role", "endpoint", "directory id"
 END, LAG, BEHIND, FETCHED, CAUGHT_UP = "log end", "lag", "behind", "fetched", "caught up"
-RESTART, SAYS, DISK, TREND = "restart", "says", "on disk", "trend"
+RESTART, SAYS, DISK, TREND = "restart?", "says", "on disk", f"lag, last {SPAN_S} s"
+_NARROW_TREND = 10
 RIGHT = frozenset({NODE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, DISK})
 """Columns whose numbers stand right."""
 
@@ -157,20 +195,25 @@ def columns(report: QuorumReport, width: int) -> list[str]:
     """The columns that there is room for, the most important ones."""
     if not report.is_live:
         return [NODE, ROLE, *([DIRECTORY] if width >= 76 else []), END, LAG, SAYS]
-    names = [NODE, ROLE, END, LAG, BEHIND, FETCHED, CAUGHT_UP, RESTART, TREND]
+    names = [NODE, ROLE, END, LAG, BEHIND, FETCHED, RESTART, TREND]
     if width >= 100:
         names.insert(2, ENDPOINT)
-    if width >= 126:
+    if width >= 120:
+        names.insert(-2, CAUGHT_UP)
+    if width >= 140:
         names.insert(3, DIRECTORY)
-    if width >= 146:
+    if width >= 160:
         names.insert(-1, SAYS)
-    if width >= 160 and any(replica.path for replica in report.replicas):
+    if width >= 176 and any(replica.path for replica in report.replicas):
         names.insert(-1, DISK)
     return names
 
 
-def cells(report: QuorumReport, each: ReplicaStatus, trend: int = 8) -> dict[str, StyledText]:
-    """All cells of a replica, by column."""
+def cells(
+    report: QuorumReport, each: ReplicaStatus, *, top: int = 0, width: int = 80
+) -> dict[str, StyledText]:
+    """Return all cells of a replica, by column; `top`: the scale that all lags are drawn on."""
+    slots = SLOTS if width >= 100 else _NARROW_TREND
     is_down = each.is_asked and not each.is_reached
     name = "witness" if each.is_witness and each.role == "voter" else each.role
     role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if each.is_joining else "")
@@ -185,12 +228,12 @@ def cells(report: QuorumReport, each: ReplicaStatus, trend: int = 8) -> dict[str
         END: _end(each),
         LAG: _limited(each.lag, LAG_RECORDS, count(each.lag)),
         BEHIND: _limited(each.lag_ms, LAG_MS, age(each.lag_ms)),
-        FETCHED: _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms)),
+        FETCHED: _fetched(each),
         CAUGHT_UP: _limited(each.caught_up_ms, LAG_MS, age(each.caught_up_ms)),
         RESTART: _restart(each),
         SAYS: says(report, each),
         DISK: _disk(each),
-        TREND: StyledText(sparkline(each.trend, trend), "line"),
+        TREND: StyledText(lag_line(each.trend, top, slots), "line"),
     }
 
 
@@ -214,11 +257,20 @@ def _limited(value: int | None, limit: int, shown: str) -> StyledText:
     return StyledText(shown, "quiet" if value is None else "warn" if value > limit else "")
 
 
+def _fetched(each: ReplicaStatus) -> StyledText:
+    """Return when it fetched; of a node that does not answer, at least since when."""
+    if each.fetched_ms is None and each.down_ms:
+        return StyledText(age(each.down_ms), "warn")
+    return _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms))
+
+
 def _restart(each: ReplicaStatus) -> StyledText:
     if each.restart is None:
         return StyledText("-", "quiet")
     if not each.restart.is_safe:
         return StyledText("✖ no", "warn")
+    if each.is_asked and not each.is_reached:
+        return StyledText("✓ start it", Status.GOOD.meaning)
     is_last = each.role == "leader" and each.runs_controller is not False
     return StyledText("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
 
@@ -243,7 +295,7 @@ def details(report: QuorumReport, each: ReplicaStatus) -> Iterator[tuple[StyledT
         identity.append(StyledText("a witness: it runs no controller", "warn"))
     yield tuple(identity)
     if not each.is_asked and each.path is None:
-        yield (StyledText("not asked itself: the leader tells of it", "quiet"),)
+        yield (StyledText("not asked itself: known from the leader only", "quiet"),)
     else:
         told = says(report, each)
         answer = (

@@ -1,15 +1,11 @@
-"""Numbers as people read them: ages, counts, times of the day, sparklines.
+"""Numbers as people read them: ages, counts, times of the day.
 
 Owns their form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from kraftool.reports.text.moments import utc
-
-_BARS = "▁▂▃▄▅▆▇█"
 
 
 def age(ms: int | None) -> str:
@@ -34,13 +30,3 @@ def clock(ms: int, now_ms: int) -> str:
     """A time of the day, UTC; with the date where that was another day."""
     form = "%H:%M:%SZ" if abs(now_ms - ms) < 86_400_000 else "%Y-%m-%d %H:%M:%SZ"
     return utc(ms, form)
-
-
-def sparkline(values: Sequence[int | None], width: int) -> str:
-    """The last values as bars, the highest of them as high as can be; gaps where none is known."""
-    last = [*values][-width:]
-    highest = max((each for each in last if each is not None), default=0)
-    return "".join(
-        " " if each is None else _BARS[-(-each * (len(_BARS) - 1) // highest) if highest else 0]
-        for each in last
-    )

@@ -88,7 +88,7 @@ def test_vi_keys_move_as_arrows_do() -> None:
         table = app.query_one(ReportTable)
         assert table.has_focus
         for key, row in (("j", 1), ("down", 2), ("k", 1), ("up", 0), ("G", 4), ("g", 0),
-                         ("ctrl+d", 4), ("ctrl+u", 0)):  # fmt: skip
+                         ("ctrl+d", 2), ("ctrl+d", 4), ("ctrl+u", 2)):  # fmt: skip
             await press(pilot, key)
             assert table.cursor_row == row, key
 

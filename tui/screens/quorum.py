@@ -1,34 +1,40 @@
-"""The first view: who leads, who votes, how far everyone is, and what one should know of it.
+"""The first view: who leads, who votes, how far every replica is, what happened, what is wrong.
 
-Owns its layout: some lines on the whole, a row for each replica, and the row under the cursor at
-length, as a narrow terminal has no room for all columns. Its words are `watching/summary.py`'s.
+Owns its layout: some lines on the whole, a row for each replica, events and findings, and the row
+under the cursor at length, as a narrow terminal has no room for all columns. Its words are
+`watching/summary.py`'s.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any, ClassVar
 
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
+from textual.containers import Container
 from textual.widgets import DataTable, Static
 
-from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
 from kraftool.tui.palette import Palette
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.view import View
+from kraftool.tui.widgets.panel import Panel
 from kraftool.watching import summary
 from kraftool.watching.document import watch_document
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 from kraftool.watching.summary import StyledText
+from kraftool.watching.trends import highest
+from kraftool.watching.words import clock
 
-_NARROW = 110
+_BESIDE = 96
+"""From this width on, events and findings are side by side."""
 
 
 def _put(where: Static, content: Table | Text) -> None:
@@ -44,17 +50,21 @@ class QuorumScreen(View):
 
     TITLE = "Quorum"
     ABOUT = (
-        "Who leads and who votes, by the words of every node itself. Lags are the leader's words; "
-        "'behind' is a lag in time, 'restart' whether the node can be restarted now. 'says' is "
-        "whom a node itself takes for the leader of which epoch; '~' is the last that a leader "
-        "knew, '+' a voter whose record is not committed."
+        "Who leads and who votes: every node is asked. The leader reports the lags. 'behind' "
+        "is a lag in time, 'restart?' if the node can be restarted now, 'says' which leader and "
+        "epoch a node itself reports. '~' is the last log end that a leader knew, '+' a voter "
+        "whose record is not committed, 'x' a node that was down."
     )
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d", "details", "Details")]
     DEFAULT_CSS = """
-    #quorum-summary { height: auto; padding: 1 1 0 1; }
-    #quorum-words { height: auto; max-height: 7; padding: 0 1; }
-    #quorum-statements { height: auto; }
-    #quorum-replicas { height: 1fr; min-height: 4; margin: 1 0 0 0; }
+    #quorum-summary { height: auto; padding: 0 1; }
+    #quorum-replicas { height: auto; min-height: 4; max-height: 50%; }
+    #quorum-panels { height: 1fr; min-height: 4; layout: vertical; }
+    #quorum-findings { max-height: 60%; }
+    #quorum-events { height: 1fr; min-height: 2; }
+    #quorum-panels.-beside { layout: horizontal; }
+    .-beside #quorum-findings { width: 1fr; height: 1fr; max-height: 100%; }
+    .-beside #quorum-events { width: 1fr; }
     #quorum-detail { height: auto; padding: 0 1; background: $surface; }
     """
 
@@ -68,21 +78,64 @@ class QuorumScreen(View):
 
     def compose(self) -> ComposeResult:
         yield Static(id="quorum-summary")
-        with VerticalScroll(id="quorum-words", can_focus=False):
-            yield Static(id="quorum-statements")
         yield ReportTable(id="quorum-replicas")
+        with Container(id="quorum-panels"):
+            yield Panel("Findings, worst first", id="quorum-findings")
+            yield Panel("Events", id="quorum-events")
         yield Static(id="quorum-detail")
 
     def show(self, picture: Picture) -> None:
         self.report = report = self.watch_app.overview.report or quorum_report(picture)
         _put(self.query_one("#quorum-summary", Static), self._summary(report))
-        self.query_one("#quorum-words").display = bool(report.statements)
-        _put(self.query_one("#quorum-statements", Static), self._statements(report))
         names = summary.columns(report, self.size.width)
         table = self.query_one(ReportTable)
         table.set_columns([(name, name in summary.RIGHT) for name in names])
         table.fill(self._rows(report, names))
+        self._panels(report)
         self._detail()
+
+    def first_focus(self) -> None:
+        self.query_one(ReportTable).focus()
+
+    def _panels(self, report: QuorumReport) -> None:
+        self.query_one("#quorum-panels").set_class(self.size.width >= _BESIDE, "-beside")
+        self.query_one("#quorum-findings", Panel).show_rows(self._findings(report))
+        rows = [
+            [*map(self._part, parts[:-1]), self._wrapped(parts[-1:])]
+            for parts in (summary.event(found, report.at_ms) for found in report.events)
+        ]
+        since = clock(report.since_ms or report.at_ms, report.at_ms)
+        panel = self.query_one("#quorum-events", Panel)
+        panel.border_title = f"Events since {since}"
+        panel.show_rows(rows or [[self.text("nothing happened yet", "quiet")]])
+
+    def _findings(self, report: QuorumReport) -> list[list[Text]]:
+        """Return a row for each finding: a sign, and what is wrong with what to do."""
+        found: list[tuple[int, list[Text]]] = []
+        for statement in report.statements:
+            words = self._wrapped(summary.finding(statement))
+            sign = self._part(summary.sign(statement.severity))
+            found.append((SEVERITY_RANK[statement.severity], [sign, words]))
+        for complaint in self.watch_app.overview.further:
+            severity = complaint.finding.severity
+            is_bad = severity is Severity.ERROR
+            words = self._wrapped(
+                (
+                    StyledText(
+                        f"{complaint.who}: {complaint.finding.sentence()}",
+                        "bad" if is_bad else "quiet" if severity is Severity.INFO else "",
+                    ),
+                    StyledText("→ Health (6)", "quiet"),
+                )
+            )
+            found.append((SEVERITY_RANK[severity], [self._part(summary.sign(severity)), words]))
+        rows = [row for _, row in sorted(found, key=itemgetter(0))]
+        return rows or [[*map(self._part, summary.verdict(report))]]
+
+    def _wrapped(self, parts: Iterable[StyledText]) -> Text:
+        words = Text(" ").join(map(self._part, parts))
+        words.no_wrap = False
+        return words
 
     def _part(self, part: StyledText) -> Text:
         return self.text(part.text, part.meaning)
@@ -91,31 +144,19 @@ class QuorumScreen(View):
         grid = Table.grid(padding=(0, 2))
         grid.add_column(no_wrap=True, min_width=9)
         grid.add_column(overflow="fold")
-        for line in summary.lines(report, self.size.width):
+        for line in summary.lines(report, has_events=True):
             # What does not fit goes on in the next line: some of it is what one has to know.
             words = Text("  ").join(map(self._part, line.parts))
             grid.add_row(self.text(line.name, "quiet"), words)
         return grid
 
-    def _statements(self, report: QuorumReport) -> Table:
-        grid = Table.grid(padding=(0, 1))
-        grid.add_column(no_wrap=True)
-        grid.add_column(overflow="fold")
-        for statement in report.statements:
-            words = self.text(
-                statement.reason, "bad" if statement.severity is Severity.ERROR else ""
-            )
-            words.no_wrap = False
-            grid.add_row(self._part(summary.sign(statement.severity)), words)
-        return grid
-
     def _rows(self, report: QuorumReport, names: Sequence[str]) -> list[Row]:
         before = self._cells if self._cells_palette is self.palette else {}
         self._cells_palette, self._cells = self.palette, {}
-        trend = 8 if self.size.width < _NARROW else 20
+        top, width = highest(replica.trend for replica in report.replicas), self.size.width
         rows: dict[str, list[Text]] = {}
         for replica in report.replicas:
-            told = summary.cells(report, replica, trend)
+            told = summary.cells(report, replica, top=top, width=width)
             key = replica.key if replica.key not in rows else f"{replica.key}#{len(rows)}"
             rows[key] = [self._cell(told[name], before) for name in names]
         return [*rows.items()]

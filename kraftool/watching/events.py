@@ -1,0 +1,221 @@
+"""Changes between one look and the next, as events with a time and a sentence.
+
+Owns the comparison and its words. It keeps what it needs to know from earlier looks, such as since
+when a node is down; the bound on the list of events is `remembering.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.reaching import reason
+from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS, keeping_up, leader_clock
+from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
+from kraftool.raft.names import ReplicaKey, majority_of
+from kraftool.reports.findings.status import Status
+from kraftool.reports.text.words import listed, many
+from kraftool.storage.lock import LockState
+from kraftool.watching.directory_look import DirectoryLook
+from kraftool.watching.picture import WatchEvent
+from kraftool.watching.words import age
+
+_Said = tuple[Status, str]
+
+
+@dataclass(slots=True)
+class EventDetector:
+    """Compares each look with the ones before it."""
+
+    _view: QuorumView | None = None
+    _led: tuple[int | None, int | None] | None = None
+    """Leader and epoch of the last look; None before the first one."""
+    _last_leader: tuple[int | None, int | None] | None = None
+    """The last leader that was seen, and its epoch."""
+    _leaderless_ms: int | None = None
+    """Since when no node leads."""
+    _down_ms: dict[str, int] = field(default_factory=dict)
+    """By node: since when it does not answer."""
+    _silent: set[ReplicaKey] = field(default_factory=set)
+    _behind: set[ReplicaKey] = field(default_factory=set)
+    _observers: set[ReplicaKey] = field(default_factory=set)
+    """Every observer that a leader reported and did not drop."""
+    _has_majority: bool = True
+    _voters: frozenset[ReplicaKey] = frozenset()
+    _looks: dict[str, DirectoryLook] = field(default_factory=dict)
+
+    def take(
+        self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
+    ) -> tuple[WatchEvent, ...]:
+        """Return the events of this look."""
+        said = [] if view is None else [*self._live(at_ms, view)]
+        for look in directories:
+            before = self._looks.get(look.path)
+            if before is not None and before.at_ms:
+                said += _of_directory(before, look)
+            self._looks[look.path] = look
+        return tuple(
+            WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in said
+        )
+
+    # --- live nodes ---------------------------------------------------------------------------
+
+    def _live(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+        yield from self._answers(at_ms, view)
+        yield from self._leadership(at_ms, view)
+        quorum = view.quorum
+        if quorum is not None:
+            yield from self._membership(quorum)
+            yield from self._progress(view, quorum)
+            if self._view is not None:
+                yield from _features(self._view, view)
+        self._view = view
+
+    def _answers(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+        """Report the nodes that stopped answering, and those that answer again."""
+        for node in view.nodes:
+            name = _name(node)
+            if node.is_reached:
+                since = self._down_ms.pop(name, None)
+                if since is not None:
+                    yield Status.GOOD, f"{name} answers again, after {age(at_ms - since)}"
+            elif name not in self._down_ms:
+                self._down_ms[name] = at_ms
+                words = "stopped answering" if self._view is not None else "does not answer"
+                why = reason(node)
+                yield Status.WARN, f"{name} {words}" + ("" if why.startswith("it ") else f": {why}")
+        gone = self._down_ms.keys() - {_name(node) for node in view.nodes}
+        for name in gone:
+            del self._down_ms[name]
+
+    def _leadership(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+        leader = view.leader
+        led = (None, view.epoch) if leader is None else (leader.node_id, leader.epoch)
+        before, self._led = self._led, led
+        if leader is None:
+            self._leaderless_ms = at_ms if self._leaderless_ms is None else self._leaderless_ms
+            if before is None:
+                yield Status.BAD, "watching begins: no node leads"
+            elif before[0] is not None:
+                yield Status.BAD, f"node {before[0]} leads no longer, and no other node leads"
+            elif led != before:
+                yield Status.WARN, f"epoch {view.epoch} begins, without a leader"
+            return
+        since, self._leaderless_ms = self._leaderless_ms, None
+        last, self._last_leader = self._last_leader, led
+        status = Status.BAD if view.lacks_controller else Status.GOOD
+        without = ", without a controller" if view.lacks_controller else ""
+        if before is None:
+            yield status, f"watching begins: node {led[0]} leads epoch {led[1]}{without}"
+        elif led != before:
+            gap = "" if since is None else f" ({age(at_ms - since)} without a leader)"
+            words = "leads again, epoch" if led == last else "elected, epoch"
+            yield status, f"node {led[0]} {words} {led[1]}{without}{gap}"
+
+    def _membership(self, quorum: DescribeQuorumResponse) -> Iterator[_Said]:
+        voters = frozenset(voter.replica for voter in quorum.voters)
+        before, self._voters = self._voters, voters
+        if before and before != voters:
+            replaced = {key.id for key in voters - before} & {key.id for key in before - voters}
+            for key in sorted(voters - before, key=str):
+                words = "has another directory id" if key.id in replaced else "was added"
+                yield Status.NOTE, f"voter {key.id} {words}"
+            for key in sorted(before - voters, key=str):
+                if key.id not in replaced:
+                    yield Status.NOTE, f"voter {key.id} was removed"
+        observers = {observer.replica for observer in quorum.observers}
+        for key in sorted(observers - self._observers - before, key=str):
+            if self._view is not None:
+                yield Status.NOTE, f"observer {key.id} appeared"
+        # A new leader does not know of observers until they fetch from it.
+        was = None if self._view is None else self._view.quorum
+        same = was is not None and was.leader_epoch == quorum.leader_epoch
+        for key in sorted(self._observers - observers, key=str) if same else ():
+            self._observers.discard(key)
+            if key not in voters:
+                yield Status.WARN, f"observer {key.id} is gone: it fetches no longer"
+        self._observers |= observers
+
+    def _progress(self, view: QuorumView, quorum: DescribeQuorumResponse) -> Iterator[_Said]:
+        clock, end = leader_clock(quorum), leader_end(view)
+        for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
+            for replica in replicas:
+                if replica.replica.id != quorum.leader_id:
+                    yield from self._replica(f"{role} {replica.replica.id}", replica, clock, end)
+        keeping, majority = len(keeping_up(quorum)), majority_of(len(quorum.voters))
+        had, self._has_majority = self._has_majority, keeping >= majority
+        if had and not self._has_majority:
+            count = many(len(quorum.voters), "voter")
+            yield Status.BAD, f"only {keeping} of {count} keep up: nothing can be committed"
+        elif not had and self._has_majority:
+            yield Status.GOOD, "a majority of the voters keeps up again"
+
+    def _replica(self, name: str, replica: ReplicaState, clock: int, end: int) -> Iterator[_Said]:
+        key = replica.replica
+        if replica.last_fetch_timestamp < 0:
+            return
+        silent_ms = clock - replica.last_fetch_timestamp
+        if silent_ms > SILENT_MS:
+            if key not in self._silent:
+                self._silent.add(key)
+                yield Status.WARN, f"{name} stopped fetching {age(silent_ms)} ago"
+        elif key in self._silent:
+            self._silent.discard(key)
+            yield Status.GOOD, f"{name} fetches again"
+        lag = end - replica.log_end_offset
+        if lag > LAG_RECORDS:
+            if key not in self._behind:
+                self._behind.add(key)
+                yield Status.WARN, f"{name} fell {lag:,} records behind"
+        elif key in self._behind and replica.log_end_offset >= 0:
+            self._behind.discard(key)
+            yield Status.GOOD, f"{name} caught up"
+
+
+def _name(node: NodeAnswer) -> str:
+    return f"node at {node.endpoint}" if node.node_id is None else f"node {node.node_id}"
+
+
+def _features(before: QuorumView, now: QuorumView) -> Iterator[_Said]:
+    """Report feature levels that changed, as leaders report them."""
+    if before.leader is None or now.leader is None:
+        return
+    old, new = before.leader.offered, now.leader.offered
+    if min(old.finalized_epoch, new.finalized_epoch) < 0:
+        return
+    for name in sorted({*old.finalized, *new.finalized}):
+        was, level = old.finalized.get(name, 0), new.finalized.get(name, 0)
+        if was != level:
+            yield Status.NOTE, f"{name} went from level {was} to {level}"
+
+
+# --- directories ------------------------------------------------------------------------------
+
+
+def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Said]:
+    path = now.path
+    if now.problem != before.problem:
+        if now.problem:
+            yield Status.WARN, f"{path}: {now.problem}"
+        else:
+            yield Status.GOOD, f"{path} can be read again"
+    if {before.lock, now.lock} == {LockState.HELD, LockState.FREE}:
+        if now.lock is LockState.HELD:
+            yield Status.NOTE, f"{path}: a process holds its lock now"
+        else:
+            yield Status.WARN, f"{path}: its process exited, nobody holds its lock"
+    was, end = before.log_end_offset, now.log_end_offset
+    if was is not None and end is not None and end < was:
+        yield Status.WARN, f"{path}: its log was truncated from {was:,} to {end:,}"
+    if before.is_complete:
+        for snapshot in now.snapshots:
+            if snapshot not in before.snapshots and (
+                not before.snapshots or snapshot > before.snapshots[-1]
+            ):
+                yield Status.NOTE, f"{path}: new snapshot at offset {snapshot.offset:,}"
+        if before.voters is not None and now.voters is not None:
+            was_ids = {voter.id for voter in before.voters.voters}
+            ids = {voter.id for voter in now.voters.voters}
+            if was_ids != ids:
+                yield Status.NOTE, f"{path}: the voters are now {listed(sorted(ids))}"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 DEPTH = 6
-"""As `kraftool.spark.fleet` has it, which is not imported for a help text."""
+"""As `kraftool.arrow.fleet` has it, which is not imported for a help text."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -126,7 +126,7 @@ class StreamRun:
         self.output.finish()
 
     def _following(self) -> StreamOptions:
-        from kraftool.spark.fleet import require
+        from kraftool.arrow.fleet import require
         from kraftool.spark.live.frame import StreamOptions
 
         asked = self.options
@@ -218,8 +218,8 @@ class StreamRun:
         asked: Stopping,
         told: Callable[[str, int, int], None],
     ) -> None:
+        from kraftool.arrow.settings import read_settings
         from kraftool.spark.live.lag import Pace
-        from kraftool.spark.settings import read_settings
 
         is_console = self.target.kind == "console"
         table = LiveTable(self.output, self.zone)

@@ -10,7 +10,7 @@ are rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -23,28 +23,20 @@ from pyspark.sql.datasource import (
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
-from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import ArrowBatch
-from kraftool.spark.columns import (
+from kraftool.arrow.columns import (
     BATCHES,
     FILES,
     FINDINGS,
     RECORDS,
-    record_types,
-    spark_schema,
+    sources,
 )
-from kraftool.spark.file_rows import file_rows, finding_rows
-from kraftool.spark.fleet import (
-    Fleet,
-    FleetDirectory,
-    FleetFile,
-    find_fleet,
-    require,
-    with_batches,
-)
-from kraftool.spark.settings import SourceOptions, read_settings
-from kraftool.spark.splits import Split, packed, plan
-from kraftool.spark.tasks import ReadTask, row_reader, without_collector
+from kraftool.arrow.fleet import require
+from kraftool.arrow.reading import parts_of
+from kraftool.arrow.settings import SourceOptions, read_settings
+from kraftool.arrow.untyped import ArrowBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.columns import spark_schema
+from kraftool.spark.tasks import ReadTask, read_task
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -95,43 +87,15 @@ class KraftReader(DataSourceReader):
         """The tasks: ranges of large files, small files together."""
         settings = self._settings
         with told_whole():
-            fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
-        tasks: list[InputPartition] = [ReadTask(splits) for splits in self._splits(fleet)]
-        unread = [
-            problem
-            for problem in fleet.problems
-            if settings.narrowing.wants_owner(FleetDirectory(name=problem.name))
-        ]
-        if unread and self._source == FINDINGS:
-            tasks.append(ReadTask((), unread))
-        return tasks
-
-    def _splits(self, fleet: Fleet) -> Iterable[Sequence[Split]]:
-        settings = self._settings
-        if self._source in (FILES, FINDINGS):
-            files: Iterable[FleetFile] = fleet.files
-        else:
-            files = with_batches(fleet, snapshots=settings.snapshots)
-        wanted = [file for file in files if settings.narrowing.wants_owner(file.directory)]
-        if self._source in (FILES, FINDINGS):
-            # A file is judged as a whole: by offsets that follow on each other, for one.
-            total = sum(file.size for file in wanted)
-            return packed((Split(file=file) for file in wanted), max(total // 16, 1 << 20))
-        return plan(wanted, fleet.files, settings.split_bytes)
+            parts = parts_of(self._source, settings)
+        return [ReadTask(part.splits, part.unread) for part in parts]
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
         """The rows of one task. An empty plan is one task without anything to read."""
         if not isinstance(partition, ReadTask):
             return
         arrow = to_arrow_schema(self._schema, timezone="UTC")
-        with without_collector():
-            if self._source == FINDINGS:
-                yield from finding_rows(arrow, partition.splits, partition.unread)
-            elif self._source == FILES:
-                yield from file_rows(arrow, partition.splits, findings=self._settings.findings)
-            else:
-                reader = row_reader(self._source, arrow, self._settings)
-                yield from reader.read(partition.splits)
+        yield from read_task(self._source, arrow, self._settings, partition)
 
 
 def _check_streams() -> None:
@@ -212,18 +176,20 @@ class FindingsSource(KraftDataSource):
     streamReader = stream_reader
 
 
-def _typed_source(record: str) -> type[KraftDataSource]:
-    name = f"{record}Source"
-    body = {"source": f"{RECORDS}.{record}", "__module__": __name__, "__doc__": record}
+def _plain_source(source: str) -> type[KraftDataSource]:
+    """The class of a source that has no streams: of a record type, or of states."""
+    name = f"{''.join(part.title() for part in source.replace('_', '.').split('.'))}Source"
+    body = {"source": source, "__module__": __name__, "__doc__": f"`{source}`."}
     made = type(name, (KraftDataSource,), body)
     # Found again under its name when a worker asks for it.
     globals()[name] = made
     return made
 
 
-_ALL: list[type[KraftDataSource]] = [RecordsSource, BatchesSource, FilesSource, FindingsSource]
-SOURCES = {each.source: each for each in (*_ALL, *map(_typed_source, record_types()))}
+_OWN: list[type[KraftDataSource]] = [RecordsSource, BatchesSource, FilesSource, FindingsSource]
+SOURCES = {own.source: own for own in _OWN}
 """Every source by the name of its format."""
+SOURCES |= {source: _plain_source(source) for source in sources() if source not in SOURCES}
 
 
 def register(spark: SparkSession) -> None:

@@ -21,9 +21,11 @@ from pyspark.sql.streaming.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from kraftool.arrow.columns import RECORDS
+from kraftool.arrow.settings import SourceOptions
+from kraftool.arrow.splits import Split, cut, packed
+from kraftool.arrow.untyped import ArrowBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import ArrowBatch
-from kraftool.spark.columns import RECORDS
 from kraftool.spark.live.changes import (
     Told,
     appeared,
@@ -34,9 +36,7 @@ from kraftool.spark.live.changes import (
     told,
 )
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.settings import SourceOptions
-from kraftool.spark.splits import Split, cut, packed
-from kraftool.spark.tasks import ReadTask, row_reader, without_collector
+from kraftool.spark.tasks import ReadTask, read_task
 from kraftool.storage.tail import TailState, look
 
 Offset = dict[str, Any]
@@ -172,9 +172,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if isinstance(partition, ChangeTask):
             yield change_rows(arrow, partition.changes)
         elif isinstance(partition, ReadTask):
-            with without_collector():
-                reader = row_reader(RECORDS, arrow, self._settings)
-                yield from reader.read(partition.splits)
+            yield from read_task(RECORDS, arrow, self._settings, partition)
 
     initialOffset = initial_offset
     latestOffset = latest_offset

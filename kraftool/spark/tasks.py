@@ -1,4 +1,4 @@
-"""What one task of a source reads on a worker, and the reader that makes rows of it.
+"""What one task of a source reads on a worker.
 
 Owns what batch sources and streams share. Which tasks there are is planned in `source.py`,
 `stream.py` and `live/finding_stream.py`.
@@ -6,19 +6,16 @@ Owns what batch sources and streams share. Which tasks there are is planned in `
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 
 from pyspark.sql.datasource import InputPartition
 
-from kraftool.spark.arrow import ArrowSchema
-from kraftool.spark.columns import BATCHES, RECORDS
-from kraftool.spark.entries import EntryReader
-from kraftool.spark.fleet import Unread
-from kraftool.spark.rows import RowReader, batch_reader, record_reader, typed_reader
-from kraftool.spark.settings import SourceOptions
-from kraftool.spark.splits import Split
+from kraftool.arrow.fleet import Unread
+from kraftool.arrow.reading import Part, read_part, without_collector
+from kraftool.arrow.settings import SourceOptions
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
+from kraftool.spark.columns import MAKERS
 
 
 class ReadTask(InputPartition):
@@ -33,25 +30,10 @@ class ReadTask(InputPartition):
         return f"Task({names}{', …' if len(self.splits) > 3 else ''})"
 
 
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """Look for no reference cycles meanwhile: decoding makes many objects and no cycles. A worker
-    runs other code afterwards."""
-    before = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if before:
-            gc.enable()
-
-
-def row_reader(source: str, arrow: ArrowSchema, settings: SourceOptions) -> RowReader:
-    """The reader of a source whose rows come from batches."""
-    secrets = settings.show_secrets
-    if source == BATCHES:
-        return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
-    entries = EntryReader(settings.narrowing, show_secrets=secrets)
-    if source == RECORDS:
-        return record_reader(arrow, entries, show_secrets=secrets)
-    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
+def read_task(
+    source: str, arrow: ArrowSchema, settings: SourceOptions, task: ReadTask
+) -> Iterator[ArrowBatch]:
+    """The rows of one task."""
+    part = Part(splits=task.splits, unread=task.unread)
+    with without_collector():
+        yield from read_part(source, arrow, settings, part, MAKERS)

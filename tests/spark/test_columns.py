@@ -8,17 +8,17 @@ pytest.importorskip("pyarrow")
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, IntegerType, StringType, StructType, VariantType
 
-from kraftool.decoders import schema
-from kraftool.decoders.control import ControlRecordType
-from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.columns import (
+from kraftool.arrow.columns import (
     IDENTITY,
     column_of,
     record_types,
-    spark_schema,
     typed_fields,
     types_of,
 )
+from kraftool.decoders import schema
+from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.columns import spark_schema
 
 pytestmark = pytest.mark.spark
 

@@ -13,18 +13,19 @@ pytest.importorskip("pyarrow")
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from kraftool.arrow.columns import record_types
+from kraftool.arrow.fleet import find_fleet, with_batches
+from kraftool.arrow.reading import row_reader
+from kraftool.arrow.settings import read_settings
+from kraftool.arrow.splits import Split, splits_of
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
-from kraftool.spark.columns import record_types, spark_schema
-from kraftool.spark.fleet import find_fleet, with_batches
-from kraftool.spark.settings import read_settings
-from kraftool.spark.splits import Split, splits_of
+from kraftool.spark.columns import spark_schema
 from kraftool.spark.tables import extract as module
 from kraftool.spark.tables.extract import extract
 from kraftool.spark.tables.layout import arrow_schema
-from kraftool.spark.tasks import row_reader
 
 pytestmark = pytest.mark.spark
 

@@ -12,10 +12,10 @@ import pytest
 
 pytest.importorskip("fsspec")
 
+from kraftool.arrow.fleet import FleetFile, find_fleet
+from kraftool.arrow.local_copy import on_disk
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.state.load import load_state
-from kraftool.spark.fleet import FleetFile, find_fleet
-from kraftool.spark.local_copy import on_disk
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 DATA = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
@@ -142,7 +142,7 @@ def test_a_copy_without_room_is_an_error_and_not_a_directory_with_files_missing(
 
     files = _files(remote)
     with monkeypatch.context() as patched:
-        patched.setattr("kraftool.spark.local_copy.os.open", full)
+        patched.setattr("kraftool.arrow.local_copy.os.open", full)
         with pytest.raises(KraftoolError, match="No space left"), on_disk(files):
             pass
     assert not _left(tmp_path)

@@ -12,11 +12,11 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
+from kraftool.arrow.settings import read_settings
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.live import judged
 from kraftool.spark.live.finding_stream import FindingStreamReader
-from kraftool.spark.settings import read_settings
 from tests.spark.live_fleet import BATCHES, DATA, FIXTURES, Live, next_offset
 
 pytestmark = pytest.mark.spark

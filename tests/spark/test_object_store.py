@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kraftool.arrow.entries import EntryReader
+from kraftool.arrow.fleet import FleetFile, find_fleet, with_batches
+from kraftool.arrow.narrowing import Narrowing
+from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.entries import EntryReader
-from kraftool.spark.fleet import FleetFile, find_fleet, with_batches
-from kraftool.spark.narrowing import Narrowing
-from kraftool.spark.splits import Split
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import read_tables, run
 

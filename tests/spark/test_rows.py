@@ -12,18 +12,20 @@ pytest.importorskip("pyarrow")
 
 from pyspark.sql.pandas.types import to_arrow_schema
 
+from kraftool.arrow.columns import column_of, record_types, types_of
+from kraftool.arrow.fleet import find_fleet, with_batches
+from kraftool.arrow.reading import row_reader
+from kraftool.arrow.settings import read_settings
+from kraftool.arrow.splits import Split, splits_of
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.codec import Value
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
-from kraftool.spark.columns import column_of, record_types, spark_schema, types_of
-from kraftool.spark.fleet import find_fleet, with_batches
-from kraftool.spark.settings import read_settings
+from kraftool.spark.columns import MAKERS, spark_schema
 from kraftool.spark.source import KraftReader
-from kraftool.spark.splits import Split, splits_of
-from kraftool.spark.tasks import ReadTask, row_reader
+from kraftool.spark.tasks import ReadTask
 from tests.spark.record_types import type_of_dump_log
 
 pytestmark = pytest.mark.spark
@@ -44,7 +46,7 @@ def _rows(source: str, splits: list[Split], **more: Any) -> list[Row]:
     options = {"path": "x", **more}
     variant = options.get("variant") == "true"
     arrow = to_arrow_schema(spark_schema(source, variant=variant), timezone="UTC")
-    reader = row_reader(source, arrow, read_settings(options, source))
+    reader = row_reader(source, arrow, read_settings(options, source), MAKERS)
     return [row for batch in reader.read(splits) for row in batch.to_pylist()]
 
 

@@ -12,12 +12,14 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql.functions import lit
 
-from kraftool.spark.columns import record_types, spark_schema, types_of
-from kraftool.spark.settings import read_settings
+from kraftool.arrow.columns import record_types, sources, types_of
+from kraftool.arrow.settings import read_settings
 from kraftool.spark.source import PUSHDOWN, SOURCES, KraftReader, register
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+from kraftool.spark.columns import spark_schema
 
 pytestmark = pytest.mark.spark
 
@@ -27,7 +29,7 @@ DAMAGED = str(FIXTURES / "damaged")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def sources(spark: "SparkSession") -> None:
+def _registered(spark: "SparkSession") -> None:
     register(spark)
 
 
@@ -241,7 +243,7 @@ def test_credentials_of_a_url_are_in_no_column(
     spark: "SparkSession", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A store that asks for a key and a secret, of which memory takes the place."""
-    from kraftool.spark.fleet import find_fleet
+    from kraftool.arrow.fleet import find_fleet
     from kraftool.storage import remote
 
     fsspec = pytest.importorskip("fsspec")
@@ -284,7 +286,7 @@ def test_credentials_of_a_url_are_in_no_column(
 
 
 def test_storage_options_may_be_nested() -> None:
-    from kraftool.spark.fleet import find_fleet
+    from kraftool.arrow.fleet import find_fleet
 
     pytest.importorskip("fsspec")
     fleet = find_fleet([f"file://{SINGLE}"], options={"client": {"url": "http://127.0.0.1"}})
@@ -323,4 +325,4 @@ def test_a_directory_without_logs_has_no_rows_and_fails_nothing(
 ) -> None:
     for source in ("kraft", "kraft.batches", "kraft.files", "kraft.TopicRecord"):
         assert _load(spark, str(tmp_path), source).count() == 0
-    assert len(SOURCES) == 4 + len(record_types())
+    assert list(SOURCES) == list(sources())

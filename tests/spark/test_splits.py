@@ -9,11 +9,11 @@ pytest.importorskip("pyspark")
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kraftool.arrow.fleet import FleetDirectory, FleetFile
+from kraftool.arrow.splits import Split, cut, packed
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
 from kraftool.decoders.segment import scan
-from kraftool.spark.fleet import FleetDirectory, FleetFile
-from kraftool.spark.splits import Split, cut, packed
 from kraftool.storage.entry import EntryPlace
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"

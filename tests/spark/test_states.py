@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
+from kraftool.arrow.fleet import FleetFile, find_fleet
 from kraftool.commands import main
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.errors import KraftoolError
@@ -22,7 +23,6 @@ from kraftool.image.image import MetadataImage
 from kraftool.image.writer import snapshot_records
 from kraftool.reports.state.entities import partition_object
 from kraftool.reports.state.load import load_state
-from kraftool.spark.fleet import FleetFile, find_fleet
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.states import write_states
 from kraftool.storage.source import BytesSource

@@ -10,11 +10,11 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
+from kraftool.arrow.fleet import FleetFile, find_fleet
 from kraftool.commands import main
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.framing import encode_record
-from kraftool.spark.fleet import FleetFile, find_fleet
 from kraftool.spark.tables.stories import write_stories
 
 pytestmark = pytest.mark.spark

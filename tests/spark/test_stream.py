@@ -12,10 +12,10 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
 
+from kraftool.arrow.settings import read_settings
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
-from kraftool.spark.settings import read_settings
 from kraftool.spark.stream import KraftStreamReader
 from kraftool.storage.tail import BatchMark, thinned
 from tests.spark.live_fleet import BATCHES, END, LOG, Live, next_offset

@@ -14,10 +14,10 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
+from kraftool.arrow.columns import record_types, types_of
+from kraftool.arrow.fleet import find_fleet, with_batches
 from kraftool.reports.logs.dump import LogDump
 from kraftool.reports.logs.text import jsonl_entry
-from kraftool.spark.columns import record_types, types_of
-from kraftool.spark.fleet import find_fleet, with_batches
 from kraftool.spark.source import register
 from kraftool.spark.tables.layout import TABLES
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables

@@ -88,7 +88,7 @@ def test_what_is_refused_ends_with_5(tables: Tables, tmp_path: Path) -> None:
 def test_what_cannot_be_read_ends_with_3(
     tables: Tables, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.spark.fleet import FleetFile
+    from kraftool.arrow.fleet import FleetFile
 
     root, out = directory(tmp_path / "one", batches(0, 4)), tmp_path / "out"
     real = FleetFile.open

@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
+from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import pa
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.tables import sink as sink_module
 from kraftool.spark.tables.commit import TablesRefusedError

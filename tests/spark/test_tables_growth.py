@@ -259,7 +259,7 @@ def test_a_log_that_is_cut_while_it_is_read_is_read_by_the_next_run(
 def test_a_file_that_cannot_be_opened_is_tried_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.spark.fleet import FleetFile
+    from kraftool.arrow.fleet import FleetFile
 
     root, out = tmp_path / "fleet", tmp_path / "out"
     one = directory(root / "one", batches(0, 4))
@@ -289,7 +289,7 @@ def test_what_workers_still_cannot_read_is_no_news(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As where a folder is seen by the driver only: each run tries, and writes nothing anew."""
-    from kraftool.spark.fleet import FleetFile
+    from kraftool.arrow.fleet import FleetFile
     from kraftool.spark.tables import plan
 
     root, out = tmp_path / "fleet", tmp_path / "out"
@@ -324,7 +324,7 @@ def test_what_workers_still_cannot_read_is_no_news(
 def test_a_folder_that_cannot_be_listed_is_a_finding_until_it_can(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kraftool.spark.places import LocalFiles
+    from kraftool.arrow.places import LocalFiles
 
     root, out = tmp_path / "fleet", tmp_path / "out"
     directory(root / "one", batches(0, 4))

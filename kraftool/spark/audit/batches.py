@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from pyspark.sql.functions import broadcast, expr
 
+from kraftool.arrow.columns import BATCHES
 from kraftool.reports.fleet.model import Divergence
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.audit.divergence import BatchAt, divergences
-from kraftool.spark.columns import BATCHES
 from kraftool.spark.source import add_sources
 
 if TYPE_CHECKING:

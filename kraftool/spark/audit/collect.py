@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import broadcast, col, expr
 
+from kraftool.arrow.fleet import DEPTH
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
@@ -31,7 +32,6 @@ from kraftool.spark.audit.sums import (
     versions_of,
     with_findings,
 )
-from kraftool.spark.fleet import DEPTH
 
 if TYPE_CHECKING:
     from pyspark import RDD

@@ -12,6 +12,9 @@ from collections import deque
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.local_copy import on_disk
+from kraftool.arrow.reading import without_collector
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.model import ExaminedDirectory
@@ -32,9 +35,6 @@ from kraftool.spark.audit.finding_merge import Said, counted
 from kraftool.spark.audit.glance import begun, with_checked, with_hash, with_patient
 from kraftool.spark.audit.log_families import NO_TRACES, Traces, traces_of
 from kraftool.spark.audit.renamed import renamed
-from kraftool.spark.fleet import FleetFile
-from kraftool.spark.local_copy import on_disk
-from kraftool.spark.tasks import without_collector
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 _MOST_ELECTIONS = 10_000

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from kraftool.arrow.fleet import FleetDirectory
 from kraftool.decoders.names import FileState
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.doctor.model import ExaminedDirectory
@@ -14,7 +15,6 @@ from kraftool.reports.files.metadata_summary import MetadataSummary, SeenVoters
 from kraftool.reports.fleet.model import DirectorySummary
 from kraftool.reports.verify.log import Checked
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
-from kraftool.spark.fleet import FleetDirectory
 
 METADATA_VERSION = "metadata.version"
 

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from kraftool.arrow.fleet import DEPTH, Empty, FleetFile, Unread, find_fleet
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
-from kraftool.spark.fleet import DEPTH, Empty, FleetFile, Unread, find_fleet
 from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.remote import is_url, shown_url
 

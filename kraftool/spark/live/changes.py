@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from kraftool.spark.arrow import ArrowBatch, ArrowSchema
-from kraftool.spark.fleet import FleetDirectory
-from kraftool.spark.rows import ArrowRows, identity
+from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.storage.tail import LogRewrite, TailState
 
 Told = dict[str, Any]

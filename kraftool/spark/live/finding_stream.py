@@ -14,17 +14,18 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.streaming.datasource import ReadLimit, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
+from kraftool.arrow.columns import FINDINGS
+from kraftool.arrow.file_rows import add_finding
+from kraftool.arrow.rows import ArrowRows
+from kraftool.arrow.settings import SourceOptions
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import ArrowBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import ArrowBatch
-from kraftool.spark.file_rows import add_finding, finding_rows
 from kraftool.spark.live.changes import owner_of
 from kraftool.spark.live.finding_rows import finding_of
 from kraftool.spark.live.judged import AT_ONCE, judge, large_files
 from kraftool.spark.live.logs import fleet_now
-from kraftool.spark.rows import ArrowRows
-from kraftool.spark.settings import SourceOptions
-from kraftool.spark.splits import Split
-from kraftool.spark.tasks import ReadTask, without_collector
+from kraftool.spark.tasks import ReadTask, read_task
 
 Offset = dict[str, Any]
 VERSION = 1
@@ -93,8 +94,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 add_finding(table, owner_of(owner), finding_of(finding))
             yield table.take()
         elif isinstance(partition, ReadTask):
-            with without_collector():
-                yield from finding_rows(arrow, partition.splits)
+            yield from read_task(FINDINGS, arrow, self._settings, partition)
 
     initialOffset = initial_offset
     latestOffset = latest_offset

@@ -15,9 +15,9 @@ import orjson
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
+from kraftool.arrow.columns import FINDINGS, RECORDS, record_types, types_of
 from kraftool.decoders.control import ControlRecordType
 from kraftool.reports.logs.dump import type_words
-from kraftool.spark.columns import FINDINGS, RECORDS, record_types, types_of
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

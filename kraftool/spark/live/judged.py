@@ -17,11 +17,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile
 from kraftool.spark.live.changes import owner_object
 from kraftool.spark.live.finding_rows import finding_row
 from kraftool.spark.live.logs import is_below

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
+from kraftool.arrow.settings import SourceOptions
 from kraftool.spark.live.logs import Logs
-from kraftool.spark.settings import SourceOptions
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
+from kraftool.arrow.places import is_missing
+from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
-from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
-from kraftool.spark.places import is_missing
-from kraftool.spark.settings import SourceOptions
 from kraftool.storage.remote import shown_url
 from kraftool.storage.tail import ListedSegment
 

@@ -13,6 +13,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from kraftool.arrow.columns import arrow_type, column_of, typed_fields
+from kraftool.arrow.entries import type_text
+from kraftool.arrow.rows import OF_PROBLEMS, error_text, instants, payload
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, pa, pc
 from kraftool.decoders import compression
 from kraftool.decoders.batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchHeader, Record
 from kraftool.decoders.codec import has_doubles
@@ -21,11 +26,6 @@ from kraftool.decoders.log_record import LogRecord
 from kraftool.decoders.schema import message
 from kraftool.reports.logs.dump import BatchEntry, raw_value
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, pa, pc
-from kraftool.spark.columns import column_of, typed_fields
-from kraftool.spark.entries import type_text
-from kraftool.spark.rows import OF_PROBLEMS, error_text, instants, payload
-from kraftool.spark.splits import Split
 
 Arrays = dict[str, Array]
 
@@ -238,13 +238,9 @@ def _fields(name: str, data: Sequence[dict[str, Any] | None]) -> Arrays:
 @cache
 def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
     """A type's fields as an Arrow struct by Kafka's names, and the columns that they become."""
-    from pyspark.sql.pandas.types import to_arrow_type
-
-    from kraftool.spark.columns import spark_type
-
     known = {field.name for field in message(name).fields}
     fields = [typed_field for typed_field in typed_fields(name) if typed_field.name in known]
-    kinds = [(field.name, to_arrow_type(spark_type(field), timezone="UTC")) for field in fields]
+    kinds = [(field.name, arrow_type(field)) for field in fields]
     return pa.struct(kinds), tuple(column_of(field.name) for field in fields)
 
 

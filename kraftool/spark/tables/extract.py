@@ -11,17 +11,17 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from kraftool.arrow.entries import EntryReader, Unreadable
+from kraftool.arrow.narrowing import FIRST_MS, LAST_MS, Narrowing
+from kraftool.arrow.reading import without_collector
+from kraftool.arrow.rows import PAYLOAD, ROWS
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import ArrowBatch, pa, pc
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import LogFault
-from kraftool.spark.arrow import ArrowBatch, pa, pc
-from kraftool.spark.entries import EntryReader, Unreadable
-from kraftool.spark.narrowing import FIRST_MS, LAST_MS, Narrowing
-from kraftool.spark.rows import PAYLOAD, ROWS
-from kraftool.spark.splits import Split
 from kraftool.spark.tables.chunks import Read, Rows, problem_rows, rows
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.taking import Taking
-from kraftool.spark.tasks import without_collector
 
 _CHUNK = 4_000
 """Records that become columns at once."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.redact import config_value
 from kraftool.image.configs import TOPIC, ConfigResource
@@ -20,8 +22,6 @@ from kraftool.reports.state.entities import partition_object
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
-from kraftool.spark.arrow import ArrowBatch, pa
-from kraftool.spark.fleet import FleetDirectory
 from kraftool.spark.tables.taking import RowWriter, Taking
 
 Row = dict[str, Any]

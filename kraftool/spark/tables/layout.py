@@ -15,21 +15,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
-from pyspark.sql.types import TimestampType as Timestamp
-
-from kraftool.spark.arrow import ArrowSchema
-from kraftool.spark.columns import (
+from kraftool.arrow.columns import (
     BATCHES,
     FILES,
     FINDINGS,
     IDENTITY,
+    INT,
+    LONG,
+    MOMENT,
     RECORDS,
+    TEXT,
     Columns,
     columns,
     record_types,
 )
+from kraftool.arrow.untyped import ArrowSchema, pa
 from kraftool.spark.tables.story_columns import STATES, STORIES
 
 OURS = "_kraftool"
@@ -43,17 +43,17 @@ _ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
 _LONGEST = 200
 """Bytes of a folder's name: file systems have room for 255."""
 
-_GENERATION: Columns = {"generation": IntegerType()}
+_GENERATION: Columns = {"generation": INT}
 _CHANGES: Columns = {
     **IDENTITY,
-    "change": StringType(),
-    "position": LongType(),
-    "offset": LongType(),
-    "was_offset": LongType(),
-    "epoch": IntegerType(),
-    "generation": IntegerType(),
-    "text": StringType(),
-    "noticed": Timestamp(),
+    "change": TEXT,
+    "position": LONG,
+    "offset": LONG,
+    "was_offset": LONG,
+    "epoch": INT,
+    "generation": INT,
+    "text": TEXT,
+    "noticed": MOMENT,
 }
 """What happened to a log between two runs. `offset` is from where on it is another one,
 `was_offset` up to where it had been read."""
@@ -90,8 +90,7 @@ TABLES = {each.name: each for each in _tables()}
 def arrow_schema(name: str) -> ArrowSchema:
     """The Arrow schema of a table's files: all columns but those of the path."""
     own = TABLES[name].columns.items()
-    kept = [StructField(column, kind) for column, kind in own if column != CLUSTER]
-    return to_arrow_schema(StructType(kept), timezone="UTC")
+    return pa.schema([pa.field(column, kind) for column, kind in own if column != CLUSTER])
 
 
 def _escaped(value: str) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.splits import SPLIT_BYTES, Split, cut
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_segment_name
-from kraftool.spark.fleet import FleetFile
-from kraftool.spark.splits import SPLIT_BYTES, Split, cut
 from kraftool.spark.tables.memory import ClusterKey, LogMemory
 from kraftool.storage.tail import ListedSegment, LogRewrite, Range, TailState, look
 

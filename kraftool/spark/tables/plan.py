@@ -12,10 +12,10 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
-from kraftool.spark.fleet import Fleet, FleetDirectory, FleetFile, Unread, has_pattern, with_batches
 from kraftool.spark.tables.looking import LookTask, listing_of
 from kraftool.spark.tables.memory import ClusterKey, GroupMemory
 from kraftool.storage.remote import shown_url

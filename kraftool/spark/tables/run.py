@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from kraftool.arrow.fleet import DEPTH, find_fleet, require
+from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
-from kraftool.spark.fleet import DEPTH, find_fleet, require
-from kraftool.spark.splits import SPLIT_BYTES
 from kraftool.spark.tables.commit import (
     NOTHING,
     SharedOptions,

@@ -16,8 +16,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.arrow import ArrowBatch, pa
 from kraftool.spark.tables.layout import (
     FILE_MODE,
     FOLDER_MODE,

@@ -13,6 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kraftool.arrow.fleet import FleetDirectory, FleetFile
+from kraftool.arrow.local_copy import Here, on_disk
+from kraftool.arrow.reading import without_collector
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
@@ -20,12 +23,9 @@ from kraftool.reports.state.files import StateFiles, base_offset, open_state, sn
 from kraftool.reports.state.load import LoadedState, load_from, spoils
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.fleet import FleetDirectory, FleetFile
-from kraftool.spark.local_copy import Here, on_disk
 from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
 from kraftool.spark.tables.sink import SinkError
 from kraftool.spark.tables.taking import RowWriter, Taking
-from kraftool.spark.tasks import without_collector
 
 
 def write_states(

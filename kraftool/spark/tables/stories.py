@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
+from kraftool.arrow.fleet import FleetFile
+from kraftool.arrow.local_copy import Here, on_disk
 from kraftool.reports.files.locations import open_paths
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
@@ -18,8 +20,6 @@ from kraftool.reports.timeline.document import event_object
 from kraftool.reports.timeline.events import Category, Timeline
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
-from kraftool.spark.fleet import FleetFile
-from kraftool.spark.local_copy import Here, on_disk
 from kraftool.spark.tables.story_columns import STORIES
 from kraftool.spark.tables.taking import RowWriter, Taking
 

@@ -6,61 +6,50 @@ state is one directory's. It refuses to fill them: see `stories.py` and `states.
 
 from __future__ import annotations
 
-from pyspark.sql.types import (
-    ArrayType,
-    BooleanType,
-    IntegerType,
-    LongType,
-    MapType,
-    StringType,
-    StructField,
-    StructType,
-    TimestampType,
-)
+from kraftool.arrow.columns import FLAG, IDENTITY, INT, LONG, MOMENT, TEXT, Columns, list_of
+from kraftool.arrow.untyped import pa
 
-from kraftool.spark.columns import IDENTITY, Columns
-
-_TEXT, _INT, _LONG, _FLAG = StringType(), IntegerType(), LongType(), BooleanType()
-_TEXTS, _INTS = ArrayType(_TEXT), ArrayType(_INT)
+_TEXTS, _INTS = list_of(TEXT), list_of(INT)
+_CONFIGS = pa.map_(TEXT, TEXT)
 
 _EVENT: Columns = {
-    "cluster_id": _TEXT,
-    "offset": _LONG,
-    "epoch": _INT,
-    "timestamp": TimestampType(),
-    "timestamp_ms": _LONG,
-    "type": _TEXT,
-    "severity": _TEXT,
-    "visibility": _TEXT,
-    "disputed": _FLAG,
+    "cluster_id": TEXT,
+    "offset": LONG,
+    "epoch": INT,
+    "timestamp": MOMENT,
+    "timestamp_ms": LONG,
+    "type": TEXT,
+    "severity": TEXT,
+    "visibility": TEXT,
+    "disputed": FLAG,
     "nodes": _TEXTS,
     "directories": _TEXTS,
-    "text": _TEXT,
+    "text": TEXT,
 }
 """What `timeline` says of every event. `nodes` are those whose logs have it, as it calls them;
 `disputed` that other logs have something else there, or have parted before."""
 
-_VOTER = StructType(
+_VOTER = pa.struct(
     [
-        StructField("id", _INT),
-        StructField("directory_id", _TEXT),
-        StructField("endpoints", _TEXTS),
-        StructField("min_kraft_version", _INT),
-        StructField("max_kraft_version", _INT),
+        ("id", INT),
+        ("directory_id", TEXT),
+        ("endpoints", _TEXTS),
+        ("min_kraft_version", INT),
+        ("max_kraft_version", INT),
     ]
 )
 
 STORIES: dict[str, Columns] = {
     "elections": {
         **_EVENT,
-        "leader": _INT,
+        "leader": INT,
         "voters": _INTS,
         "granted_by": _INTS,
-        "previous_leader": _INT,
-        "previous_epoch": _INT,
-        "epochs_skipped": _LONG,
-        "gap_ms": _LONG,
-        "previous_led_ms": _LONG,
+        "previous_leader": INT,
+        "previous_epoch": INT,
+        "epochs_skipped": LONG,
+        "gap_ms": LONG,
+        "previous_led_ms": LONG,
     },
     "voters": {
         **_EVENT,
@@ -68,26 +57,26 @@ STORIES: dict[str, Columns] = {
         "removed": _INTS,
         "updated": _INTS,
         "voter_ids": _INTS,
-        "voters": ArrayType(_VOTER),
+        "voters": list_of(_VOTER),
     },
     "features": {
         **_EVENT,
-        "name": _TEXT,
-        "from_level": _INT,
-        "to_level": _INT,
-        "from_release": _TEXT,
-        "to_release": _TEXT,
+        "name": TEXT,
+        "from_level": INT,
+        "to_level": INT,
+        "from_release": TEXT,
+        "to_release": TEXT,
     },
     "brokers": {
         **_EVENT,
-        "role": _TEXT,
-        "id": _INT,
-        "broker_epoch": _LONG,
-        "incarnation_id": _TEXT,
-        "rack": _TEXT,
+        "role": TEXT,
+        "id": INT,
+        "broker_epoch": LONG,
+        "incarnation_id": TEXT,
+        "rack": TEXT,
         "endpoints": _TEXTS,
-        "fenced": _FLAG,
-        "in_controlled_shutdown": _FLAG,
+        "fenced": FLAG,
+        "in_controlled_shutdown": FLAG,
         "log_dirs": _TEXTS,
         "log_dirs_gone": _TEXTS,
         "log_dirs_new": _TEXTS,
@@ -98,14 +87,14 @@ STORIES: dict[str, Columns] = {
 
 _DIRECTORY: Columns = {name: kind for name, kind in IDENTITY.items() if name != "file"}
 
-_TOPIC: Columns = {"topic": _TEXT, "topic_id": _TEXT}
+_TOPIC: Columns = {"topic": TEXT, "topic_id": TEXT}
 
 _PARTITION: Columns = {
     **_TOPIC,
-    "partition": _INT,
-    "leader": _INT,
-    "leader_epoch": _INT,
-    "partition_epoch": _INT,
+    "partition": INT,
+    "leader": INT,
+    "leader_epoch": INT,
+    "partition_epoch": INT,
     "replicas": _INTS,
     "isr": _INTS,
     "elr": _INTS,
@@ -113,21 +102,21 @@ _PARTITION: Columns = {
     "adding_replicas": _INTS,
     "removing_replicas": _INTS,
     "directories": _TEXTS,
-    "leader_recovery_state": _TEXT,
+    "leader_recovery_state": TEXT,
 }
 
-_STATE: Columns = {**_DIRECTORY, "newest": _FLAG, "end_offset": _LONG, "end_epoch": _INT}
+_STATE: Columns = {**_DIRECTORY, "newest": FLAG, "end_offset": LONG, "end_epoch": INT}
 """Whose state, and up to where: `end_offset` is the offset after the last one that it has seen."""
 
 _RECORD: Columns = {
     **IDENTITY,
-    "offset": _LONG,
-    "epoch": _INT,
-    "timestamp": TimestampType(),
-    "timestamp_ms": _LONG,
-    "type": _TEXT,
-    "change": _TEXT,
-    "visibility": _TEXT,
+    "offset": LONG,
+    "epoch": INT,
+    "timestamp": MOMENT,
+    "timestamp_ms": LONG,
+    "type": TEXT,
+    "change": TEXT,
+    "visibility": TEXT,
 }
 """The record that made a change, and whether readers of the metadata see it (KIP-868)."""
 
@@ -135,15 +124,15 @@ STATES: dict[str, Columns] = {
     "topics": {
         **_STATE,
         **_TOPIC,
-        "partition_count": _INT,
-        "configs": MapType(_TEXT, _TEXT),
+        "partition_count": INT,
+        "configs": _CONFIGS,
     },
     "partitions": {**_STATE, **_PARTITION},
     "topic_history": {
         **_RECORD,
         **_TOPIC,
-        "config": _TEXT,
-        "configs": MapType(_TEXT, _TEXT),
+        "config": TEXT,
+        "configs": _CONFIGS,
     },
     "partition_history": {**_RECORD, **_PARTITION},
 }

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from kraftool.spark.arrow import ArrowBatch
-from kraftool.spark.rows import ArrowRows
+from kraftool.arrow.rows import ArrowRows
+from kraftool.arrow.untyped import ArrowBatch
 from kraftool.spark.tables.layout import arrow_schema
 
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
 
+from kraftool.arrow.fleet import FleetDirectory, FleetFile
+from kraftool.arrow.splits import MOST_FILES, Split
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
-from kraftool.spark.fleet import FleetDirectory, FleetFile
-from kraftool.spark.splits import MOST_FILES, Split
 from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.plan import ClusterTask, Group

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from importlib import import_module
 from typing import Any
 
-from kraftool.spark.arrow import Array, ArrowBatch, pa, pc
+from kraftool.arrow.untyped import Array, ArrowBatch, pa, pc
 from kraftool.spark.tables.layout import CLUSTER, DATE, NO_VALUE, TABLES, partition
 from kraftool.spark.tables.memory import Stored
 from kraftool.spark.tables.sink import Sink

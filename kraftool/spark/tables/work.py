@@ -13,15 +13,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from kraftool.arrow.file_rows import add_file, add_finding
+from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
+from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.file_rows import add_file, add_finding
-from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.spark.rows import ArrowRows, identity
-from kraftool.spark.splits import Split
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import ClusterKey, Stored
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile, staging

@@ -6,10 +6,17 @@ ranges, which rows and which columns come from outside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from kraftool.arrow.columns import column_of, typed_fields
+from kraftool.arrow.entries import EntryReader, type_text
+from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.narrowing import FIRST_MS, LAST_MS
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
+from kraftool.arrow.words import Words, words_of
 from kraftool.decoders import schema
 from kraftool.decoders.codec import has_doubles, json_text
 from kraftool.decoders.errors import Fault
@@ -18,12 +25,6 @@ from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.schema import KAFKA
 from kraftool.reports.logs.dump import BatchEntry, raw_value
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.arrow import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
-from kraftool.spark.columns import column_of, typed_fields
-from kraftool.spark.entries import EntryReader, type_text
-from kraftool.spark.fleet import FleetDirectory
-from kraftool.spark.narrowing import FIRST_MS, LAST_MS
-from kraftool.spark.splits import Split
 
 ROWS = 10_000
 """Rows of an Arrow batch, about."""
@@ -32,13 +33,15 @@ PAYLOAD = 16 << 20
 
 Fill = Callable[[BatchEntry], Sequence[Any]]
 Tell = Callable[[Fault], Any]
+Maker = Callable[[list[Any], ArrowType], Array]
 
 
 class ArrowRows:
     """Columns that grow until they are handed on as an Arrow batch."""
 
-    def __init__(self, arrow: ArrowSchema) -> None:
-        self._arrow = arrow
+    def __init__(self, arrow: ArrowSchema, makers: Mapping[str, Maker] | None = None) -> None:
+        """`makers` has the columns whose arrays are not made in the usual way."""
+        self._arrow, self._makers = arrow, makers or {}
         self.columns: dict[str, list[Any]] = {name: [] for name in arrow.names}
         self._runs: dict[str, list[tuple[Any, int]]] = {}
         self.rows = 0
@@ -61,7 +64,8 @@ class ArrowRows:
             if runs is not None:
                 arrays.append(_repeated(runs, each.type))
             else:
-                arrays.append(_array(self.columns[each.name], each.type))
+                make = self._makers.get(each.name, _array)
+                arrays.append(make(self.columns[each.name], each.type))
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
         self.columns = {name: [] for name in self._arrow.names}
         self._runs, self.rows, self.weight = {}, 0, 0
@@ -85,8 +89,6 @@ def _repeated(runs: list[tuple[Any, int]], kind: ArrowType) -> Array:
 def _array(values: list[Any], kind: ArrowType) -> Array:
     if pa.types.is_timestamp(kind):
         return _timestamps(values, kind)
-    if pa.types.is_struct(kind):
-        return _variants(values, kind)
     return pa.array(values, kind)
 
 
@@ -99,21 +101,6 @@ def instants(milliseconds: Array, kind: ArrowType) -> Array:
     told = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
     whole = pc.if_else(told, milliseconds, pa.scalar(None, pa.int64()))
     return pc.multiply(whole, 1000).cast(kind)
-
-
-def _variants(values: list[bytes | None], kind: ArrowType) -> Array:
-    """JSON as Spark's VARIANT, which in Arrow is a struct of two binaries."""
-    from pyspark.sql.variant_utils import VariantUtils
-
-    pairs = [
-        VariantUtils.parse_json(value.decode()) if value is not None else (b"", b"")
-        for value in values
-    ]
-    return pa.StructArray.from_arrays(
-        [pa.array([pair[number] for pair in pairs], pa.binary()) for number in range(2)],
-        fields=list(kind),
-        mask=pa.array([value is None for value in values]),
-    )
 
 
 def identity(table: ArrowRows, owner: FleetDirectory, file: str, count: int) -> None:
@@ -136,9 +123,10 @@ class RowReader:
         tells: dict[str, Tell],
         *,
         whole_batches: bool = False,
+        makers: Mapping[str, Maker] | None = None,
     ) -> None:
         self._entries = entries
-        self._table = ArrowRows(arrow)
+        self._table = ArrowRows(arrow, makers)
         names = self._table.columns
         self._fills = {name: fill for name, fill in fills.items() if name in names}
         self._tells = {name: tells.get(name, _nothing) for name in self._fills}
@@ -253,8 +241,14 @@ def _nones(entry: BatchEntry) -> list[None]:
     return [None] * len(entry.records)
 
 
-def record_reader(arrow: ArrowSchema, entries: EntryReader, *, show_secrets: bool) -> RowReader:
-    """The rows of `kraft`."""
+def record_reader(
+    arrow: ArrowSchema,
+    entries: EntryReader,
+    *,
+    show_secrets: bool,
+    makers: Mapping[str, Maker] | None = None,
+) -> RowReader:
+    """The rows of `kraft`. `makers` makes an array of the payloads for the column `data`."""
     fills: dict[str, Fill] = {
         **_OF_PLACE,
         "kind": _each(lambda entry: "record"),
@@ -267,7 +261,7 @@ def record_reader(arrow: ArrowSchema, entries: EntryReader, *, show_secrets: boo
         "damage": _nones,
         "size": _nones,
     }
-    return RowReader(arrow, entries, fills, OF_PROBLEMS)
+    return RowReader(arrow, entries, fills, OF_PROBLEMS, makers=makers)
 
 
 def batch_reader(arrow: ArrowSchema, entries: EntryReader) -> RowReader:
@@ -312,4 +306,14 @@ def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowRe
         for typed_field in typed_fields(record)
         if typed_field.name in known
     }
-    return RowReader(arrow, entries, {**_OF_PLACE, **fields}, {})
+    words = {name: _words(*numbers) for name, numbers in words_of(record).items()}
+    return RowReader(arrow, entries, {**_OF_PLACE, **fields, **words}, {})
+
+
+def _words(name: str, words: Words) -> Fill:
+    """A column of words for a field that is a number."""
+
+    def word(data: Mapping[str, Any] | None) -> str | None:
+        return None if data is None else words.get(data.get(name, 0))
+
+    return lambda entry: [word(record.data) for record in entry.records]

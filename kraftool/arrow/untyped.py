@@ -15,3 +15,5 @@ ArrowSchema: TypeAlias = Any
 ArrowBatch: TypeAlias = Any
 ArrowType: TypeAlias = Any
 Array: TypeAlias = Any
+ArrowTable: TypeAlias = Any
+ArrowReader: TypeAlias = Any

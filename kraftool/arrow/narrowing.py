@@ -15,14 +15,14 @@ from typing import TypeVar
 
 import orjson
 
+from kraftool.arrow.columns import BATCHES, RECORDS, record_of
+from kraftool.arrow.fleet import FleetDirectory
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.logs.dump import Selection, type_words
 from kraftool.reports.logs.query import offset_range, record_types
 from kraftool.reports.text.moments import is_relative, read_time
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.columns import BATCHES, FILES, FINDINGS, RECORDS
-from kraftool.spark.fleet import FleetDirectory
 
 FIRST_MS = -62_135_596_800_000
 LAST_MS = 253_402_300_799_999
@@ -47,8 +47,6 @@ _OF_RECORDS = frozenset({"offsets", "epoch", "since", "until"})
 _UNDERSTOOD = {
     RECORDS: frozenset(CHOICES),
     BATCHES: _OF_FILES | {"kind", "offsets", "epoch"},
-    FILES: _OF_FILES,
-    FINDINGS: _OF_FILES,
 }
 _KINDS = {RECORDS: ("record", "problem", "change"), BATCHES: ("batch", "problem")}
 
@@ -98,7 +96,7 @@ class Narrowing:
 def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
     """Read the options of a source. `given` has their names in lower case. Raises KraftoolError."""
     chosen = [name for name in CHOICES if name in given]
-    understood = _UNDERSTOOD.get(source, _OF_FILES | _OF_RECORDS)
+    understood = _understood(source)
     for name in chosen:
         if name not in understood:
             known = ", ".join(choice for choice in CHOICES if choice in understood)
@@ -125,6 +123,12 @@ def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
             until=until,
         ),
     )
+
+
+def _understood(source: str) -> frozenset[str]:
+    if record_of(source) is not None:
+        return _OF_FILES | _OF_RECORDS
+    return _UNDERSTOOD.get(source, _OF_FILES)
 
 
 def _several(
@@ -159,7 +163,7 @@ def _directories(given: Mapping[str, str]) -> frozenset[str] | None:
 def _kinds(given: Mapping[str, str], source: str) -> frozenset[str] | None:
     if source not in _KINDS:
         # A source of one record type has no rows of another kind.
-        return None if source in (FILES, FINDINGS) else frozenset({"record"})
+        return None if record_of(source) is None else frozenset({"record"})
     kinds = _several(given, "kind", str)
     for kind in sorted(kinds or ()):
         if kind not in _KINDS[source]:
@@ -170,8 +174,9 @@ def _kinds(given: Mapping[str, str], source: str) -> frozenset[str] | None:
 
 
 def _types(given: Mapping[str, str], source: str) -> frozenset[str]:
-    if source not in _UNDERSTOOD:
-        return type_words(source.removeprefix(f"{RECORDS}."))
+    record = record_of(source)
+    if record is not None:
+        return type_words(record)
     names = _several(given, "type", lambda text: record_types(text, "type"))
     return frozenset().union(*(names or ()))
 

@@ -12,6 +12,8 @@ from functools import cache
 from itertools import islice
 from operator import itemgetter
 
+from kraftool.arrow.narrowing import Narrowing
+from kraftool.arrow.splits import Split
 from kraftool.decoders import schema
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
@@ -26,8 +28,6 @@ from kraftool.decoders.log_record import (
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState, batch_of
 from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, type_words
-from kraftool.spark.narrowing import Narrowing
-from kraftool.spark.splits import Split
 
 _PART = 10_000
 """Records of one batch that are in memory at a time: a small gzip batch can hold millions."""

@@ -15,9 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kraftool.arrow.fleet import FleetFile, Unread
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
-from kraftool.spark.fleet import FleetFile, Unread
 
 _CHUNK = 8 << 20
 

@@ -9,6 +9,10 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
+from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.splits import Split
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, detect
@@ -16,10 +20,6 @@ from kraftool.reports.files.file_report import BATCH_KINDS, FileReport, read_fil
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.arrow import ArrowBatch, ArrowSchema
-from kraftool.spark.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.spark.rows import ArrowRows, identity
-from kraftool.spark.splits import Split
 
 _HASHED = 1 << 16
 

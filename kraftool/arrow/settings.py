@@ -12,12 +12,12 @@ from typing import Any
 
 import orjson
 
+from kraftool.arrow import narrowing
+from kraftool.arrow.columns import RECORDS
+from kraftool.arrow.fleet import DEPTH, split_paths
+from kraftool.arrow.narrowing import Narrowing
+from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark import narrowing
-from kraftool.spark.columns import RECORDS
-from kraftool.spark.fleet import DEPTH, split_paths
-from kraftool.spark.narrowing import Narrowing
-from kraftool.spark.splits import SPLIT_BYTES
 
 CHOICES = {
     "path": "where to look: a directory, a folder that holds many, a pattern, a file, a URL",

@@ -12,14 +12,16 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.indexes import OffsetIndex, decode_offset_index
 from kraftool.decoders.segment import ReadAt, plausible
 from kraftool.decoders.walk import Faulty, Walk, WalkState
-from kraftool.spark.fleet import FleetFile
+from kraftool.storage.entry import EntryPlace
 
 SPLIT_BYTES = 64 << 20
+_BATCHES = (".log", ".checkpoint")
 MOST_FILES = 200
 """Files that one task reads at the most."""
 _FEWEST_TASKS = 16
@@ -244,5 +246,28 @@ def packed(splits: Iterable[Split], size: int) -> Iterator[list[Split]]:
         if len(group) == MOST_FILES:
             yield group
             group = []
+    if group:
+        yield group
+
+
+def _has_state(file: FleetFile) -> bool:
+    """True for a log or a snapshot; bootstrap.checkpoint is in directories of brokers too."""
+    return file.basename.endswith(_BATCHES) and (file.is_named or file.place is not EntryPlace.ROOT)
+
+
+def by_directory(files: Iterable[FleetFile]) -> Iterator[list[Split]]:
+    """Whole directories that have a log or a snapshot, small ones together."""
+    directories: dict[FleetDirectory, list[Split]] = {}
+    for file in files:
+        directories.setdefault(file.directory, []).append(Split(file=file))
+    group: list[Split] = []
+    for splits in directories.values():
+        if not any(_has_state(split.file) for split in splits):
+            continue
+        size = sum(split.size for split in (*group, *splits))
+        if group and (size > _SMALLEST_TASK or len(group) + len(splits) > MOST_FILES):
+            yield group
+            group = []
+        group = [*group, *splits]
     if group:
         yield group

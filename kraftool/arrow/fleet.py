@@ -17,11 +17,11 @@ from typing import Any
 
 import orjson
 
+from kraftool.arrow.places import Files, files_at, missing
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, FileKind, detect
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
-from kraftool.spark.places import Files, files_at, missing
 from kraftool.storage.entry import (
     METADATA_PARTITION,
     ROOT_FILES,

@@ -1,0 +1,38 @@
+"""Metadata logs as Arrow record batches, for every engine that takes Arrow.
+
+Owns finding the files of many data directories, their columns and their rows. Spark's data sources
+stand on it. pyarrow is imported where it is used: `kraftool[arrow]` and `kraftool[spark]` bring it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Unpack
+
+if TYPE_CHECKING:
+    from kraftool.arrow.choices import Choices, Path
+    from kraftool.arrow.table import KraftTable
+
+__all__ = ["read"]
+
+
+def read(
+    path: Path | Sequence[Path], rows: str = "records", **choices: Unpack[Choices]
+) -> KraftTable:
+    """The rows of data directories: for DuckDB, Polars, pandas, or pyarrow by `reader()`.
+
+    `rows` is "records", "batches", "files", "findings", or a record type such as
+    "PartitionRecord". The keywords are the options of docs/spark.md, with underscores.
+    """
+    from kraftool.decoders.errors import KraftoolError
+
+    try:
+        from kraftool.arrow.table import KraftTable
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        raise KraftoolError(
+            "this needs the package pyarrow, which is not installed",
+            hint="pip install 'kraftool[arrow]'",
+        ) from None
+    return KraftTable(path, rows, **choices)

@@ -1,0 +1,117 @@
+"""The rows of one source as Arrow batches: planned in parts, each read by itself.
+
+Owns the way from options to rows. Every door stands on it: Spark reads a part in a task, the door
+without Spark reads them one after the other.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from kraftool.arrow.columns import BATCHES, FILES, FINDINGS, RECORDS, is_of_files, is_state
+from kraftool.arrow.entries import EntryReader
+from kraftool.arrow.file_rows import file_rows, finding_rows
+from kraftool.arrow.fleet import (
+    Fleet,
+    FleetDirectory,
+    FleetFile,
+    Unread,
+    find_fleet,
+    with_batches,
+)
+from kraftool.arrow.rows import Maker, RowReader, batch_reader, record_reader, typed_reader
+from kraftool.arrow.settings import SourceOptions
+from kraftool.arrow.splits import Split, by_directory, packed, plan
+from kraftool.arrow.state_rows import state_rows
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """Ranges of files that are read together, and what could not be listed."""
+
+    splits: tuple[Split, ...] = ()
+    unread: tuple[Unread, ...] = ()
+
+
+def parts_of(source: str, settings: SourceOptions) -> list[Part]:
+    """Plan a source: ranges of large files, small files together.
+
+    Raises KraftoolError for a PATH that leads nowhere.
+    """
+    fleet = find_fleet(list(settings.paths), depth=settings.depth, options=settings.storage)
+    parts = [Part(splits=tuple(splits)) for splits in _splits(source, settings, fleet)]
+    unread = [
+        problem
+        for problem in fleet.problems
+        if settings.narrowing.wants_owner(FleetDirectory(name=problem.name))
+    ]
+    if unread and source == FINDINGS:
+        parts.append(Part(unread=tuple(unread)))
+    return parts
+
+
+def _splits(source: str, settings: SourceOptions, fleet: Fleet) -> Iterable[Sequence[Split]]:
+    if is_of_files(source) or is_state(source):
+        files: Iterable[FleetFile] = fleet.files
+    else:
+        files = with_batches(fleet, snapshots=settings.snapshots)
+    wanted = [file for file in files if settings.narrowing.wants_owner(file.directory)]
+    if is_state(source):
+        return by_directory(wanted)
+    if is_of_files(source):
+        # A file is judged as a whole: by offsets that follow on each other, for one.
+        total = sum(file.size for file in wanted)
+        return packed((Split(file=file) for file in wanted), max(total // 16, 1 << 20))
+    return plan(wanted, fleet.files, settings.split_bytes)
+
+
+def read_part(
+    source: str,
+    arrow: ArrowSchema,
+    settings: SourceOptions,
+    part: Part,
+    makers: Mapping[str, Maker] | None = None,
+) -> Iterator[ArrowBatch]:
+    """Read one part. Files that are damaged or cannot be read are rows, never an error."""
+    if source == FINDINGS:
+        yield from finding_rows(arrow, part.splits, part.unread)
+    elif source == FILES:
+        yield from file_rows(arrow, part.splits, findings=settings.findings)
+    elif is_state(source):
+        secrets = settings.show_secrets
+        yield from state_rows(source, arrow, part.splits, show_secrets=secrets)
+    else:
+        yield from row_reader(source, arrow, settings, makers).read(part.splits)
+
+
+def row_reader(
+    source: str,
+    arrow: ArrowSchema,
+    settings: SourceOptions,
+    makers: Mapping[str, Maker] | None = None,
+) -> RowReader:
+    """The reader of a source whose rows come from batches."""
+    secrets = settings.show_secrets
+    if source == BATCHES:
+        return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
+    entries = EntryReader(settings.narrowing, show_secrets=secrets)
+    if source == RECORDS:
+        return record_reader(arrow, entries, show_secrets=secrets, makers=makers)
+    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Look for no reference cycles meanwhile: decoding makes many objects and no cycles. A worker
+    runs other code afterwards."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()

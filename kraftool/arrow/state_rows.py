@@ -1,0 +1,130 @@
+"""Rows of the metadata at the end of each directory: partitions, configs, ACLs and the like.
+
+Owns how entities become columns. The end is what `kraftool state` reports: the newest usable
+snapshot, and the log after it. A directory whose state cannot be loaded has no entities, and one
+row of `kraft.state` that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from kraftool.arrow.columns import STATE, SUMMARY
+from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.local_copy import on_disk
+from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.splits import Split
+from kraftool.arrow.state_columns import ENTITIES, entity_columns
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowType, pa
+from kraftool.decoders.errors import KraftoolError
+from kraftool.reports.state.entities import aspects, partition_object
+from kraftool.reports.state.entity_objects import TopicPartitionEntity
+from kraftool.reports.state.files import open_state
+from kraftool.reports.state.load import LoadedState, load_from
+from kraftool.reports.text.printable import file_text
+
+_PARTITION = tuple(field.name for field in fields(TopicPartitionEntity))
+
+
+def state_rows(
+    source: str, arrow: ArrowSchema, splits: Sequence[Split], *, show_secrets: bool
+) -> Iterator[ArrowBatch]:
+    """The rows of directories. `splits` has all files of each of them, directory by directory."""
+    table = ArrowRows(arrow)
+    for owner, group in groupby(splits, key=lambda split: split.file.directory):
+        state, error = _loaded(list(group))
+        rows = source.removeprefix(f"{STATE}.")
+        if source == STATE:
+            _add(table, owner, _summary(state, error))
+        elif state is not None:
+            own = entity_columns(rows)
+            same = _end(state)
+            for values in _entities(state, rows, show_secrets=show_secrets):
+                _add(table, owner, {**same, **_cells(values, own)})
+                if table.is_full:
+                    yield table.take()
+    if table.rows:
+        yield table.take()
+
+
+def _loaded(splits: Sequence[Split]) -> tuple[LoadedState | None, str]:
+    with on_disk([split.file for split in splits]) as here:
+        for problem in here.problems:
+            if problem.name.endswith((".log", ".checkpoint")):
+                return None, f"{problem.name}: {problem.reason}"
+        try:
+            return load_from(open_state(here.path)), ""
+        except KraftoolError as error:
+            return None, here.told(error.message)
+
+
+def _add(table: ArrowRows, owner: FleetDirectory, values: dict[str, Any]) -> None:
+    identity(table, owner, "", 1)
+    for name, value in values.items():
+        if name in table.columns:
+            table.columns[name].append(value)
+    table.rows += 1
+
+
+def _end(state: LoadedState) -> dict[str, Any]:
+    provenance = state.image.provenance
+    return {"end_offset": provenance.offset, "end_epoch": provenance.last_epoch}
+
+
+def _summary(state: LoadedState | None, error: str) -> dict[str, Any]:
+    values: dict[str, Any] = dict.fromkeys(SUMMARY)
+    if state is None:
+        return {**values, "error": file_text(error), "complete": False}
+    moment = state.image.provenance.last_timestamp
+    return {
+        **values,
+        **_end(state),
+        "start_offset": state.start_offset,
+        "timestamp": moment,
+        "timestamp_ms": moment,
+        "complete": state.is_whole and state.has_its_beginning,
+        "snapshot": file_text(state.snapshot.rpartition("/")[2]) or None,
+    }
+
+
+def _entities(state: LoadedState, rows: str, *, show_secrets: bool) -> Iterator[Any]:
+    if rows == "partitions":
+        yield from _partitions(state)
+        return
+    kind = ENTITIES[rows][0]
+    aspect = next(aspect for aspect in aspects(state.image) if aspect.kind == kind)
+    for key in aspect.ordered():
+        yield aspect.entity(key, aspect.items[key], show_secrets)
+
+
+def _partitions(state: LoadedState) -> Iterator[dict[str, Any]]:
+    topics = state.image.topics.by_id.values()
+    for topic in sorted(topics, key=lambda topic: (topic.name, topic.id)):
+        same = {"topic": topic.name, "topic_id": topic.id}
+        for number in sorted(topic.partitions):
+            values = partition_object(number, topic.partitions[number]).values()
+            yield {**same, **dict(zip(_PARTITION, values, strict=True))}
+
+
+def _cells(entity: Any, own: Mapping[str, ArrowType]) -> dict[str, Any]:
+    """The values of an entity by their columns."""
+    get = entity.__getitem__ if isinstance(entity, dict) else partial(getattr, entity)
+    cells = {name: _cell(get(name)) for name in own}
+    for name, kind in own.items():
+        if pa.types.is_floating(kind):  # NaN and the infinities are texts in JSON
+            cells[name] = float(cells[name])
+    return cells
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, str):
+        return file_text(value)
+    if isinstance(value, list | tuple):
+        return [_cell(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: _cell(getattr(value, field.name)) for field in fields(value)}
+    return value

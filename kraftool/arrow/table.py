@@ -1,0 +1,58 @@
+"""Rows of data directories for whatever takes Arrow: DuckDB, Polars, pandas, pyarrow itself.
+
+Owns the door without Spark. The rows are those of Spark's sources, by the same readers and the
+same options, read in this process when they are asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Unpack
+
+from kraftool.arrow.choices import Choices, Path, option_texts, path_text, source_of
+from kraftool.arrow.columns import arrow_schema
+from kraftool.arrow.fleet import require
+from kraftool.arrow.reading import parts_of, read_part, without_collector
+from kraftool.arrow.settings import read_settings
+from kraftool.arrow.untyped import ArrowBatch, ArrowReader, ArrowSchema, ArrowTable, pa
+
+
+class KraftTable:
+    """Rows of data directories. They are read each time that they are asked for, and not kept."""
+
+    def __init__(
+        self, path: Path | Sequence[Path], rows: str = "records", **choices: Unpack[Choices]
+    ):
+        """Raises KraftoolError for a wrong option, and for a path that leads nowhere."""
+        self._source = source_of(rows)
+        options = {"path": path_text(path), **option_texts(choices)}
+        self._settings = read_settings(options, self._source)
+        require(list(self._settings.paths), options=self._settings.storage)
+        self.schema: ArrowSchema = arrow_schema(self._source, self._settings.columns)
+
+    def reader(self) -> ArrowReader:
+        """A pyarrow.RecordBatchReader: it reads while it is read from, and can be read once."""
+        return pa.RecordBatchReader.from_batches(self.schema, self._batches())
+
+    def read(self) -> ArrowTable:
+        """All rows as a pyarrow.Table, in memory."""
+        return self.reader().read_all()
+
+    def to_pandas(self) -> Any:
+        """All rows as a pandas.DataFrame."""
+        return self.reader().read_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """A stream of Arrow's C interface, from the first row on each time."""
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+    def _batches(self) -> Iterator[ArrowBatch]:
+        for part in parts_of(self._source, self._settings):
+            batches = read_part(self._source, self.schema, self._settings, part)
+            while True:
+                # The caller's own code runs between two batches.
+                with without_collector():
+                    batch = next(batches, None)
+                if batch is None:
+                    break
+                yield batch

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -24,6 +23,7 @@ from kraftool.decoders.batch import (
     BatchHeader,
     RecordBatch,
 )
+from kraftool.decoders.dataclass import dataclass
 
 ReadAt = Callable[[int, int], bytes]
 

@@ -10,9 +10,8 @@ from collections.abc import Iterable, Iterator
 from struct import Struct
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from kraftool.decoders import compression
+from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.java_text import wrap_int64

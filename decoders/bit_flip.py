@@ -13,14 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isqrt
 
-from crc32c import crc32c
-
 from kraftool.decoders.batch import (
     CRC_START,
     HEADER_SIZE,
     LOG_OVERHEAD,
     RecordBatch,
 )
+from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.control import ControlRecordType, read_key
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from crc32c import crc32c
-
 from kraftool.decoders.batch import (
     CRC_START,
     FAR,
@@ -23,6 +21,7 @@ from kraftool.decoders.batch import (
     BatchHeader,
     RecordBatch,
 )
+from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.dataclass import dataclass
 
 ReadAt = Callable[[int, int], bytes]

@@ -24,7 +24,8 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-controller bench-node bench-watch bench-memory hooks lock newest package clean
+# Every target with a help text makes no file of its name.
+.PHONY: $(shell sed -n 's/^\([a-z-]*\):.*\#\# .*/\1/p' $(firstword $(MAKEFILE_LIST)))
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -135,6 +136,9 @@ bench-elections: $(VENV)/.installed-dev  ## start real quorums 200 times, and co
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
+
+bench-start: $(VENV)/.installed-dev  ## CPU of the start of each command, with bytecode and without
+	$(BIN)/python tests/bench/start.py
 
 bench-passes: $(VENV)/.installed-dev  ## passes over a log, beside another checkout (OTHER=/path)
 	$(BIN)/python tests/bench/passes.py $(OTHER)

@@ -48,10 +48,6 @@ class _Explained:
         """Let every parameter be one of ours."""
         self.params = [plain(parameter) for parameter in self.params]
 
-    def get_params(self, ctx: Any) -> list[Any]:
-        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        return [plain(parameter) for parameter in params]
-
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         text = read_help(self.help or "")
         _write_paragraph(text.summary, formatter)
@@ -63,7 +59,7 @@ class _Explained:
         for title, kind in (("Arguments", "argument"), ("Options", "option")):
             records = [
                 parameter.get_help_record(ctx)
-                for parameter in self.get_params(ctx)
+                for parameter in ctx.command.get_params(ctx)
                 if parameter.param_type_name == kind
             ]
             if any(records):
@@ -111,6 +107,9 @@ class Command(_Explained, TyperCommand):
         super().__init__(*args, **values)
         self.adopt()
 
+    def get_params(self, ctx: Any) -> list[Any]:
+        return [plain(parameter) for parameter in super().get_params(ctx)]
+
 
 class Group(_Explained, TyperGroup):
     """Commands that are imported one by one, as they are named."""
@@ -118,6 +117,9 @@ class Group(_Explained, TyperGroup):
     def __init__(self, **values: Any) -> None:
         super().__init__(**values)
         self.adopt()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return [plain(parameter) for parameter in super().get_params(ctx)]
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -1,8 +1,8 @@
 """What a shell is offered while somebody types: commands, options, and the values of options.
 
 Owns the answer to a shell that completes. It imports neither typer nor a command: what there is
-stands in `completion_table.py`, which is made of the commands. Words that it does not know are
-answered with nothing, so that the shell offers files.
+is in `generated/completion_table.py`, which is made of the commands. Words that it does not know
+are answered with nothing, so that the shell offers files.
 
 The shells' scripts are typer's (`--show-completion`), and so is what they pass and expect.
 """
@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from kraftool.commands.command_table import commands_below
-from kraftool.commands.completion_table import COMMANDS
+from kraftool.commands.generated.completion_table import COMMANDS
 
 VARIABLE = "_KRAFTOOL_COMPLETE"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated
 
 import typer
@@ -21,6 +21,7 @@ from kraftool.commands.options import (
 )
 from kraftool.commands.output import ColorWhen
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
+from kraftool.decoders.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,9 @@ parts. It knows no typer.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from inspect import cleandoc
+
+from kraftool.decoders.dataclass import dataclass
 
 PROGRAM = "kraftool"
 _RUNS = re.compile(rf"(?:^|\| ){PROGRAM} ")

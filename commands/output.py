@@ -8,12 +8,10 @@ that reorder text are shown as escapes.
 from __future__ import annotations
 
 import io
-import logging
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import IO, TYPE_CHECKING, NoReturn
 
@@ -32,6 +30,7 @@ from kraftool.commands.text_console import (
     text_console,
     unfilled,
 )
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
 from kraftool.reports.text.printable import printable as printable
@@ -185,7 +184,7 @@ class Output:
 
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""
-        self.log_line(text if _run.line is None else _run.line(logging.INFO, text, ""))
+        self.log_line(text if _run.line is None else _run.line(_INFO, text, ""))
 
     def log_line(self, text: str) -> None:
         """Write a line to stderr that has its format already, unless asked to be quiet."""
@@ -291,6 +290,8 @@ class Output:
         raise SystemExit(int(self.code))
 
 
+_INFO, _ERROR = 20, 40
+"""Levels of `logging`, which takes longer to import than --version takes to run."""
 Line = Callable[[int, str, str], str]
 """Formats a level of `logging`, a message and a hint as one line."""
 
@@ -393,7 +394,7 @@ def _tell(text: str) -> None:
 
 def _complain(message: str, hint: str = "") -> None:
     if _run.line is not None:
-        _tell(UNSAFE.sub(escape, _run.line(logging.ERROR, message, hint)))
+        _tell(UNSAFE.sub(escape, _run.line(_ERROR, message, hint)))
         return
     _tell(f"kraftool: {printable(message)}" + (f"\n  {printable(hint)}" if hint else ""))
 
@@ -405,7 +406,7 @@ def _trace(error: BaseException) -> None:
 
         shown = "".join(traceback.format_exception(error)).rstrip("\n")
         if _run.line is not None:
-            shown = _run.line(logging.ERROR, shown, "")
+            shown = _run.line(_ERROR, shown, "")
         _tell(UNSAFE.sub(escape, shown))
 
 

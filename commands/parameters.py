@@ -112,15 +112,15 @@ class _Plain:
 
     type_descriptor: Any
 
-    def get_runtime_param(self) -> Any:
-        """Return what makes the values; typer asks for it when it parses."""
+    def plain_value(self) -> PlainValue | None:
+        """Return what makes the values; None for a type that is typer's to convert."""
         info = self.type_descriptor.parameter_info
         kind = _of_one(self.type_descriptor.annotation)
         convert = _CONVERTERS.get(kind)
         if isinstance(kind, type) and issubclass(kind, Enum):
             convert = _one_of(kind, case_sensitive=info.case_sensitive)
         if convert is None or info.parser is not None or info.clamp:
-            return super().get_runtime_param()  # type: ignore[misc]
+            return None
         return PlainValue(convert, info.min, info.max)
 
     def choices(self) -> list[str]:
@@ -131,6 +131,10 @@ class _Plain:
 
 class PlainArgument(_Plain, TyperArgument):
     """An argument of ours."""
+
+    def get_runtime_param(self) -> Any:
+        """Return what makes the values; typer asks for it when it parses."""
+        return self.plain_value() or super().get_runtime_param()
 
     def place(self) -> str:
         """Return its name as the usage line has it, with dots where there may be several."""
@@ -147,12 +151,13 @@ class PlainArgument(_Plain, TyperArgument):
 class PlainOption(_Plain, TyperOption):
     """An option of ours."""
 
+    def get_runtime_param(self) -> Any:
+        """Return what makes the values; typer asks for it when it parses."""
+        return self.plain_value() or super().get_runtime_param()
+
     def names(self) -> tuple[list[str], list[str]]:
         """Return the names, and those that say no, each short ones first."""
-        return tuple(
-            sorted(names, key=lambda name: name.startswith("--"))
-            for names in (self.opts, self.secondary_opts)
-        )  # type: ignore[return-value]
+        return _short_first(self.opts), _short_first(self.secondary_opts)
 
     def value_name(self) -> str:
         """Return what the help calls its value; nothing for one without."""
@@ -203,6 +208,10 @@ class PlainOption(_Plain, TyperOption):
         ]
         brackets = "; ".join(filter(None, more))
         return names, f"{self.help or ''}{f'  [{brackets}]' if brackets else ''}".strip()
+
+
+def _short_first(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: name.startswith("--"))
 
 
 def _of_one(annotation: Any) -> Any:

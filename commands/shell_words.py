@@ -8,9 +8,9 @@ messages for words that do not fit, which are those of kafka-metadata-shell.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.java_text import read_int32
 

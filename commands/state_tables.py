@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from itertools import islice
 
@@ -19,6 +18,7 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, text, w
 from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import Object, aspects, partition_object

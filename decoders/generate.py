@@ -7,9 +7,10 @@ from the catalogue only, never from data.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.schema.notation import Field
 from kraftool.decoders.wire import ZERO_UUID, Malformed
 

@@ -7,7 +7,6 @@ to tell kinds apart.
 
 import re
 import struct
-from dataclasses import dataclass
 from enum import Enum
 
 from kraftool.decoders import names, properties
@@ -16,6 +15,7 @@ from kraftool.decoders.checkpoint_files import (
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
 )
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.indexes import (
     OFFSET_ENTRY_SIZE,
     TIME_ENTRY_SIZE,

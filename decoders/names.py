@@ -5,9 +5,9 @@ It refuses to look at contents; `kinds.py` decides what a file is.
 """
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_int64
 
 METADATA_TOPIC = "__cluster_metadata"

@@ -5,10 +5,9 @@ refuses to replay a log. Kafka deletes such a file when it cannot read it and re
 """
 
 import struct
-from dataclasses import dataclass
 
-import crc32c
-
+from kraftool.decoders.checksum import crc32c
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.findings import Findings
 from kraftool.decoders.java_text import INT32_MAX
@@ -67,7 +66,7 @@ def decode(data: bytes) -> tuple[ProducerState, tuple[DecodeError, ...]]:
     (version,) = _VERSION.unpack_from(data, 0)
     (stored_crc,) = _CRC.unpack_from(data, _CRC_POSITION)
     (count,) = _COUNT.unpack_from(data, _COUNT_POSITION)
-    computed_crc = crc32c.crc32c(memoryview(data)[_COUNT_POSITION:])
+    computed_crc = crc32c(memoryview(data)[_COUNT_POSITION:])
     entries: tuple[ProducerStateEntry, ...] = ()
     if version != VERSION:
         findings.refuse(
@@ -154,4 +153,4 @@ def encode(entries: tuple[ProducerStateEntry, ...]) -> bytes:
     body = bytearray(_COUNT.pack(len(entries)))
     for entry in entries:
         body += _ENTRY.pack(*(getattr(entry, name) for name in _NAMES))
-    return _VERSION.pack(VERSION) + _CRC.pack(crc32c.crc32c(bytes(body))) + bytes(body)
+    return _VERSION.pack(VERSION) + _CRC.pack(crc32c(bytes(body))) + bytes(body)

@@ -6,8 +6,9 @@ server.properties) and what Properties.store writes. It refuses to know any key'
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.findings import Findings, shown
 from kraftool.decoders.java_text import without_lone_surrogates

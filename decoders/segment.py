@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
-
-from crc32c import crc32c
 
 from kraftool.decoders.batch import (
     CRC_START,
@@ -24,6 +21,8 @@ from kraftool.decoders.batch import (
     BatchHeader,
     RecordBatch,
 )
+from kraftool.decoders.checksum import crc32c
+from kraftool.decoders.dataclass import dataclass
 
 ReadAt = Callable[[int, int], bytes]
 

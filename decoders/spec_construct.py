@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
+
+from kraftool.decoders.dataclass import dataclass
 
 if TYPE_CHECKING:
 

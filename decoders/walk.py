@@ -19,10 +19,11 @@ in the one that follows. It refuses to decode records, and to know of files.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import (
     FaultKind,
     LogFault,

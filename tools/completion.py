@@ -1,4 +1,4 @@
-"""Writes commands/completion_table.py from the commands, for completion that imports none of them.
+"""Writes commands/generated/completion_table.py from the commands: what completion offers.
 
 Owns the form of the table, and which values an option takes where its type does not say so.
 
@@ -19,16 +19,13 @@ from kraftool.commands.app import app
 from kraftool.commands.command_tree import Node, walk
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "commands" / "completion_table.py"
+TABLE = ROOT / "commands" / "generated" / "completion_table.py"
 MEND = "make man"
 
 HEAD = '''"""What completion offers: commands, their options, and the values of these.
 
 Written by tools/completion.py: make man.
 """
-
-# fmt: off
-# ruff: noqa: E501
 
 '''
 
@@ -137,7 +134,7 @@ def main(arguments: Sequence[str]) -> int:
         return 0 if fresh else 1
     if not fresh:
         TABLE.write_text(wanted, encoding="utf-8")
-        print(f"commands/{TABLE.name}: written")
+        print(f"commands/generated/{TABLE.name}: written")
     return 0
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, ReplayError, WrittenRecord, replays
 

@@ -7,9 +7,10 @@ know; here they are kept, since an inspection should show what is there.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, WrittenRecord, replays
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.acls import AclsImage
 from kraftool.image.client_quotas import ClientQuotasImage
 from kraftool.image.cluster import ClusterImage

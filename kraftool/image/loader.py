@@ -7,8 +7,9 @@ log: records come in as values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, ReplayError

@@ -10,7 +10,8 @@ levels: their meaning changes (20 and 22 were once ELR's).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from kraftool.decoders.dataclass import dataclass
 
 METADATA_VERSION = "metadata.version"
 KRAFT_VERSION = "kraft.version"

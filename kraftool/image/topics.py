@@ -7,9 +7,10 @@ leader epoch, also the same leader named again; every change raises the partitio
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, TypeVar
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import DIRECTORIES_LEVEL, partition_version
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays

@@ -8,9 +8,11 @@ waits for.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Protocol
+
+from kraftool.decoders.dataclass import dataclass
 
 
 class Random(Protocol):

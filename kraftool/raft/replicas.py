@@ -7,8 +7,9 @@ up, and the high watermark rule: what a majority has, once that is beyond the ep
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import UNKNOWN, ReplicaKey, VoterSet, majority_of
 from kraftool.raft.settings import CAUGHT_UP_WITHIN_MS, OBSERVER_EXPIRY_MS
 

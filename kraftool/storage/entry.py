@@ -5,9 +5,10 @@ partition", "in some topic's folder". It refuses to touch the file system: names
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
     METADATA_FOLDER,
     SEGMENT_SUFFIXES,

@@ -14,9 +14,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from struct import Struct
 
-from crc32c import crc32c
-
 from kraftool.decoders.batch import CONTROL, CRC_START, HEADER_SIZE, LOG_OVERHEAD, RecordBatch
+from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import REVERSED_OFFSETS, FaultKind
 from kraftool.decoders.names import (

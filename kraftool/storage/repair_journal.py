@@ -15,8 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from typing import Any
 
-from crc32c import crc32c
-
+from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.files import Files, OpenFile
 

@@ -19,10 +19,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.segment import ReadAt, plausible
 from kraftool.decoders.walk import Faulty, Walk, WalkState
 

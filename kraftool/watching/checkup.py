@@ -11,7 +11,7 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kraftool.client.cluster_health import ClusterHealth, cluster_health
@@ -21,6 +21,7 @@ from kraftool.client.observer import SilentObserver
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILENT_MS
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids, Moment
 from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence

@@ -47,7 +47,7 @@ def _words(line: str) -> list[str]:
 
 
 def test_the_table_is_fresh() -> None:
-    assert (ROOT / "commands/completion_table.py").read_text(encoding="utf-8") == table()
+    assert (ROOT / "commands/generated/completion_table.py").read_text(encoding="utf-8") == table()
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.invocation)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.indexes import OffsetPosition
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties

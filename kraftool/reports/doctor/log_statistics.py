@@ -10,10 +10,11 @@ from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file

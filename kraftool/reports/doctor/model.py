@@ -7,8 +7,8 @@ it was read before the first rule is asked. It refuses to read files and to deci
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.properties import Properties
 from kraftool.reports.directory.report import DirectoryReport
 from kraftool.reports.doctor.log_statistics import LoggedElection, LogStatistics

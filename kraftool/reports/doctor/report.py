@@ -7,8 +7,9 @@ tells better. It refuses to render.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.model import Diagnosis, Examination, ExaminedDirectory
 from kraftool.reports.doctor.quorum_advice import emptied_directories, quorum_commands, wiped_voters

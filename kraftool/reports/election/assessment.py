@@ -9,11 +9,12 @@ may be committed, the quorum is safe in any order of starts. It refuses to repai
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
 
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import (
     CommitEvidence,

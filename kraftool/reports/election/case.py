@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.connections import Random
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.log_view import LogView, Validity

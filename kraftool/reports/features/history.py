@@ -8,10 +8,11 @@ aborted or have no end, set nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType, decode_value, read_key
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record, read_frame, record_format
 from kraftool.decoders.walk import Faulty, Walk

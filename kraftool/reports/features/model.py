@@ -7,9 +7,9 @@ running node. It refuses to decide what a change would meet; that is `plan.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.cluster import FeatureRange
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, METADATA_VERSION, release_of

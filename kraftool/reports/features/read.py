@@ -7,10 +7,11 @@ directories of different clusters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kraftool.decoders import meta_properties
 from kraftool.decoders.control import ControlRecordType
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.image.cluster import ClusterImage, FeatureRange

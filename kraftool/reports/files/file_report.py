@@ -7,7 +7,7 @@ rise to by itself. It refuses to compare files; that is `directory/findings.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from kraftool.decoders import (
     quorum_state,
 )
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import HEAD_SIZE, Detected, FileKind, detect
 from kraftool.decoders.log_record import LogRecord
@@ -159,7 +160,10 @@ class ReadOptions:
     """They see each item of the walk over a segment or checkpoint."""
 
 
-def read_file(entry: Entry, options: ReadOptions = ReadOptions()) -> FileReport:
+_ALL = ReadOptions()
+
+
+def read_file(entry: Entry, options: ReadOptions = _ALL) -> FileReport:
     """Read and decode one file. What cannot be read or decoded is among its findings."""
     report = FileReport(
         name=entry.name,

@@ -6,9 +6,9 @@ files is `directory_summary.py`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count, Ids, Moment
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import FileState

@@ -8,7 +8,7 @@ for Kafka is `directory/findings.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders import codec
@@ -16,6 +16,7 @@ from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.bit_flip import ExpectedBatch, flipped_bit
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.control import read_key
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.framing import read_frame, record_format

@@ -6,8 +6,9 @@ Owns which renderer serves which format. `parallel.py` has several processes do 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.segment import ReadAt

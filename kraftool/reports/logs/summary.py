@@ -6,10 +6,10 @@ Owns no reading. They are what one file says by itself; what it means beside its
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import LogFault
 from kraftool.decoders.walk import BEGINNING, WalkState
 

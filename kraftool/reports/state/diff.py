@@ -8,10 +8,11 @@ changes come one by one, aspect by aspect, in the order of their keys.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import TOPICS, Aspect, Object, aspects, partitions

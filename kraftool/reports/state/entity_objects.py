@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Count, Ids, Moment
 
 

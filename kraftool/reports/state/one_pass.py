@@ -7,8 +7,9 @@ segments by offset. It refuses to read: whoever reads hands each item of the wal
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
 from kraftool.decoders.walk import Item

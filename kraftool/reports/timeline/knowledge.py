@@ -8,9 +8,10 @@ nodes disagree, so all of it can be copied. It refuses to make events; see `quor
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.timeline.events import Event
 
 

@@ -7,8 +7,9 @@ nodes disagree a line is forked, and each side goes on by itself.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline import partitions, quorum, registrations
 from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Watched

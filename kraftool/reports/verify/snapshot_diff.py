@@ -7,9 +7,9 @@ found by `state/diff.py`. Names only: values of configs and credentials may be s
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.schema.config_names import HARMLESS, MASKED
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.image import MetadataImage

@@ -8,9 +8,10 @@ is handed the state there. One image is in memory at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import segment_offset
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage

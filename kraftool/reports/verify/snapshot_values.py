@@ -6,8 +6,9 @@ Owns no reading and no judgement.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import FileState
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.verify.snapshot_check import SnapshotControls

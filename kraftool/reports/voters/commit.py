@@ -31,9 +31,10 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import NO_VOTERS, VoterSet
 from kraftool.reports.voters.jumps import jumps_of
 from kraftool.reports.voters.model import (

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.log_record import LogRecord, position_in_file

@@ -7,9 +7,9 @@ whoever shows it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.raft.names import ReplicaKey, Voter, VoterSet
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.voters.diff import ComparedSource, VoterDiff

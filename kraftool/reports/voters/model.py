@@ -7,10 +7,11 @@ a running controller. It refuses to compare sources; that is `diff.py` and the r
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
 from kraftool.decoders.checkpoint_files import EpochEntry
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids
 from kraftool.decoders.quorum_state import QuorumState
 from kraftool.raft.names import NO_VOTERS, Endpoints, VoterSet

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
+
+from kraftool.decoders.dataclass import dataclass
 
 _QUOTED = re.compile(r"\\(.)", re.DOTALL)
 _SPECIAL = re.compile(r"[*?{}\\]")

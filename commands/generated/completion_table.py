@@ -3,9 +3,6 @@
 Written by tools/completion.py: make man.
 """
 
-# fmt: off
-# ruff: noqa: E501
-
 _0 = ('log', 'checkpoint', 'bootstrap-checkpoint', 'quorum-state', 'meta-properties', 'leader-epoch-checkpoint', 'offset-checkpoint', 'partition-metadata', 'index', 'timeindex', 'txnindex', 'snapshot', 'properties', 'lock', 'clean-shutdown', 'witness')
 _1 = ('table', 'json', 'csv')
 _2 = ('auto', 'always', 'never')

@@ -39,9 +39,11 @@ app = typer.Typer(
 
 @app.callback()
 def kraftool(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    """Inspect Apache Kafka's KRaft state: data directories, logs, snapshots, quorum state.
+    """Inspect and repair the KRaft state of Apache Kafka.
 
     Example: kraftool dump /var/lib/kafka/data
 

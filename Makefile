@@ -24,7 +24,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
+.PHONY: help demo quick test test-minutes test-count picture check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest package clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -45,6 +45,12 @@ quick: $(VENV)/.installed-dev  ## unit tests, in under three minutes: no real Ka
 test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: minutes of CPU for each directory
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes --junitxml=$(VENV)/junit.xml; code=$$?; \
 	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code
+
+test-count: $(VENV)/.installed-dev  ## the number of tests
+	@$(BIN)/python -m pytest --collect-only -q | tail -1
+
+picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again, with the real dashboard
+	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
 
 check: fresh lint  ## what CI checks besides the tests
 

@@ -47,6 +47,12 @@ test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: min
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes --junitxml=$(VENV)/junit.xml; code=$$?; \
 	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code
 
+test-count: $(VENV)/.installed-dev  ## the number of tests
+	@$(BIN)/python -m pytest --collect-only -q | tail -1
+
+picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again, with the real dashboard
+	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
+
 check: fresh lint  ## what CI checks besides the tests
 
 lint: $(VENV)/.installed-dev  ## style, types, and who may import whom

@@ -13,9 +13,11 @@ app = group_app("kraftool", add_completion=True, context_settings=SETTINGS)
 
 @app.callback()
 def kraftool(
-    version: Annotated[bool, typer.Option("--version", "-V", help="Show the version.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", help="Show the version and exit.")
+    ] = False,
 ) -> None:
-    """Inspect Apache Kafka's KRaft state: data directories, logs, snapshots, quorum state.
+    """Inspect and repair the KRaft state of Apache Kafka.
 
     Example: kraftool dump /var/lib/kafka/data
 

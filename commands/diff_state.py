@@ -31,7 +31,7 @@ def diff_state(
         ),
     ],
     other: Annotated[
-        str, typer.Argument(metavar="B", help="The same of another node; left out: A again.")
+        str, typer.Argument(metavar="B", help="The same for another node (default: A again).")
     ] = "",
     at: Annotated[
         int | None,
@@ -39,28 +39,36 @@ def diff_state(
             "--at",
             metavar="OFFSET",
             min=0,
-            help="The state of A before this offset; of B too, unless --to says otherwise.",
+            help="State of A before this offset. It also applies to B unless --to is given.",
         ),
     ] = None,
     to_offset: Annotated[
         int | None,
         typer.Option(
-            "--to", metavar="OFFSET", min=0, help="The state of B, or of A later, before this one."
+            "--to", metavar="OFFSET", min=0, help="State of B (or of A later) before this offset."
         ),
     ] = None,
     at_end: Annotated[
-        bool, typer.Option("--at-end", help="Compare each at its own end, not where both reach.")
+        bool,
+        typer.Option(
+            "--at-end", help="Compare each directory at its own end, not at the last common offset."
+        ),
     ] = False,
     ignore: Annotated[
         str,
         typer.Option(
-            "--ignore", metavar="FIELD,…", help="Fields to leave out: leaderEpoch,partitionEpoch."
+            "--ignore",
+            metavar="FIELD,…",
+            help="Fields to leave out, separated by commas: leaderEpoch,partitionEpoch.",
         ),
     ] = "",
     limit: Annotated[
         int,
         typer.Option(
-            "--limit", metavar="N", min=0, help="So many lines of each kind in the table; 0: all."
+            "--limit",
+            metavar="N",
+            min=0,
+            help="Maximum number of lines of each kind in the table. 0 shows all.",
         ),
     ] = 50,
     output: Annotated[DiffFormat, OUTPUT] = DiffFormat.TABLE,
@@ -70,17 +78,18 @@ def diff_state(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare the metadata of two directories, or of one directory at two offsets.
+    """Compare the metadata of two directories or two offsets.
 
     Example: kraftool diff-state /backup/data /var/lib/kafka/data
 
-    Two directories are compared at the highest offset that both reach, since nodes are never
-    stopped at the same one; --at says another offset, --at-end takes each as it ends. One
-    directory with --at 100 --to 200 tells what the records 100 to 199 changed; without --to, all
-    from 100 on. A topic deleted and made again is two topics: they are told apart by their ids.
-    Secrets are compared, and masked. It ends with 0 if nothing differs, with 1 if something does.
+    Nodes never stop at the same offset, so kraftool compares two directories at the highest offset
+    that both have. --at names another offset, and --at-end compares each directory at its own end.
+    For one directory, --at 100 --to 200 shows what the records 100 to 199 changed. Without --to it
+    shows all changes from 100 on. Topics are compared by id: a topic that was deleted and created
+    again is two topics. Secrets are compared, but shown masked. Exits 0 if nothing differs, and 1
+    if something does.
 
-    Nothing is written, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written or locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
@@ -92,14 +101,14 @@ def diff_state(
 
     ignored = _ignored(ignore)
     if path == other == "-":
-        raise UsageError("stdin can be read once only", hint="name - once")
+        raise UsageError("stdin can be read only once", hint="name - once")
     if not other and at is None and to_offset is None:
         raise UsageError(
-            "one PATH has nothing to be compared with",
-            hint="name a second one, or say --at OFFSET to see what changed since",
+            "there is nothing to compare one PATH with",
+            hint="name a second PATH, or use --at OFFSET to see what changed since then",
         )
     if at_end and (not other or at is not None or to_offset is not None):
-        raise UsageError("--at-end is for two PATHs, without --at and --to", hint="leave one out")
+        raise UsageError("--at-end requires two PATHs, without --at and --to", hint="leave one out")
     quicken()
     offsets = _offsets(at, to_offset, two=bool(other), at_end=at_end)
     locations = [open_path(each) for each in (path, other) if each]
@@ -140,7 +149,7 @@ def _ignored(words: str) -> frozenset[str]:
     for field in fields:
         if field not in IGNORABLE:
             raise UsageError(
-                f"--ignore {field!r} is no field to leave out",
+                f"--ignore {field!r} is not a field that can be left out",
                 hint=f"one of {', '.join(IGNORABLE)}",
             )
     return frozenset(fields)

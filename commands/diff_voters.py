@@ -39,24 +39,26 @@ def diff_voters(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Compare the voter sets that directories, snapshots, settings and live controllers tell.
+    """Compare the voter sets of several sources.
 
     \b
     Example: kraftool diff-voters /var/lib/kafka/data
     Example: kraftool diff-voters /var/lib/kafka/data --bootstrap-controller ctl-1:9093
 
-    Voters by id, directory id, endpoints and supported kraft.version, source by source; the
-    history of voter sets and of kraft.version by offset, with what can be said about its commit;
-    meta.properties, quorum-state and settings against it. A server.properties counts with its
-    settings and with its directory. One SOURCE is compared with itself, file by file. It ends with
-    1 if voters differ, also where a source is only behind.
+    A source is a directory, a snapshot, a server.properties or a live controller. kraftool shows
+    the voters of each source: id, directory id, endpoints and supported kraft.version. It shows the
+    history of voter sets and of kraft.version by offset, and whether each change is committed. It
+    also compares them with meta.properties, quorum-state and settings. A server.properties counts
+    with its settings and its directory. One SOURCE is compared with itself, file by file. Exits 1
+    if voters differ, even if a source is only behind.
 
-    With --bootstrap-controller every controller that is found is a source too. The leader's log
-    is read as no replica of it, what is not committed yet included; its high watermark tells which
-    is which. Other controllers tell nobody their voters: of them epoch, leader and directory id
-    are compared. It ends with 1 also without a leader, and with 4 where no node could be reached.
+    With --bootstrap-controller every controller that kraftool finds is a source too. The leader's
+    log is read without joining as a replica, including records that are not committed yet. The
+    leader's high watermark shows which records are committed. Other controllers do not report their
+    voters: kraftool compares their epoch, leader and directory id. Exits 1 also without a leader,
+    and 4 if no node could be reached.
 
-    Nothing is written, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written or locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import live_quorum, refuse_nothing
@@ -68,7 +70,7 @@ def diff_voters(
     paths = sources or []
     refuse_nothing(paths, bootstrap_controller, "SOURCE")
     if paths.count("-") > 1:
-        raise UsageError("stdin can be read once only", hint="name - once")
+        raise UsageError("stdin can be read only once", hint="name - once")
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
     with live_quorum(to, *access, shown=lambda view: view.nodes) as live:

@@ -29,7 +29,9 @@ def doctor(
     ] = None,
     explain: Annotated[
         str,
-        typer.Option("--explain", metavar="CODE", help="Say what a code means; `list` has all."),
+        typer.Option(
+            "--explain", metavar="CODE", help="Explain a finding code. `list` explains all of them."
+        ),
     ] = "",
     ignore: IgnoredCodes = None,
     fail_on: FailOnSeverity = FailOn.WARNING,
@@ -43,23 +45,23 @@ def doctor(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Look for known failures in directories of nodes, and in a live quorum.
+    """Look for known failures in directories and live quorums.
 
     \b
     Example: kraftool doctor /var/lib/kafka/data
     Example: kraftool doctor --bootstrap-controller ctl-1:9093
 
-    Tells the cause in one sentence, the values that speak for it with file, position and offset,
-    and the command to run next. Directories of several nodes are compared; a server.properties
-    leads to its directory and adds its settings. With what dump finds, this is where to begin; at
-    the end it names the commands that look deeper.
+    For each failure kraftool shows the cause in one sentence, the evidence with file, position and
+    offset, and the next command to run. Directories of several nodes are compared with each other.
+    A server.properties leads to its directory and adds its settings. Start here: doctor includes
+    what dump finds, and at the end it names the commands that look deeper.
 
-    With --bootstrap-controller, alone or beside directories, every controller that is found is
-    asked, twice, as quorum health does, and the leader's log is read as no replica of it: it is
-    looked at like a directory, and its voters and high watermark are held against the others'.
-    Where no node could be reached it ends with 4; the directories are still told.
+    With --bootstrap-controller, alone or in addition to directories, kraftool asks every controller
+    that it finds twice, as quorum health does. It reads the leader's log without joining as a
+    replica, and examines it like a directory. It compares the leader's voters and high watermark
+    with the directories. Exits 4 if no node could be reached; the directories are still reported.
 
-    Nothing is written to the directories, and nothing is locked or repaired.
+    Nothing is written to the directories. Nothing is locked or repaired.
     """
     ignored = ignored_codes(ignore)
     from kraftool.commands.live_reading import live_quorum, options_again, refuse_nothing
@@ -70,7 +72,7 @@ def doctor(
     named = paths or []
     refuse_nothing(named, bootstrap_controller, "PATH")
     if named.count("-") > 1:
-        raise UsageError("stdin can be read once only", hint="name - once")
+        raise UsageError("stdin can be read only once", hint="name - once")
 
     from kraftool.commands.read_progress import read_progress
     from kraftool.reports.doctor.read import examine, locations_of

@@ -40,15 +40,15 @@ def dump(
     ],
     kind: TakenFor = "",
     records: Annotated[
-        bool, typer.Option("--records", help="List the records of the log or checkpoint too.")
+        bool, typer.Option("--records", help="Also list the records of the log or checkpoint.")
     ] = False,
     head: Annotated[
         int | None,
-        typer.Option("--head", metavar="N", min=0, help="The first N entries of an index."),
+        typer.Option("--head", metavar="N", min=0, help="Show the first N entries of an index."),
     ] = None,
     tail: Annotated[
         int | None,
-        typer.Option("--tail", metavar="N", min=0, help="The last N entries of an index."),
+        typer.Option("--tail", metavar="N", min=0, help="Show the last N entries of an index."),
     ] = None,
     output: RowOutput = RowFormat.TABLE,
     show_secrets: ShowSecrets = False,
@@ -58,15 +58,15 @@ def dump(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show what a data directory, or any one file of it, holds.
+    """Show the content of a data directory, or of one file.
 
     Example: kraftool dump /var/lib/kafka/data
 
-    Of a directory: which node and cluster, which epoch and leader, who votes, the log's range,
-    snapshots, kraft.version and metadata.version, and anything odd with what to do about it. Of a
-    file: all of it. A file's kind is found by its name, then by its content.
+    For a directory: node and cluster, epoch and leader, voters, range of the log, snapshots,
+    kraft.version and metadata.version, and findings with what to do about them. For a file: all of
+    it. kraftool recognizes a file by its name, then by its content.
 
-    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
@@ -82,7 +82,7 @@ def dump(
     wanted = _kind(kind)
     if records and output is not RowFormat.TABLE:
         raise UsageError(
-            "--records is for people", hint="kraftool dump-log -o jsonl gives records to programs"
+            "--records prints only tables", hint="for programs, use kraftool dump-log -o jsonl"
         )
     try:
         location = open_path(path)
@@ -95,8 +95,8 @@ def dump(
         location = _one_file(location)
     if records and location.is_stream:
         raise UsageError(
-            "--records reads the log twice, which a stream cannot be",
-            hint="kraftool dump-log takes the stream in one pass",
+            "--records reads the log twice, but a stream can be read only once",
+            hint="kraftool dump-log reads a stream in one pass",
         )
     single = location.kind is LocationKind.FILE
     to = Output(color=color, quiet=quiet, out=out)
@@ -142,7 +142,7 @@ def _kind(word: str) -> FileKind | None:
         return None
     words = [file_kind.value for file_kind in FileKind if file_kind is not FileKind.UNKNOWN]
     if word not in words:
-        raise UsageError(f"--as {word!r} is no kind of file", hint=f"one of {', '.join(words)}")
+        raise UsageError(f"--as {word!r} is not a kind of file", hint=f"one of {', '.join(words)}")
     return FileKind(word)
 
 
@@ -153,7 +153,7 @@ def _one_file(location: Location) -> Location:
     from kraftool.storage.paths import Location, LocationKind
 
     if location.path == "-" or os.path.isdir(location.path):
-        raise UsageError("--as is for one file", hint="name the file itself")
+        raise UsageError("--as requires one file", hint="name the file itself")
     directory = os.path.dirname(location.path)
     return Location(path=location.path, kind=LocationKind.FILE, directory=directory)
 
@@ -163,7 +163,7 @@ def _bounds(head: int | None, tail: int | None, output: RowFormat, *, single: bo
 
     if head is not None or tail is not None:
         if not single:
-            raise UsageError("--head and --tail are for one file", hint="name the file itself")
+            raise UsageError("--head and --tail require one file", hint="name the file itself")
         return EntryBounds(head=head or 0, tail=tail or 0)
     if not single:
         return EntryBounds()

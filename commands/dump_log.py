@@ -8,7 +8,7 @@ from kraftool.commands.options import takes
 
 @takes(DumpLogOptions)
 def dump_log(options: DumpLogOptions) -> None:
-    """Show the batches and records of metadata logs and checkpoints.
+    """Show the records of metadata logs and checkpoints.
 
     Example: kraftool dump-log /var/lib/kafka/data --type PartitionRecord --tail 20
 
@@ -16,14 +16,14 @@ def dump_log(options: DumpLogOptions) -> None:
 
     With --bootstrap-controller the leader's log is read over the network, without joining as a
     replica: its snapshot and the log behind it, up to the high watermark. Records that are not
-    committed yet are not shown. --follow shows each record once it is committed,
-    through changes of the leader too; --snapshots adds the snapshot. The command exits with 4 if no
-    node could be reached, and with 3 if there is no leader.
+    committed yet are not shown. --follow shows each record once it is committed, and continues when
+    the leader changes. --snapshots adds the snapshot. Exits 4 if no node could be reached, and 3 if
+    there is no leader.
 
-    File names, indexes, and the order of a snapshot's control records are not checked; dump and
-    verify-snapshot check them.
+    dump-log does not check file names, indexes, or the order of a snapshot's control records. dump
+    and verify-snapshot check them.
 
-    Nothing is written to the log, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the log, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
     from kraftool.commands.log_run import LogRun

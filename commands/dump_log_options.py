@@ -33,22 +33,36 @@ class DumpLogOptions:
         typer.Argument(metavar="PATH", help="Directory, segment, checkpoint, properties or tar."),
     ] = field(default_factory=list)
     files: Annotated[
-        str, typer.Option("--files", metavar="A,B", help="Paths as kafka-dump-log takes them.")
+        str,
+        typer.Option(
+            "--files",
+            metavar="A,B",
+            help="Paths, as kafka-dump-log takes them, separated by commas.",
+        ),
     ] = ""
     output: Annotated[
-        DumpLogFormat, typer.Option("--output", "-o", help="Format; kafka is verbatim.")
+        DumpLogFormat,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output format. kafka prints secrets unmasked, exactly as kafka-dump-log does.",
+        ),
     ] = DumpLogFormat.TABLE
     offsets: Offsets = ""
     epoch: Annotated[
-        int | None, typer.Option(metavar="E", help="Only batches of this leader epoch.")
+        int | None, typer.Option(metavar="E", help="Show only batches of this leader epoch.")
     ] = None
     type_: Annotated[
         list[str],
-        typer.Option("--type", metavar="T", help="Only this record type; may be repeated."),
+        typer.Option(
+            "--type", metavar="T", help="Show only records of this type. Repeat it for more types."
+        ),
     ] = field(default_factory=list)
-    topic: Annotated[str, typer.Option(metavar="NAME", help="Only records about this topic.")] = ""
+    topic: Annotated[
+        str, typer.Option(metavar="NAME", help="Show only records about this topic.")
+    ] = ""
     broker: Annotated[
-        int | None, typer.Option(metavar="N", help="Only records that name this broker.")
+        int | None, typer.Option(metavar="N", help="Show only records that name this broker.")
     ] = None
     since: Since = ""
     until: Until = ""
@@ -56,35 +70,45 @@ class DumpLogOptions:
         str,
         typer.Option(
             metavar="RE",
-            help="Only records whose type or JSON payload (as -o jsonl has it) matches.",
+            help="Show only records whose type or JSON payload (as in -o jsonl) matches.",
         ),
     ] = ""
     control: Annotated[
-        bool | None, typer.Option("--control/--no-control", help="Only, or no, control records.")
+        bool | None,
+        typer.Option("--control/--no-control", help="Show only control records, or hide them."),
     ] = None
     transactions: Annotated[
         str,
-        typer.Option(metavar="mark|hide", help="Mark transactions, or hide what never applied."),
+        typer.Option(
+            metavar="mark|hide", help="Mark transactions, or hide records that were never applied."
+        ),
     ] = ""
     snapshots: Annotated[
-        bool, typer.Option("--snapshots", help="Of a directory, the checkpoints too.")
+        bool, typer.Option("--snapshots", help="Also show the checkpoints of a directory.")
     ] = False
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on as the log grows, until interrupted.")
+        bool,
+        typer.Option(
+            "--follow", "-f", help="Keep showing new records as the log grows, until interrupted."
+        ),
     ] = False
     batches_only: Annotated[
-        bool, typer.Option("--batches-only", help="Batch headers without their records.")
+        bool, typer.Option("--batches-only", help="Show batch headers without their records.")
     ] = False
     head: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Only the first N records.")
+        int | None, typer.Option(min=0, metavar="N", help="Show only the first N records.")
     ] = None
     tail: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Only the last N records.")
+        int | None, typer.Option(min=0, metavar="N", help="Show only the last N records.")
     ] = None
-    wide: Annotated[bool, typer.Option("--wide", help="Do not cut lines at the terminal.")] = False
+    wide: Annotated[
+        bool, typer.Option("--wide", help="Do not cut lines at the terminal's width.")
+    ] = False
     jobs: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Processes for large files; 0 takes what there is."),
+        typer.Option(
+            min=0, metavar="N", help="Number of processes for large files. 0 uses all processors."
+        ),
     ] = 0
     bootstrap_controller: Bootstrap = ""
     command_config: CommandConfig = ""
@@ -97,14 +121,19 @@ class DumpLogOptions:
     quiet: Quiet = False
     debug: Debug = False
     cluster_metadata_decoder: Annotated[
-        bool, typer.Option("--cluster-metadata-decoder", help="Understood; always on.")
+        bool,
+        typer.Option(
+            "--cluster-metadata-decoder", help="Accepted for kafka-dump-log's sake; always on."
+        ),
     ] = False
     print_data_log: Annotated[
-        bool, typer.Option("--print-data-log", help="Understood; always on.")
+        bool,
+        typer.Option("--print-data-log", help="Accepted for kafka-dump-log's sake; always on."),
     ] = False
     deep_iteration: Annotated[
-        bool, typer.Option("--deep-iteration", help="Understood; always on.")
+        bool,
+        typer.Option("--deep-iteration", help="Accepted for kafka-dump-log's sake; always on."),
     ] = False
     skip_record_metadata: Annotated[
-        bool, typer.Option("--skip-record-metadata", help="With -o kafka, only the payloads.")
+        bool, typer.Option("--skip-record-metadata", help="With -o kafka, print only the payloads.")
     ] = False

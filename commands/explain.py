@@ -40,13 +40,16 @@ def explain(
     position: Annotated[
         int | None,
         typer.Option(
-            "--position", metavar="N", min=0, help="Explain what holds this byte, and mark it."
+            "--position",
+            metavar="N",
+            min=0,
+            help="Explain the part that contains this byte, and mark it.",
         ),
     ] = None,
     offset: Annotated[
         int | None,
         typer.Option(
-            "--offset", metavar="N", min=0, help="Explain the batch of this offset, and mark it."
+            "--offset", metavar="N", min=0, help="Explain the batch with this offset, and mark it."
         ),
     ] = None,
     batches: Annotated[
@@ -55,7 +58,7 @@ def explain(
             "--batches",
             metavar="N",
             min=0,
-            help="So many batches (1 if not given), or index entries (50); 0 for all to the end.",
+            help="Number of batches (default 1) or index entries (default 50). 0 shows all.",
         ),
     ] = None,
     kind: TakenFor = "",
@@ -66,24 +69,24 @@ def explain(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show a file byte by byte, each with its field, type and value.
+    """Show each byte of a file with its field, type and value.
 
     Example: kraftool explain /var/lib/kafka/data/bootstrap.checkpoint
 
-    Begins at the start of the file, or at the batch or entry that --position or --offset names.
-    Damage is marked with its reason, and what can be read around it still is. Bytes that are
-    secret, or may be, are not shown unless --show-secrets is given.
+    Starts at the beginning of the file, or at the batch or entry that --position or --offset names.
+    Damage is marked with its reason, and the readable bytes around it are still explained. Bytes
+    that are or may be secret are shown only with --show-secrets.
 
-    Exits 3 if anything that is shown is damaged. Damage in the rest of the file does
-    not count: verify-log and dump look at all of it.
+    Exits 3 if a part that is shown is damaged. Damage in the rest of the file does not count:
+    verify-log and dump check all of it.
 
-    The file is only read, and nothing is ever written to it.
+    The file is only read. Nothing is ever written to it.
     """
     from kraftool.commands.explain_table import write_table
     from kraftool.reports.explain.annotation import ExplainRequest, is_log
 
     if position is not None and offset is not None:
-        raise UsageError("--position and --offset exclude each other")
+        raise UsageError("--position and --offset cannot be used together")
     request = ExplainRequest(
         position=position, offset=offset, units=batches, show_secrets=show_secrets
     )
@@ -92,7 +95,7 @@ def explain(
         detected = _kind(source, kind, size)
         if offset is not None and not is_log(detected):
             raise UsageError(
-                f"a file of kind {detected.value} holds no offsets to look for",
+                f"a file of kind {detected.value} has no offsets",
                 hint="--position takes a byte position in any file",
             )
         to = Output(color=color, quiet=quiet, out=out)
@@ -102,10 +105,10 @@ def explain(
             problems, rest = _write_document(to, source, detected, size, request, output)
         to.flush()
         if rest is not None:
-            to.note(f"{rest.size} bytes follow; go on with {_onwards(file, rest, kind)}")
+            to.note(f"{rest.size} bytes follow. Continue with {_onwards(file, rest, kind)}")
         if problems:
             places = "one place is" if problems == 1 else f"{problems} places are"
-            to.problem(f"{file}: {places} damaged or not known", code=ExitCode.UNREADABLE)
+            to.problem(f"{file}: {places} damaged or unknown", code=ExitCode.UNREADABLE)
         to.finish()
 
 
@@ -121,7 +124,7 @@ def _open(file: str) -> ByteSource:
     if len(data) > LARGEST_WHOLE:
         raise UsageError(
             f"stdin holds more than {LARGEST_WHOLE} bytes",
-            hint="copy the file here, or send the part that matters: a log may be cut anywhere",
+            hint="copy the file here, or send only the part you need: you can cut a log anywhere",
         )
     return BytesSource("-", data)
 
@@ -132,14 +135,16 @@ def _kind(source: ByteSource, word: str, size: int) -> FileKind:
     words = [file_kind.value for file_kind in FileKind if file_kind is not FileKind.UNKNOWN]
     if word:
         if word not in words:
-            raise UsageError(f"--as {word!r} is no kind of file", hint=f"one of {', '.join(words)}")
+            raise UsageError(
+                f"--as {word!r} is not a kind of file", hint=f"one of {', '.join(words)}"
+            )
         return FileKind(word)
     name = source.name.rpartition("/")[2]
     found = detect(name, source.read_at(0, HEAD_SIZE), size).kind
     if found is FileKind.UNKNOWN:
         raise UsageError(
-            f"{source.name}: neither its name nor its content tells what it is",
-            hint=f"say it with --as, one of {', '.join(words)}",
+            f"{source.name}: kraftool cannot tell its kind from its name or its content",
+            hint=f"name its kind with --as, one of {', '.join(words)}",
         )
     return found
 

@@ -28,7 +28,7 @@ def features(
         typer.Option(
             "--to",
             metavar="RELEASE",
-            help="Tell what a change to a release as 4.3 or 4.3-IV0 meets.",
+            help="Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.",
         ),
     ] = "",
     feature: Annotated[
@@ -36,7 +36,7 @@ def features(
         typer.Option(
             "--feature",
             metavar="NAME=LEVEL",
-            help="Tell what a change of this feature meets; with --to, instead of the default.",
+            help="Check a change of this feature. With --to it replaces the release's default.",
         ),
     ] = None,
     assume_nodes: Annotated[
@@ -44,7 +44,7 @@ def features(
         typer.Option(
             "--assume-nodes",
             metavar="RELEASE",
-            help="Tell it as if every node ran this release, as after an upgrade of the software.",
+            help="Check as if every node ran this release, as after a software upgrade.",
         ),
     ] = "",
     bootstrap_controller: Bootstrap = "",
@@ -58,26 +58,27 @@ def features(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show feature levels, and what blocks an upgrade or a downgrade.
+    """Show feature levels, and what blocks a change of them.
 
     \b
     Example: kraftool features /var/lib/kafka/data --to 4.3
     Example: kraftool features --bootstrap-controller ctl-1:9093 --to 4.3
 
-    metadata.version, kraft.version and the features beside them: the level, when it was last set,
-    and what every registered broker and controller supports. Give a server.properties too, so that
-    static voters that never registered are seen.
+    For metadata.version, kraft.version and the other features: the level, when it was last set, and
+    the levels that every registered broker and controller supports. Also give a server.properties,
+    so that kraftool sees static voters that never registered.
 
-    With --to or --feature, what kafka-features would ask for and what Kafka 4.3's controller would
-    refuse it for, node by node; what a downgrade would lose of the state, and which records in the
-    log are too new for it; and the command to run. It ends with 1 if the change is blocked. The
-    change is the last step of an upgrade: the software of every node comes first.
+    With --to or --feature kraftool checks an upgrade or downgrade as Kafka 4.3's controller would.
+    It shows what the controller would refuse, node by node. It shows which state a downgrade would
+    lose, which records in the log would be too new, and the command to run. Exits 1 if the change
+    is blocked. Upgrade the software of every node first: this change is the last step of an
+    upgrade.
 
-    With --bootstrap-controller the state is that of the leader's log, read as no replica of it;
-    what is not committed yet counts, as in a directory. It ends with 4 where no node could be
-    reached, and with 3 where no leader tells its log and no PATH has a state.
+    With --bootstrap-controller the state comes from the leader's log, read without joining as a
+    replica. Records that are not committed yet count, as they do in a directory. Exits 4 if no node
+    could be reached, and 3 if no leader serves its log and no PATH has a state.
 
-    Nothing is written, and no feature is changed; a running Kafka is not disturbed.
+    Nothing is written, and no feature is changed. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import live_quorum, refuse_nothing, unavailable
@@ -95,7 +96,8 @@ def features(
     refuse_nothing(named, bootstrap_controller, "PATH")
     if "-" in named:
         raise UsageError(
-            "the log is read twice, which stdin cannot be", hint="name the directory or the archive"
+            "the log is read twice, but stdin can be read only once",
+            hint="name the directory or the archive",
         )
     to_ = Output(color=color, quiet=quiet, out=out)
     locations, _ = open_paths(named, settings_alone=True)

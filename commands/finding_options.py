@@ -28,11 +28,15 @@ class FailOn(StrEnum):
 
 
 FailOnSeverity = Annotated[
-    FailOn, typer.Option("--fail-on", help="End with 1 from this severity on.")
+    FailOn, typer.Option("--fail-on", help="Exit 1 if a finding has at least this severity.")
 ]
 IgnoredCodes = Annotated[
     list[str] | None,
-    typer.Option("--ignore", metavar="CODE,…", help="Leave these codes out; may be repeated."),
+    typer.Option(
+        "--ignore",
+        metavar="CODE,…",
+        help="Leave out findings with this code. Repeat it for more codes.",
+    ),
 ]
 
 
@@ -44,7 +48,9 @@ def ignored_codes(given: list[str] | None) -> frozenset[str]:
         from kraftool.reports.doctor.explain import codes
 
         for each in sorted(found - codes()):
-            raise UsageError(f"--ignore {each} is no code", hint="kraftool doctor --explain list")
+            raise UsageError(
+                f"--ignore {each} is not a finding code", hint="kraftool doctor --explain list"
+            )
     return found
 
 

@@ -152,8 +152,8 @@ class LogRun:
             self._close_document()
         if self.selection.looks_into_records and not self.matched:
             self.output.note(
-                "kraftool: nothing matched; what is older than the log stands in checkpoints,"
-                " which --snapshots adds"
+                "kraftool: nothing matched. Records older than the log are in checkpoints;"
+                " --snapshots adds them"
             )
         if options.topic and not self.topics.knows(options.topic):
             self.output.note(

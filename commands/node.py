@@ -9,10 +9,10 @@ app = group_app("node")
 
 @app.callback()
 def node() -> None:
-    """Run a node of a quorum on a controller's own directories.
+    """Run a node of a quorum on a controller's directories.
 
     Example: kraftool node run --config /etc/kafka/server.properties --dry-run
 
-    It speaks Kafka's protocol with Kafka's own controllers and brokers. Stop the Kafka whose
-    directories it takes; the lock of the directory sees to it that two of them never run.
+    The node speaks Kafka's protocol with Kafka's own controllers and brokers. Stop the Kafka that
+    uses the directories first. The lock of a directory makes sure that two nodes never use it.
     """

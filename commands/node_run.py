@@ -35,11 +35,11 @@ class RoleOption(StrEnum):
 
 def run(
     config: Annotated[
-        str, typer.Option("--config", "-c", metavar="FILE", help="A Kafka server.properties.")
+        str, typer.Option("--config", "-c", metavar="FILE", help="server.properties of the node.")
     ],
     role: Annotated[
         RoleOption | None,
-        typer.Option("--role", help="What it is to be; by default what its own log says."),
+        typer.Option("--role", help="Role of the node (default: the role that its own log shows)."),
     ] = None,
     witness: Annotated[
         bool,
@@ -51,48 +51,46 @@ def run(
         bool,
         typer.Option(
             "--image/--no-image",
-            help="Replay the metadata and write snapshots of it; a voter that does not is a"
-            " witness.",
+            help="Replay the metadata and write snapshots. A voter with --no-image is a witness.",
         ),
     ] = True,
     override: Annotated[
         list[str] | None,
-        typer.Option("--override", metavar="KEY=VALUE", help="A property in the file's stead."),
+        typer.Option("--override", metavar="KEY=VALUE", help="Override a property of the file."),
     ] = None,
     metrics_listen: MetricsListen = "",
     shutdown_timeout: ShutdownTimeout = 5.0,
     log_format: LogFormatOption = LogFormat.TEXT,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run; touch and send nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run a voter or an observer of a quorum of real Kafka controllers.
+    """Run a voter or an observer among Kafka's controllers.
 
     Example: kraftool node run --config /etc/kafka/server.properties --dry-run
 
-    Without --dry-run it runs until a signal ends it. The directories are those of the
-    configuration, as Kafka formats them (kraftool storage format); Kafka starts on them again
-    afterwards. An observer replicates and is not counted; a voter's
-    disk and vote count for majorities. A directory that is a voter's cannot be made to observe.
+    Without --dry-run the node runs until a signal stops it. It uses the directories of the
+    configuration, as Kafka formats them (kraftool storage format). Kafka can start on them again
+    afterwards. An observer replicates but is not counted. A voter's disk and vote count for
+    majorities. A directory that belongs to a voter cannot be used as an observer.
 
-    A voter is elected like any other: while it leads it is the active controller, at which
-    brokers register, and topics and configs are administered. ACLs, quotas, SCRAM users,
-    reassignments and upgrades of features are not done yet: until another node leads, brokers do
-    not offer them.
+    A voter is elected like any other. While it leads it is the active controller: brokers register
+    with it, and clients administer topics and configs. ACLs, quotas, SCRAM users, reassignments and
+    feature upgrades are not implemented yet: until another node leads, brokers do not offer them.
 
-    With --witness, or --no-image, a voter replicates and votes for others. It leads as a last
-    resort only, if it alone has the newest records, and hands leadership to a voter that runs a
-    controller as soon as one has caught up. As long as a witness leads, brokers are not served, and
-    admin tools can describe the quorum, change its voters and kraft.version.
+    With --witness, or --no-image, a voter replicates and votes for others. It leads only as a last
+    resort, if it alone has the newest records. It hands the leadership to a voter that runs a
+    controller as soon as one has caught up. While a witness leads, brokers are not served. Admin
+    tools can describe the quorum, and change its voters and kraft.version.
 
-    It registers with the active controller, as Kafka's controllers do; --role observer and
-    --no-image do not.
+    The node registers with the active controller, as Kafka's controllers do, but not with --role
+    observer or --no-image.
 
-    It stops on SIGTERM, SIGHUP and Ctrl-C. It exits with 0 if it stopped in order, with 1 if that
-    took too long, and with 70 after an invariant broke; stderr then has its state.
+    It stops on SIGTERM, SIGHUP and Ctrl-C. It exits 0 after an orderly shutdown, 1 if the shutdown
+    took too long, and 70 after an internal error; stderr then has its state.
 
     It writes to the metadata directory of the configuration: log, snapshots, quorum-state and,
     while a witness runs, the file kraftool-witness. With --dry-run nothing is written.
@@ -104,13 +102,15 @@ def run(
     to = output_of(log_format, Output(color=color, quiet=quiet))
     if role is RoleOption.OBSERVER and witness:
         raise UsageError(
-            "an observer does not vote, and a witness does", hint="drop one of the two"
+            "an observer does not vote, but a witness does", hint="drop one of the two"
         )
     settings = read_config(config, overrides=dict(map(_override, override or ())))
     for note in settings.notes:
         to.note(f"kraftool: {settings.file}: {note}")
     if not settings.is_controller:
-        raise UsageError(f"{settings.source_of('process.roles')}: process.roles has no controller")
+        raise UsageError(
+            f"{settings.source_of('process.roles')}: process.roles does not include controller"
+        )
     options = NodeOptions(
         part=None if role is None else QuorumRole(role.value),
         witness=witness,
@@ -131,7 +131,8 @@ def _override(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise UsageError(
-            "--override wants KEY=VALUE", hint="--override controller.quorum.fetch.timeout.ms=5000"
+            "--override requires KEY=VALUE",
+            hint="--override controller.quorum.fetch.timeout.ms=5000",
         )
     return key.strip(), value
 

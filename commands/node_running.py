@@ -27,15 +27,13 @@ class LogFormat(StrEnum):
 
 MetricsListen = Annotated[
     str,
-    typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Serve /metrics there."),
+    typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
 ]
 ShutdownTimeout = Annotated[
     float,
-    typer.Option("--shutdown-timeout", metavar="S", min=0, help="How long an end may take."),
+    typer.Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),
 ]
-LogFormatOption = Annotated[
-    LogFormat, typer.Option("--log-format", help="Of what is told on stderr.")
-]
+LogFormatOption = Annotated[LogFormat, typer.Option("--log-format", help="Log format on stderr.")]
 
 
 def output_of(log_format: LogFormat, to: Output) -> Output:

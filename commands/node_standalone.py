@@ -22,14 +22,14 @@ from kraftool.commands.output import ColorWhen, Output, printable
 
 def standalone(
     directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="An empty directory, or one of an earlier run.")
+        str, typer.Argument(metavar="DIR", help="An empty directory, or one from an earlier run.")
     ],
     listen: Annotated[
         str,
         typer.Option(
             "--listen",
             metavar="[HOST:]PORT",
-            help="Where brokers reach it; 127.0.0.1:9093 if it is left out.",
+            help="Address for brokers (default 127.0.0.1:9093).",
         ),
     ] = "",
     release_version: Annotated[
@@ -38,31 +38,31 @@ def standalone(
             "--release-version",
             "-r",
             metavar="RELEASE",
-            help="Begin with the feature levels of this release, such as 3.9; by default the newest"
-            " that Kafka 4.3 and 4.4 accept.",
+            help="Start with the feature levels of this release, such as 3.9 (default: the newest"
+            " that Kafka 4.3 and 4.4 accept).",
         ),
     ] = "",
     metrics_listen: MetricsListen = "",
     shutdown_timeout: ShutdownTimeout = 5.0,
     log_format: LogFormatOption = LogFormat.TEXT,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run; write and send nothing.")
+        bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Run the only controller of a new cluster, for brokers of Kafka.
+    """Run the only controller of a new cluster.
 
     Example: kraftool node standalone /tmp/controller --dry-run
 
-    It formats an empty directory, starts the controller, and prints what the configuration of a
-    broker needs. Brokers of Kafka 3.9 and newer can join; format their directories with the cluster
-    id that is printed. The next run on the same directory goes on with the same cluster.
+    Formats an empty directory, starts the controller, and prints the configuration that a broker
+    needs. Brokers of Kafka 3.9 and newer can join: format their directories with the cluster id
+    that is printed. The next run on the same directory continues with the same cluster.
 
-    It is for development and for debugging: one controller is no safe place for metadata. Topics
-    can be created, and brokers register, fail and come back. Deleting topics, configs, ACLs,
-    quotas, reassignments and upgrades of features are not done yet.
+    Use it for development and debugging: one controller is not a safe place for metadata. You can
+    create topics, and brokers register, fail and return. Deleting topics, configs, ACLs, quotas,
+    reassignments and feature upgrades are not implemented yet.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.
@@ -86,12 +86,13 @@ def standalone(
         found = look(directory)
         if not found.is_new and (listen or release_version):
             raise UsageError(
-                f"{printable(found.path)} has a cluster already, with its levels and its address",
-                hint=f"leave --listen and --release-version out, or name another directory; the"
+                f"{printable(found.path)} already has a cluster, with its feature levels and"
+                " its address",
+                hint="leave out --listen and --release-version, or name another directory. The"
                 f" address is in {printable(found.config_path)}",
             )
         if dry_run:
-            verb = "begin a cluster in" if found.is_new else "go on with the cluster in"
+            verb = "start a cluster in" if found.is_new else "continue the cluster in"
             to.line(f"Would {verb} {printable(found.path)}")
             if found.is_new:
                 to.line(f"  with the levels of {release}, at {endpoint}")
@@ -102,7 +103,7 @@ def standalone(
     except FormatImpossible as error:
         raise UsageError(error.message, hint=error.hint) from None
     cluster_id = read_identity(config).cluster_id
-    begins = f" begins with the feature levels of {release}" if found.is_new else " goes on"
+    begins = f" starts with the feature levels of {release}" if found.is_new else " continues"
     to.line(f"Cluster {printable(cluster_id)}{begins}. A broker's server.properties:")
     to.line()
     for line in broker_lines(config):

@@ -89,30 +89,32 @@ class RowFormat(StrEnum):
     CSV = "csv"
 
 
-OUTPUT = typer.Option("--output", "-o", help="The format of the output.")
+OUTPUT = typer.Option("--output", "-o", help="Output format.")
 """For `Annotated`, beside the formats that the command has."""
 PlainOutput = Annotated[PlainFormat, OUTPUT]
 RowOutput = Annotated[RowFormat, OUTPUT]
 Out = Annotated[
     str, typer.Option("--out", metavar="FILE", help="Write to a new file instead of stdout.")
 ]
-Color = Annotated[ColorWhen, typer.Option("--color", help="When to colour.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No narration on stderr.")]
+Color = Annotated[ColorWhen, typer.Option("--color", help="When to use colours.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not report progress on stderr.")]
 ShowSecrets = Annotated[
     bool,
     typer.Option("--show-secrets", help="Show SCRAM keys, tokens and sensitive config values."),
 ]
 TimeZone = Annotated[
-    str, typer.Option("--tz", metavar="ZONE", help="Time zone of the times in tables.")
+    str, typer.Option("--tz", metavar="ZONE", help="Time zone for times in tables.")
 ]
 TakenFor = Annotated[
     str,
-    typer.Option("--as", metavar="KIND", help="Take the file for this kind of file."),
+    typer.Option("--as", metavar="KIND", help="Read the file as this kind of file."),
 ]
 Offsets = Annotated[
     str,
     typer.Option(
-        "--offsets", metavar="A..B", help="Offsets from A to B, both included; either may lack."
+        "--offsets",
+        metavar="A..B",
+        help="Offsets from A to B, both included. A or B may be omitted.",
     ),
 ]
 Since = Annotated[
@@ -120,10 +122,17 @@ Since = Annotated[
     typer.Option(
         "--since",
         metavar="TIME",
-        help="From this time on: ISO-8601, epoch ms, or 2h for so long ago.",
+        help="Show records from this time on: ISO-8601, epoch ms, or 2h for two hours ago.",
     ),
 ]
-Until = Annotated[str, typer.Option("--until", metavar="TIME", help="Up to this time.")]
+Until = Annotated[
+    str,
+    typer.Option(
+        "--until",
+        metavar="TIME",
+        help="Show records up to this time. Takes the same forms as --since.",
+    ),
+]
 ServerProperties = Annotated[
     str,
     typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),

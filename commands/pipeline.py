@@ -9,13 +9,13 @@ app = group_app("pipeline")
 
 @app.callback()
 def pipeline() -> None:
-    """Audit, export and follow whole fleets of data directories with Spark.
+    """Audit, export and follow fleets of directories with Spark.
 
     Example: kraftool pipeline audit /var/lib/kafka/data
 
-    Spark runs inside this command on all cores, or on a cluster that --master names; it comes with
-    pip install 'kraftool[spark]', and so does a Java where there is none. For one directory the
-    other commands are quicker.
+    Spark runs inside this command on all cores, or on a cluster that --master names. It comes with
+    pip install 'kraftool[spark]', and so does Java for machines without one. For one directory the
+    other commands are faster.
 
     Nothing is ever written to the directories.
     """

@@ -24,7 +24,7 @@ class AuditOptions(PipelineOptions):
 
     html: Annotated[
         str,
-        typer.Option("--html", metavar="FILE", help="Write a report as one HTML page, a new file."),
+        typer.Option("--html", metavar="FILE", help="Write an HTML report to this new file."),
     ] = ""
     ignore: IgnoredCodes = None
     fail_on: FailOnSeverity = FailOn.WARNING
@@ -34,17 +34,17 @@ class AuditOptions(PipelineOptions):
 
 @takes(AuditOptions)
 def audit(options: AuditOptions) -> None:
-    """Verify every directory of a fleet, and what the nodes of each cluster show together.
+    """Verify every directory of a fleet, alone and together.
 
     Example: kraftool pipeline audit /var/lib/kafka/data
 
-    Each directory is examined as doctor, verify-log and verify-snapshot do; then all nodes of a
-    cluster at once: the same offset has to be the same bytes, snapshots of one offset the same
-    state, voters have to agree, cluster, node and directory ids to be nobody else's. The terminal
-    and the HTML page show the worst, JSON has all.
-    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+    Examines each directory as doctor, verify-log and verify-snapshot do. Then it compares all nodes
+    of a cluster: the same offset must have the same bytes, and snapshots of one offset the same
+    state. Voters must agree, and no cluster, node or directory id may be used twice. The terminal
+    and the HTML page show the worst findings, and JSON has all of them. Exits 1 if something is
+    wrong, and 3 if something could not be read or decoded.
 
-    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
     ignored = ignored_codes(options.ignore)
 

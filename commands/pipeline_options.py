@@ -31,18 +31,20 @@ class EngineOptions:
         typer.Option(
             "--master",
             metavar="MASTER",
-            help="A Spark master, such as spark://HOST:7077 or local[4]. Without it all cores of"
-            " this machine are used, or what spark-submit says.",
+            help="Spark master, such as spark://HOST:7077 or local[4]. By default Spark uses all"
+            " cores of this machine, or what spark-submit sets.",
         ),
     ] = ""
     conf: Annotated[
         list[str],
-        typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark's; may be repeated."),
+        typer.Option(
+            "--conf", metavar="KEY=VALUE", help="Spark setting. Repeat it for more settings."
+        ),
     ] = field(default_factory=list, repr=False)
     """As given; values may be secrets."""
     spark_log: Annotated[
         str,
-        typer.Option("--spark-log", metavar="FILE", help="Keep what Spark's JVM writes in a file."),
+        typer.Option("--spark-log", metavar="FILE", help="File for the log of Spark's JVM."),
     ] = ""
 
 
@@ -54,20 +56,20 @@ class PipelineOptions(EngineOptions):
         list[str],
         typer.Argument(
             metavar="ROOT",
-            help="Data directories, folders that hold many, patterns, server.properties, URLs.",
+            help="Data directories, folders that contain many, patterns, server.properties, URLs.",
         ),
     ] = field(repr=False)
     depth: Annotated[
         int,
-        typer.Option("--depth", metavar="N", min=0, help="Look so many folders deep below a ROOT."),
+        typer.Option("--depth", metavar="N", min=0, help="Maximum search depth below a ROOT."),
     ] = DEPTH
     storage_options: Annotated[
         str,
         typer.Option(
             "--storage-options",
             metavar="FILE",
-            help="A file with a JSON object for fsspec: endpoint, credentials and the like"
-            " of URLs.",
+            help="File with a JSON object for fsspec, such as the endpoint and credentials for"
+            " URLs.",
         ),
     ] = ""
     color: Color = ColorWhen.AUTO
@@ -137,14 +139,14 @@ def _setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         # What stands there may be a secret, so that it is not repeated.
-        raise UsageError("--conf wants KEY=VALUE", hint="--conf spark.driver.memory=4g")
+        raise UsageError("--conf requires KEY=VALUE", hint="--conf spark.driver.memory=4g")
     return key.strip(), value
 
 
 def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     """ROOTs as they are named from anywhere: by workers, and by a later run in another folder."""
     if not all(roots):
-        raise UsageError("a ROOT has no name", hint="a variable of the shell may be empty")
+        raise UsageError("a ROOT has an empty name", hint="a variable of the shell may be empty")
     return tuple(
         root if "://" in root else os.path.abspath(os.path.expanduser(root)) for root in roots
     )
@@ -165,5 +167,5 @@ def storage_options(path: str) -> dict[str, object]:
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict):
-        raise UsageError(f"--storage-options {path} holds no JSON object")
+        raise UsageError(f"--storage-options {path} does not contain a JSON object")
     return value

@@ -35,49 +35,57 @@ class PipelineStreamOptions(PipelineOptions):
         typer.Option(
             "--to",
             metavar="SINK",
-            help="console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT with commas).",
+            help="Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT"
+            " separated by commas).",
         ),
     ] = "console"
     checkpoint: Annotated[
         str,
         typer.Option(
             metavar="DIR",
-            help="Remember here what was read, and go on from there. Without it a console begins"
-            " anew, and Parquet has it in its own folder.",
+            help="Folder for the stream's position, so that the next run continues from there."
+            " Without it, a console stream starts from scratch, and a Parquet stream stores"
+            " its position in its own folder.",
         ),
     ] = ""
-    from_: Annotated[Start, typer.Option("--from", help="Where a new stream begins.")] = (
+    from_: Annotated[Start, typer.Option("--from", help="Where a new stream starts.")] = (
         Start.EARLIEST
     )
-    once: Annotated[bool, typer.Option("--once", help="Take what is there, and end.")] = False
+    once: Annotated[bool, typer.Option("--once", help="Process what is there now, and exit.")] = (
+        False
+    )
     interval: Annotated[
         float,
-        typer.Option(min=0.1, metavar="SECONDS", help="Look for news so often."),
+        typer.Option(min=0.1, metavar="SECONDS", help="Polling interval."),
     ] = 1.0
     rate: Annotated[
         str,
         typer.Option(
             metavar="BYTES",
-            help="Read about so much of the logs at a time, such as 64M. [default: 4M to the"
-            " console, else 256M]",
+            help="Amount of the logs to read at a time, such as 64M. [default: 4M to the console,"
+            " else 256M]",
         ),
     ] = ""
     type_: Annotated[
         list[str],
-        typer.Option("--type", metavar="T", help="Only records of this type; may be repeated."),
+        typer.Option(
+            "--type", metavar="T", help="Show only records of this type. Repeat it for more types."
+        ),
     ] = field(default_factory=list)
     cluster: Annotated[
         list[str],
-        typer.Option(metavar="ID", help="Only this cluster; may be repeated."),
+        typer.Option(metavar="ID", help="Read only this cluster. Repeat it for more clusters."),
     ] = field(default_factory=list)
     findings: Annotated[
-        bool, typer.Option("--findings/--no-findings", help="Judge files that change.")
+        bool,
+        typer.Option("--findings/--no-findings", help="Also report findings for changed files."),
     ] = True
     kafka_conf: Annotated[
         list[str],
         typer.Option(
             metavar="KEY=VALUE",
-            help="A setting of Kafka's producer, as for TLS; may be repeated. Never shown.",
+            help="Setting of Kafka's producer, such as for TLS. Repeat it for more settings."
+            " Values are never shown.",
         ),
     ] = field(default_factory=list, repr=False)
     output: Annotated[

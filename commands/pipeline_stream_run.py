@@ -69,13 +69,13 @@ def target_of(text: str) -> StreamSink:
         return StreamSink("console")
     if kind == "parquet" and rest:
         if "://" in rest:
-            raise UsageError("--to parquet: wants a folder that this machine sees, not a URL")
+            raise UsageError("--to parquet: requires a folder of this machine, not a URL")
         return StreamSink("parquet", folder=Path(os.path.abspath(os.path.expanduser(rest))))
     if kind == "kafka":
         found = re.fullmatch(r"([^/\s]+:\d+)/([A-Za-z0-9._-]{1,249})", rest)
         if found is None:
             raise UsageError(
-                "--to kafka: wants HOST:PORT/TOPIC", hint="--to kafka:broker-1:9092/metadata"
+                "--to kafka: requires HOST:PORT/TOPIC", hint="--to kafka:broker-1:9092/metadata"
             )
         return StreamSink("kafka", servers=found[1], topic=found[2])
     raise UsageError(
@@ -180,7 +180,7 @@ class StreamRun:
 
         named = self.options.checkpoint
         if "://" in named:
-            raise UsageError("--checkpoint wants a folder that this machine sees, not a URL")
+            raise UsageError("--checkpoint requires a folder of this machine, not a URL")
         folder = Path(os.path.abspath(os.path.expanduser(named))) if named else None
         if self.target.folder is not None:
             refuse_foreign(self.target.folder)  # before anything is made in it
@@ -262,7 +262,9 @@ def _kafka_setting(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         # What stands there may be a secret, so that it is not repeated.
-        raise UsageError("--kafka-conf wants KEY=VALUE", hint="--kafka-conf security.protocol=SSL")
+        raise UsageError(
+            "--kafka-conf requires KEY=VALUE", hint="--kafka-conf security.protocol=SSL"
+        )
     return key.strip(), value
 
 

@@ -27,31 +27,31 @@ class TablesOptions(PipelineOptions):
         typer.Option(
             "--out",
             metavar="DIR",
-            help="The folder of the tables: a new one, an empty one, or one of an earlier run.",
+            help="Folder of the tables: new, empty, or from an earlier run.",
         ),
     ]
     snapshots: Annotated[
-        bool, typer.Option("--snapshots", help="The records of snapshots too.")
+        bool, typer.Option("--snapshots", help="Also write the records of snapshots.")
     ] = False
     show_secrets: ShowSecrets = False
     output: Annotated[
-        RowFormat, typer.Option("--output", "-o", help="The format of the report on stdout.")
+        RowFormat, typer.Option("--output", "-o", help="Format of the report on stdout.")
     ] = RowFormat.TABLE
 
 
 @takes(TablesOptions)
 def tables(options: TablesOptions) -> None:
-    """Write Parquet tables of everything that the metadata logs of a fleet hold.
+    """Write the metadata logs of a fleet as Parquet tables.
 
     Example: kraftool pipeline tables /var/lib/kafka/data --out /data/tables
 
-    A folder a table: records, batches, one for each record type, files, findings, elections,
-    voters, features, brokers, topics, partitions and their history; below it cluster_id=… and
-    date=…. The next run reads only what is new. A run that is killed is finished or forgotten by
-    the next one. Secrets are masked unless --show-secrets.
-    Ends with 3 where something could not be read; damage in a file is a row and a finding.
+    Writes one folder per table: records, batches, one for each record type, files, findings,
+    elections, voters, features, brokers, topics, partitions and their history. Each has subfolders
+    cluster_id=… and date=…. The next run reads only what is new. After a run that was killed, the
+    next run finishes or discards its work. Secrets are masked unless you give --show-secrets. Exits
+    3 if something could not be read. Damage in a file is a row and a finding.
 
-    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
     import os
 
@@ -87,7 +87,7 @@ def tables(options: TablesOptions) -> None:
     if report.unreadable:
         to.problem(_left_out(report.unreadable))
     elif not report.directories and not report.is_new:
-        to.problem("there is no data directory of Kafka's below what was named")
+        to.problem("no Kafka data directory was found below the PATHs")
     to.finish()
 
 
@@ -105,4 +105,4 @@ def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> Tables
 def _left_out(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     told = ", ".join(names[:3])
-    return f"could not be read, and is tried again by the next run: {told}{more}"
+    return f"could not be read, so the next run tries again: {told}{more}"

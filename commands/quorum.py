@@ -9,12 +9,13 @@ app = group_app("quorum")
 
 @app.callback()
 def quorum() -> None:
-    """Ask the controllers of a live quorum, and change who votes.
+    """Ask the controllers of a live quorum, or change its voters.
 
     Example: kraftool quorum describe --bootstrap-controller ctl-1:9093
 
-    Every controller is asked itself, so that it works without a leader too. Controllers that the
-    first ones name are asked as well; --resolve tells where to reach them from outside.
+    kraftool asks every controller itself, so it also works without a leader. It also asks the
+    controllers that the first ones name. From outside their network, --resolve sets where to reach
+    them.
 
     Nothing is changed unless the command's purpose is to change it.
     """

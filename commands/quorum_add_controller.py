@@ -30,7 +30,8 @@ def add_controller(
             "--config",
             "-c",
             metavar="FILE",
-            help="The new controller's server.properties; its directory has to be here too.",
+            help="server.properties of the new controller. Its directory must be on this machine"
+            " too.",
         ),
     ] = "",
     controller_id: Annotated[
@@ -40,7 +41,7 @@ def add_controller(
             "-i",
             metavar="ID",
             min=0,
-            help="Instead of --config: its node.id; the quorum knows the rest.",
+            help="node.id of the new controller, instead of --config. The quorum has the rest.",
         ),
     ] = None,
     controller_directory_id: Annotated[
@@ -49,7 +50,8 @@ def add_controller(
             "--controller-directory-id",
             "-d",
             metavar="UUID",
-            help="Its directory.id (default: the one with which it fetches from the leader).",
+            help="directory.id of the new controller (default: the one with which it fetches from"
+            " the leader).",
         ),
     ] = "",
     endpoint: Annotated[
@@ -79,16 +81,17 @@ def add_controller(
     $ kraftool quorum add-controller --bootstrap-controller c1:9093 -c /etc/kafka/server.properties
 
     With --controller-id the leader reports the directory id of the controller, and the cluster's
-    metadata has the endpoints that it registered; --controller-directory-id and --endpoint replace
+    metadata has the endpoints that it registered. --controller-directory-id and --endpoint replace
     them. With --config both come from the controller's own files. Kafka's tool sends the same.
 
-    The controller has to run already, as an observer that has caught up. Before the leader is asked
-    it is checked that there is one, that the voters are dynamic, that the controller observes with
-    this directory id and is close behind, that its endpoints answer and have the listener that the
-    voters use, and that the new set of voters has a majority that keeps up.
+    The controller must already run as an observer that has caught up. Before kraftool asks the
+    leader, it checks that there is one, and that the voters are dynamic. It checks that the
+    controller observes with this directory id and has nearly caught up. It checks that the
+    endpoints answer and include the listener that the voters use, and that a majority of the new
+    voter set keeps up.
 
-    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
-    With --dry-run nothing is changed. No file is ever written.
+    Exits 5 if a check blocks the change (1 with --dry-run), and 1 if the leader refuses it. With
+    --dry-run nothing is changed. No file is ever written.
     """
     from kraftool.client.voter_changes import add_controller as add
     from kraftool.commands.quorum_change_run import carry_out
@@ -114,7 +117,7 @@ def _candidate(
             hint="-i ID takes directory id and endpoints from the quorum",
         )
     if config and (directory_id or endpoint):
-        raise UsageError("--config tells directory id and endpoints")
+        raise UsageError("--config already gives the directory id and endpoints")
     try:
         if config:
             return candidate_of(config)

@@ -79,12 +79,14 @@ def write_checks(to: Output, checks: Sequence[Check]) -> None:
 
 def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
     if not change.is_possible:
-        return Text("Not done: it is blocked." if not dry_run else "It is blocked.", style=BAD)
+        return Text(
+            "Not done: a check blocks it." if not dry_run else "A check blocks it.", style=BAD
+        )
     if not change.is_needed:
-        return Text("Nothing to do: it is so already.", style=GOOD)
+        return Text("Nothing to do: it is already done.", style=GOOD)
     if dry_run:
         status = worst_status(_STATUSES[check.verdict] for check in change.checks)
-        return Text("It could be done; nothing was changed.", style=style_of(status))
+        return Text("It can be done. Nothing was changed.", style=style_of(status))
     if change.outcome is ChangeOutcome.DONE:
         return (
             Text(f"{_DONE[change.kind]} ", style=GOOD)
@@ -94,8 +96,8 @@ def _ending(change: QuorumChange, *, dry_run: bool) -> Text:
     if change.outcome is ChangeOutcome.REFUSED:
         return text(f"The leader refused: {change.reason}", BAD)
     return Text(
-        "It is not known whether this was done: no answer came, or no commit was seen. kraftool"
-        " quorum describe shows the voters.",
+        "kraftool does not know whether this was done: no answer came, or no commit was seen."
+        " kraftool quorum describe shows the voters.",
         style=WARN,
     )
 

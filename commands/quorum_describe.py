@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 def describe(
     bootstrap_controller: Bootstrap,
     status: Annotated[
-        bool, typer.Option("--status", help="As kafka-metadata-quorum describe --status prints it.")
+        bool,
+        typer.Option("--status", help="Print what kafka-metadata-quorum describe --status prints."),
     ] = False,
     replication: Annotated[
         bool,
         typer.Option(
-            "--replication", help="As kafka-metadata-quorum describe --replication prints it."
+            "--replication", help="Print what kafka-metadata-quorum describe --replication prints."
         ),
     ] = False,
     human_readable: Annotated[
-        bool, typer.Option("--human-readable", help="With --replication: times as time ago.")
+        bool, typer.Option("--human-readable", help="With --replication: show times as time ago.")
     ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
@@ -39,19 +40,19 @@ def describe(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Describe a live quorum by what each of its controllers says.
+    """Describe a live quorum as each controller reports it.
 
     Example: kraftool quorum describe --bootstrap-controller ctl-1:9093
 
-    The leader tells who votes, who observes, and how far each is. Every other controller is asked
-    whom it takes for the leader, of which epoch, and which feature levels it has applied; that is
-    told without a leader too. --status and --replication print what kafka-metadata-quorum prints.
+    The leader reports voters, observers and how far each of them is. Every other controller reports
+    the leader and epoch that it knows, and the feature levels that it has applied, even without a
+    leader. --status and --replication print what kafka-metadata-quorum prints.
 
-    A voter that runs no controller, as kraftool node, is shown as a witness. While one leads,
-    topics cannot be created, and brokers that start exit.
+    A voter that runs no controller, such as a kraftool node, is shown as a witness. While one
+    leads, topics cannot be created, and brokers that start exit.
 
-    Exit 1 if no node leads, the leader runs no controller, or nodes disagree; 4 if no node could be
-    reached. Nothing is changed; nobody takes the asker for an observer.
+    Exits 1 if no node leads, the leader runs no controller, or nodes disagree; 4 if no node could
+    be reached. Nothing is changed. The quorum does not see kraftool as an observer.
     """
     import asyncio
     import time
@@ -61,11 +62,13 @@ def describe(
     from kraftool.commands.times import time_zone
 
     if status and replication:
-        raise UsageError("--status and --replication are two outputs", hint="name one of them")
+        raise UsageError(
+            "--status and --replication cannot be used together", hint="name one of them"
+        )
     if human_readable and not replication:
-        raise UsageError("--human-readable is for --replication")
+        raise UsageError("--human-readable requires --replication")
     if (status or replication) and output is not RowFormat.TABLE:
-        raise UsageError("-o json has all of it", hint="leave --status and --replication out")
+        raise UsageError("-o json already has both", hint="leave --status and --replication out")
     zone = time_zone(tz)
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
@@ -80,7 +83,7 @@ def describe(
         from kraftool.client.kafka_text import replication_text, status_text
 
         if view.quorum is None:
-            to.note("no node leads: what only a leader knows is left out")
+            to.note("no node leads, so the values that only a leader knows are left out")
         elif view.lacks_controller:
             to.note(without_controller(view))
         if status:

@@ -28,7 +28,7 @@ def endpoints(
         typer.Option(
             "--endpoint",
             metavar="LISTENER://HOST:PORT",
-            help="Where others are to reach it: all its listeners, each by one of these.",
+            help="New endpoint of the voter. Repeat it for each of its listeners.",
         ),
     ],
     dry_run: DryRun = False,
@@ -41,17 +41,17 @@ def endpoints(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Correct the endpoints under which a live quorum knows a voter.
+    """Correct the endpoints of a voter in a live quorum.
 
     Example: kraftool quorum endpoints --bootstrap-controller c1:9093 -i 3 --endpoint C://c3:9093
 
-    For a voter that moved and cannot tell the leader itself. A controller that runs tells its
-    advertised.listeners by itself, and sets back what differs from them, so change those first.
-    Before the leader is asked it is checked that a controller of this cluster answers there.
-    kraftool quorum describe shows the endpoints that are known.
+    Use it for a voter that moved and cannot report its new endpoint to the leader. A running
+    controller reports its advertised.listeners itself and undoes other values, so change those
+    first. Before kraftool asks the leader, it checks that a controller of this cluster answers
+    there. kraftool quorum describe shows the current endpoints.
 
-    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
-    With --dry-run nothing is changed. No file is ever written.
+    Exits 5 if a check blocks the change (1 with --dry-run), and 1 if the leader refuses it. With
+    --dry-run nothing is changed. No file is ever written.
     """
     from kraftool.client.endpoints import EndpointError
     from kraftool.client.listeners import parse_listeners

@@ -18,7 +18,9 @@ def health(
     bootstrap_controller: Bootstrap,
     quorum_only: Annotated[
         bool,
-        typer.Option("--quorum-only", help="Leave out brokers and partitions: read no metadata."),
+        typer.Option(
+            "--quorum-only", help="Leave out brokers and partitions, and do not read the metadata."
+        ),
     ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,
@@ -30,19 +32,20 @@ def health(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Tell whether a live quorum is well, and what to do if not.
+    """Check whether a live quorum is healthy.
 
     Example: kraftool quorum health --bootstrap-controller ctl-1:9093
 
-    Two looks, a moment apart: one leader that everyone knows and that runs a controller, a majority
-    of voters that fetch, a high watermark that moves, replicas less than 1000 records and 5 s
-    behind, levels of features that every node supports. Meanwhile the leader's committed metadata
-    is read, as no replica of the quorum: fenced brokers, partitions offline or under
-    min.insync.replicas, and what else doctor knows of a state. Without a leader it is told what is
-    known, and what is not.
-    kraftool doctor --explain CODE tells more of each finding.
+    kraftool polls twice, a moment apart. It checks that all nodes know one leader, that the leader
+    runs a controller, and that a majority of the voters fetches. It checks that the high watermark
+    moves, that replicas are less than 1000 records and 5 s behind, and that every node supports the
+    feature levels. Meanwhile it reads the leader's committed metadata, without joining as a
+    replica: fenced brokers, partitions that are offline or under min.insync.replicas, and the other
+    problems that doctor finds in a state. Without a leader it reports what is known and what is
+    not. kraftool doctor --explain CODE explains each finding.
 
-    It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed.
+    Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is
+    changed.
     """
     import asyncio
 

@@ -26,7 +26,7 @@ def may_stop(
             "--wait-timeout",
             metavar="SECONDS",
             min=0,
-            help="Longest wait of --wait.",
+            help="Maximum time to wait with --wait.",
         ),
     ] = WAIT_TIMEOUT_S,
     command_config: CommandConfig = "",
@@ -38,22 +38,22 @@ def may_stop(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Say whether a controller can stop now without risk to the quorum.
+    """Check whether a controller can stop without risk.
 
     Example: kraftool quorum may-stop 2 --wait --bootstrap-controller ctl-1:9093
 
-    kraftool looks twice, 1.5 s apart. A node may stop if one leader stays in both looks and
-    commits, and if a majority of the voters is ready without the node. A voter is ready if it is
-    reached, knows the leader, fetched between the two looks, and has all records that were
-    committed at the first look. If the node leads, one of these voters must run a controller.
-    Partitions of brokers are not looked at.
+    kraftool polls twice, 1.5 s apart. A node may stop if one leader stays in both polls and
+    commits, and if a majority of the voters is ready without the node. A voter is ready if it
+    answers, knows the leader, fetched between the two polls, and has all records that were
+    committed at the first poll. If the node leads, one of these voters must run a controller.
+    kraftool does not check the partitions of brokers.
 
     Ask for one node at a time, and restart it before you ask for the next one: kraftool does not
     remember that it allowed a stop.
 
-    It exits with 0 if the node may stop, with 1 if not, and with 4 if no controller was reached.
-    With --wait it asks again until the node may stop; it does not wait if that can never be, as
-    with one or two voters, or if the first look reaches no controller. Nothing is changed.
+    Exits 0 if the node may stop, 1 if not, and 4 if no controller was reached. With --wait kraftool
+    asks again until the node may stop. It does not wait if that is impossible, as with one or two
+    voters, or if the first poll reaches no controller. Nothing is changed.
     """
     import asyncio
 

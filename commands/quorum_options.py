@@ -20,7 +20,7 @@ Bootstrap = Annotated[
     typer.Option(
         "--bootstrap-controller",
         metavar="HOST:PORT,…",
-        help="Controllers to ask first; the others are found from there.",
+        help="Controllers to ask first. kraftool finds the others from there.",
     ),
 ]
 CommandConfig = Annotated[
@@ -33,7 +33,7 @@ CommandConfig = Annotated[
 ]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", min=0.1, help="How long to wait for a node."),
+    typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Seconds to wait for a node."),
 ]
 TIMEOUT_S = 5.0
 """Where none is given."""
@@ -42,16 +42,19 @@ Resolve = Annotated[
     typer.Option(
         "--resolve",
         metavar="ID=HOST:PORT",
-        help="Where to reach a node from here, as through a port-forward; may be given repeatedly.",
+        help="Address at which this machine reaches a node, such as a port-forward. Repeat it for"
+        " more nodes.",
     ),
 ]
 VoterId = Annotated[
     int,
-    typer.Option("--controller-id", "-i", metavar="ID", min=0, help="The voter's node.id."),
+    typer.Option("--controller-id", "-i", metavar="ID", min=0, help="node.id of the voter."),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Tell what would be done, and whether it could; do nothing."),
+    typer.Option(
+        "--dry-run", help="Check the change and report what would be done. Change nothing."
+    ),
 ]
 
 
@@ -77,7 +80,7 @@ def directory_id_of(text: str) -> str | None:
         return None
     found = read_uuid(text)
     if found is None:
-        raise UsageError(f"{text!r} is no directory id", hint="it is in meta.properties")
+        raise UsageError(f"{text!r} is not a directory id", hint="it is in meta.properties")
     return found
 
 

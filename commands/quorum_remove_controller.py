@@ -28,7 +28,7 @@ def remove_controller(
             "--controller-directory-id",
             "-d",
             metavar="UUID",
-            help="Its directory.id; without one the voter's, as the leader tells it.",
+            help="directory.id of the voter (default: the one that the leader reports).",
         ),
     ] = "",
     dry_run: DryRun = False,
@@ -45,13 +45,13 @@ def remove_controller(
 
     Example: kraftool quorum remove-controller --bootstrap-controller c1:9093 -i 3 --dry-run
 
-    Before the leader is asked it is checked that there is one, that the voters are dynamic, that
-    this is a voter with this directory id, and that a majority of the voters that stay keeps up:
-    what would leave none is not done. The controller itself goes on as an observer; with
+    Before kraftool asks the leader, it checks that there is one, that the voters are dynamic, and
+    that this is a voter with this directory id. It checks that a majority of the remaining voters
+    keeps up. The controller itself continues as an observer. With
     controller.quorum.auto.join.enable=true it would join again.
 
-    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
-    With --dry-run nothing is changed. No file is ever written.
+    Exits 5 if a check blocks the change (1 with --dry-run), and 1 if the leader refuses it. With
+    --dry-run nothing is changed. No file is ever written.
     """
     from kraftool.client.voter_changes import remove_controller as remove
     from kraftool.commands.quorum_change_run import carry_out

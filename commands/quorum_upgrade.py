@@ -26,17 +26,18 @@ def upgrade(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Upgrade a live quorum from static voters to dynamic ones (kraft.version 1).
+    """Upgrade a live quorum from static to dynamic voters.
 
     Example: kraftool quorum upgrade --bootstrap-controller ctl-1:9093 --dry-run
 
-    Before anything is written it is checked that there is a leader, that every voter is reached and
-    supports it, and the leader itself is asked whether it would. Afterwards voters can be added and
-    removed, and controller.quorum.bootstrap.servers takes the place of controller.quorum.voters in
-    every node's configuration. There is no way back.
+    The command upgrades kraft.version to 1. Before it writes anything it checks that there is a
+    leader, that every voter answers and supports the level, and that the leader itself would do it.
+    Afterwards you can add and remove voters. Replace controller.quorum.voters with
+    controller.quorum.bootstrap.servers in the configuration of every node. The upgrade cannot be
+    undone.
 
-    It ends with 5 where a check blocks, or with 1 with --dry-run; with 1 where the leader refuses.
-    With --dry-run nothing is changed. No file is ever written.
+    Exits 5 if a check blocks the change (1 with --dry-run), and 1 if the leader refuses it. With
+    --dry-run nothing is changed. No file is ever written.
     """
     from kraftool.client.kraft_upgrade import upgrade as carry
     from kraftool.commands.quorum_change_run import carry_out

@@ -76,7 +76,7 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
     if health.cluster is not None:
         output.rich(_cluster(health.cluster))
     elif health.unobserved:
-        output.rich(Text("Nothing is known of brokers and partitions, see below.", style=WARN))
+        output.rich(Text("Nothing is known about brokers and partitions, see below.", style=WARN))
     output.line()
     if view.quorum is not None:
         output.rich(_replicas(view, zone))
@@ -129,17 +129,17 @@ def _head(output: Output, view: QuorumView, style: str = NAME) -> None:
         line.append(words, style=style if mark >= 0 else WARN)
     else:
         epoch = "" if view.epoch is None else f" (epoch {view.epoch})"
-        words = f"no node leads{epoch}" if view.reached else "no node is reached"
+        words = f"no node leads{epoch}" if view.reached else "no node was reached"
         line.append(f": {words}", style=BAD)
     output.rich(line)
 
 
 def _replicas(view: QuorumView, zone: tzinfo) -> Table:
     table = plain_table(
-        "Replicas, as the leader knows them", "node", "role", "directory id", "log end", "lag",
+        "Replicas, as the leader reports them", "node", "role", "directory id", "log end", "lag",
         "fetched", "caught up", right=("node", "log end", "lag"),
     )  # fmt: skip
-    assert view.quorum is not None, "a leader tells of replicas"
+    assert view.quorum is not None, "only a leader reports replicas"
     end = leader_end(view)
     clock = max((voter.last_fetch_timestamp for voter in view.voters), default=-1)
     voters = sorted(view.voters, key=lambda each: each.replica.id)
@@ -182,7 +182,7 @@ def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> 
 
 def _nodes(view: QuorumView) -> Table:
     table = plain_table(
-        "Nodes, as each says itself", "node", "runs", "asked at", "leader", "epoch", "answer",
+        "Nodes, as each reports itself", "node", "runs", "asked at", "leader", "epoch", "answer",
         right=("node", "leader", "epoch"),
     )  # fmt: skip
     for node in view.nodes:

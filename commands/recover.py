@@ -11,19 +11,19 @@ app = group_app("recover", invoke_without_command=True)
 
 @app.callback()
 def recover(context: typer.Context) -> None:
-    """Bring a quorum back that lost its majority, and mend damaged directories.
+    """Restore a quorum without a majority, or repair directories.
 
     Example: kraftool recover collect /etc/kafka/server.properties --out node-2.collect
 
-    First stop every controller and broker, and whatever would start them again. Then: collect, on
-    each host that is left, what planning needs; plan, wherever the files were carried; read the
-    plan; rehearse it on copies; apply it, host by host, and start what it says, in its order;
-    verify. Until the quorum has moved on, undo puts everything back. docs/recover.md goes through
-    the night in which two of three controllers are lost. On a terminal, recover alone is recover
-    guide: it asks, and runs these commands in their order.
+    First stop every controller and broker, and whatever could start them again. Then run collect on
+    each surviving host, and carry the files to one place. There run plan, and read the plan.
+    Rehearse it on copies. Apply it host by host, and start the nodes in the plan's order. Then run
+    verify. Until a node has changed the directory, undo restores everything. docs/recover.md shows
+    the whole procedure for a night in which two of three controllers are lost. On a terminal,
+    kraftool recover alone starts recover guide, which asks, and runs these commands in order.
 
-    Nothing is changed by collect, plan, rehearse and verify. Apply and undo ask for the plan's id,
-    keep a backup, and can be interrupted anywhere.
+    collect, plan, rehearse and verify change nothing. apply and undo ask for the plan's id, keep a
+    backup, and can be interrupted at any moment.
     """
     if context.invoked_subcommand is None:
         from kraftool.commands.recover_guide import guide_on_terminal

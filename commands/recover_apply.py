@@ -38,12 +38,13 @@ def apply(
         typer.Option(
             "--source",
             metavar="HOST=PATH",
-            help="Where another host's directory is that files are made from; may be repeated.",
+            help="Directory of another host that files are made from. Repeat it for more hosts.",
         ),
     ] = None,
     config: Config = "",
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Check, and tell what would be done; do nothing.")
+        bool,
+        typer.Option("--dry-run", help="Check, and report what would be done. Change nothing."),
     ] = False,
     output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,
@@ -56,18 +57,18 @@ def apply(
     $ kraftool recover apply plan.yaml --dir /var/lib/kafka/data --dry-run
     $ kraftool recover apply plan.yaml --dir /var/lib/kafka/data
 
-    The plan knows the directory by its meta.properties, and every file by its hash. Nothing is done
-    where one differs, where Kafka would act on one that the plan does not know or runs on the
-    directory, where another plan is unfinished, or where there is too little room. The plan is
-    shown, and its id has to be typed; scripts give --yes ID.
+    The plan identifies the directory by its meta.properties, and every file by its hash. kraftool
+    changes nothing if a file differs, if Kafka would use a file that the plan does not know, or if
+    Kafka runs on the directory. It also refuses if another plan is unfinished, or if there is too
+    little space. It shows the plan, and you type its id. Scripts give --yes ID.
 
-    Originals are copied first, into .kraftool-recover in the metadata partition's folder, where
-    Kafka does not look. New files are made and verified there, and only then change places, each
-    step in a journal before it is done. Interrupted, it is finished by running it again, or undone
-    by recover undo. A plan that was applied is not applied twice.
+    kraftool first copies the originals into .kraftool-recover in the metadata partition's folder,
+    where Kafka does not look. There it also writes and verifies the new files. Only then it puts
+    them in place, and it writes each step to a journal first. If it is interrupted, run it again to
+    finish, or run recover undo. A plan that was applied is not applied twice.
 
-    Only files of the directory's metadata are written: never topics, never server.properties.
-    Afterwards the directory is read as a node would read it. It ends with 5 where it is refused.
+    Only the directory's metadata files are written: never topics, never server.properties.
+    Afterwards kraftool reads the directory as a node would. Exits 5 if it refuses.
     """
     import time
 
@@ -86,7 +87,7 @@ def apply(
 
     to = Output(quiet=quiet)
     if output is PlainFormat.JSON and not (yes or dry_run):
-        raise UsageError("-o json asks nothing", hint="give --yes ID, or --dry-run")
+        raise UsageError("-o json asks no questions", hint="give --yes ID, or --dry-run")
     refuse_unknown_words(accept or ())
     made = read_plan(plan)
     refuse_other_id(made, yes)
@@ -134,7 +135,7 @@ def _tell(to: Output, repair: Apply, config: str) -> None:
 
     write_head(to, repair.plan, repair.host, repair.directory.name)
     if repair.stage is Stage.CHANGING:
-        to.line("It was interrupted; this finishes it.")
+        to.line("It was interrupted. This finishes it.")
     to.line()
     write_edits(to, repair.host.edits)
     to.line()
@@ -153,7 +154,7 @@ def _would(to: Output, repair: Apply, plan: str, config: str, output: PlainForma
 
         _tell(to, repair, config)
         write_findings(to, findings, "")
-        to.line("It could be applied now; nothing was changed.")
+        to.line("It can be applied now. Nothing was changed.")
 
 
 def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, again: bool) -> None:
@@ -177,7 +178,9 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
         write_steps(to, steps_after(repair.plan, repair.host), plan)
         return
     to.line()
-    to.line("Do not start the node: what is told above comes first. Where it is not as planned:")
+    to.line(
+        "Do not start the node: first do what is written above. If something is not as planned:"
+    )
     undo = "" if checked.has_moved_on else "kraftool recover undo, then "
     to.line(f"{undo}collect and plan again.")
 

@@ -18,12 +18,14 @@ from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 class CollectOptions:
     """What was asked for, as it was written."""
 
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="The file to carry; a new one.")]
+    out: Annotated[
+        str, typer.Option("--out", metavar="FILE", help="New file to carry to where you plan.")
+    ]
     paths: Annotated[
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Data directories or the node's server.properties; a tar stream or -.",
+            help="Data directories, or the node's server.properties; a tar stream or -.",
             show_default=False,
         ),
     ] = field(default_factory=list)
@@ -56,12 +58,15 @@ class CollectOptions:
     timeout: Annotated[
         float,
         typer.Option(
-            "--timeout", min=0.1, metavar="SECONDS", help="Seconds of silence that fail a node."
+            "--timeout",
+            min=0.1,
+            metavar="SECONDS",
+            help="Seconds of silence after which a node fails.",
         ),
     ] = 60
     at: Annotated[
         int | None,
-        typer.Option("--at", min=1, metavar="OFFSET", help="Hash the state at this offset, too."),
+        typer.Option("--at", min=1, metavar="OFFSET", help="Also hash the state at this offset."),
     ] = None
     output: PlainOutput = PlainFormat.TABLE
     quiet: Quiet = False
@@ -70,30 +75,30 @@ class CollectOptions:
 
 @takes(CollectOptions)
 def collect(options: CollectOptions) -> None:
-    """Collect what planning needs to know of this host, into one small file.
+    """Collect from a host what recover plan needs, in one file.
 
     Example: kraftool recover collect /etc/kafka/server.properties --out node-2.collect
 
-    On every host that is left, brokers too: a broker's metadata log may be ahead of the
-    controllers'. Kafka should be stopped, and stay so until the plan is carried out. Damaged
-    directories are collected like others. Naming server.properties tells more than the directory:
-    where the node is reached, static voters, and its other log directories.
+    Run it on every surviving host, brokers too: a broker's metadata log may be ahead of the
+    controllers' logs. Stop Kafka first, and keep it stopped until the plan is applied. Damaged
+    directories are collected too. A server.properties gives more than the directory: the node's
+    address, static voters, and its other log directories.
 
-    The file has identities, sizes and hashes of files, epochs, and types of records. There is no
-    key, no value and no secret in it, and only its owner may read it.
+    The file has identities, sizes and hashes of files, epochs, and types of records. It has no
+    keys, no values and no secrets, and only its owner can read it.
 
     With --ssh or --kubectl, PATH is on each node, and --out is a folder. All nodes are read at the
     same time. They need a shell and tar, but not kraftool. Of server.properties only the settings
     of the quorum are sent. ssh asks no question: a host whose key is unknown is reported. Exits 4
-    if no node was reached, and 3 if a node's file did not come. With -o json the report goes to
+    if no node was reached, and 3 if a node's file did not arrive. With -o json the report goes to
     stdout.
 
     \b
     $ kraftool recover collect --ssh ctl-1,ctl-2 /etc/kafka/server.properties --out collected
     $ kraftool recover collect --kubectl app=kafka /var/lib/kafka/data --out collected
 
-    Nothing is changed, and nothing is locked. Exits 1 if something is damaged, and 3, without a
-    file, if something cannot be read: that is not lost.
+    Nothing is changed or locked. Exits 1 if something is damaged. If something cannot be read, it
+    exits 3 and writes no file: unreadable data is not lost data.
     """
     paths, ssh, kubectl = options.paths, options.ssh, options.kubectl
     if not ssh and (options.sudo or (kubectl and len(paths) != 1)):

@@ -28,25 +28,26 @@ def guide(
         typer.Option(
             "--folder",
             metavar="DIR",
-            help="Folder of the recovery; one in use goes on (default recovery-TIME).",
+            help="Folder of the recovery. An existing one continues (default recovery-TIME).",
         ),
     ] = "",
     debug: Debug = False,
 ) -> None:
-    """Run collect, doctor, plan, rehearse and apply in this order, with a question before each.
+    """Guide you from collect to apply, with a question each time.
 
     Example: kraftool recover guide --folder recovery
 
-    It asks for the hosts, data directories and collect files that survive, and for the lost voters.
-    It collects from other hosts over ssh. Then it shows each command and runs it if you answer y.
-    You can add options to a command, or skip it and run it yourself in another shell. The guide
-    judges nothing itself: you see what the commands print.
+    The guide runs collect, doctor, plan, rehearse and apply in this order. It asks for the
+    surviving hosts, data directories and collect files, and for the lost voters. It collects from
+    other hosts over ssh. Then it shows each command, and runs it if you answer y. You can add
+    options to a command, or skip it and run it yourself in another shell. The guide itself judges
+    nothing: you see what the commands print.
 
     It writes only in its folder: collect files, the plan, and a journal of your answers, the
     commands and their exit codes. Apply requires the word yes, and then asks for the plan's id. For
-    a directory on another host it prints the commands, waits until you ran them, and compares the
-    directory with the plan. An interrupted guide goes on with the same --folder, and prints the
-    commands that are left. It exits 2 if it is not on a terminal.
+    a directory on another host the guide prints the commands, waits until you have run them, and
+    compares the directory with the plan. To continue an interrupted guide, give the same --folder.
+    The guide then prints the commands that are left. Exits 2 if it is not on a terminal.
     """
     guide_on_terminal(folder)
 

@@ -9,34 +9,42 @@ import typer
 
 from kraftool.commands.exit_code import UsageError
 
-PlanFile = Annotated[str, typer.Argument(metavar="PLAN", help="The file of recover plan.")]
+PlanFile = Annotated[
+    str, typer.Argument(metavar="PLAN", help="Plan file, as recover plan wrote it.")
+]
 Directory = Annotated[
-    str, typer.Option("--dir", metavar="DIR", help="The data directory: metadata.log.dir.")
+    str, typer.Option("--dir", metavar="DIR", help="Data directory (metadata.log.dir).")
 ]
 Yes = Annotated[
     str,
     typer.Option(
         "--yes",
         metavar="PLAN_ID",
-        help="Ask nothing: this is the plan, and no Kafka runs on the directory anywhere.",
+        help="Apply this plan without a question. You confirm that no Kafka runs on the directory"
+        " anywhere.",
     ),
 ]
 Accept = Annotated[
     list[str] | None,
     typer.Option(
-        "--accept", metavar="WORD", help="With --yes: a risk that the plan takes; may be repeated."
+        "--accept",
+        metavar="WORD",
+        help="With --yes: accept a risk of the plan by its word. Repeat it for more risks.",
     ),
 ]
 Host = Annotated[
     str,
     typer.Option(
-        "--host", metavar="NAME", help="Which host of the plan it is, where the files do not tell."
+        "--host", metavar="NAME", help="Name of the host in the plan, if the files do not show it."
     ),
 ]
 Config = Annotated[
     str,
     typer.Option(
-        "--config", "-c", metavar="FILE", help="The node's server.properties, to be compared."
+        "--config",
+        "-c",
+        metavar="FILE",
+        help="server.properties of the node, to compare with the plan.",
     ),
 ]
 
@@ -49,5 +57,6 @@ def refuse_unknown_words(given: Iterable[str]) -> None:
     for each in given:
         if each not in words:
             raise UsageError(
-                f"--accept {each} is no word", hint=f"one of {', '.join(sorted(words))}"
+                f"--accept {each} is not a word for a risk",
+                hint=f"one of {', '.join(sorted(words))}",
             )

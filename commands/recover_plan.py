@@ -38,7 +38,7 @@ def plan(
     ],
     method: Annotated[
         PlanMethod | None,
-        typer.Option("--method", help="Another method than the one that the rules choose."),
+        typer.Option("--method", help="Method to use instead of the one that the rules choose."),
     ] = None,
     fence: Annotated[
         bool,
@@ -47,49 +47,50 @@ def plan(
     kafka_version: Annotated[
         str,
         typer.Option(
-            "--kafka-version", metavar="V", help="The oldest Kafka on any controller or broker."
+            "--kafka-version", metavar="V", help="Oldest Kafka version on any controller or broker."
         ),
     ] = "",
     settings: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="KEY=VALUE", help="What only you know, as lost=2,3; may be repeated."
+            "--set",
+            metavar="KEY=VALUE",
+            help="A fact that only you know, such as lost=2,3. Repeat it for more facts.",
         ),
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", metavar="WORD", help="Take a risk on yourself, by its word."),
+        typer.Option("--accept", metavar="WORD", help="Accept a risk by its word."),
     ] = None,
     output: Annotated[
         PlanFormat,
         typer.Option(
             "--output",
             "-o",
-            help="yaml is the plan, which apply takes; json adds the judgement, for programs.",
+            help="yaml is the plan, which apply takes. json adds the judgement, for programs.",
         ),
     ] = PlanFormat.YAML,
-    out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="The plan's file; a new one.")
-    ] = "",
+    out: Annotated[str, typer.Option("--out", metavar="FILE", help="New file for the plan.")] = "",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Plan how a quorum is brought back: every edit on every host, in order, with hashes.
+    """Plan how to restore a quorum: every edit on every host.
 
     Example: kraftool recover plan node-2.collect node-11.collect --set lost=3,4 --out plan.yaml
 
-    The plan is YAML, to be read before it is applied: who leads and why, what may be lost (none,
-    bounded, or unbounded and undetectable), the voters from then on, what to do on each host, and
-    which nodes must stay off until they are wiped. Its id is the hash of all of it: one that was
-    changed is refused by apply.
+    The plan is YAML. Read it before you apply it. It says which node leads and why, and what may be
+    lost (none, bounded, or unbounded and undetectable). It names the new voters, what to do on each
+    host in order, and which nodes must stay offline until they are wiped. Its id is the hash of the
+    whole plan: apply refuses a plan that somebody edited.
 
-    A voter that is not given is not lost until you say so: --set lost=3,4. Other keys: seed=ID,
+    A voter that you do not name counts as lost only with --set lost=3,4. Other keys: seed=ID,
     state=ID, epoch=N, offset=N, rollback=OFFSET, rebuild=ID with from=ID, poison=OFFSET,
     cluster.id=ID, endpoint.ID=LISTENER://HOST:PORT (docs/recover.md).
 
-    Without a lost majority it plans what single directories need, or says that nothing is to be
-    done. It ends with 5 where no plan should be made; a risk that can be accepted has a word for
-    --accept. With -o json the judgement of the quorum is printed in both cases. Nothing is changed.
+    If no majority is lost, kraftool plans repairs of single directories, or reports that nothing
+    has to be done. Exits 5 if it refuses to plan. If you can accept the risk, the refusal names a
+    word for --accept. With -o json the judgement of the quorum is printed in both cases. Nothing is
+    changed.
     """
     import time
     from dataclasses import replace

@@ -24,7 +24,8 @@ def rehearse(
         typer.Option(
             "--dir",
             metavar="[HOST=]DIR",
-            help="A data directory, or a copy of it, one a host of the plan; may be repeated.",
+            help="Data directory or a copy of it, one per host in the plan. Repeat it for more"
+            " hosts.",
         ),
     ],
     source: Annotated[
@@ -32,7 +33,7 @@ def rehearse(
         typer.Option(
             "--source",
             metavar="HOST=PATH",
-            help="Another host's directory that files are made from, unless --dir has it.",
+            help="Directory of another host that files are made from, unless --dir names it.",
         ),
     ] = None,
     kafka: Annotated[
@@ -40,26 +41,26 @@ def rehearse(
         typer.Option(
             "--kafka",
             metavar="HOME",
-            help="The folder of a Kafka, to start it on the copies; else $KAFKA_HOME.",
+            help="Folder of a Kafka to start on the copies (default $KAFKA_HOME).",
         ),
     ] = "",
     no_nodes: Annotated[
-        bool, typer.Option("--no-nodes", help="Start nothing on the copies; simulate only.")
+        bool, typer.Option("--no-nodes", help="Start nothing on the copies. Only simulate.")
     ] = False,
     seeds: Annotated[
         int,
         typer.Option(
-            "--seeds", metavar="N", min=1, max=10_000, help="Simulated runs of each kind."
+            "--seeds", metavar="N", min=1, max=10_000, help="Number of simulated runs of each kind."
         ),
     ] = 10,
     timeout: Annotated[
         float,
-        typer.Option("--timeout", metavar="S", min=1, help="How long a leader is waited for."),
+        typer.Option("--timeout", metavar="S", min=1, help="Seconds to wait for a leader."),
     ] = 60.0,
     keep: Annotated[
         str,
         typer.Option(
-            "--keep", metavar="FOLDER", help="Keep the copies, in this new or empty folder."
+            "--keep", metavar="FOLDER", help="Keep the copies in this new or empty folder."
         ),
     ] = "",
     output: PlainOutput = PlainFormat.TABLE,
@@ -67,27 +68,27 @@ def rehearse(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Rehearse a plan on copies of the data directories, and show what comes of it.
+    """Rehearse a plan on copies, and show the result.
 
     \b
     Examples:
     $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data
     $ kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data --no-nodes --seeds 30
 
-    Each directory is copied, and the plan applied to the copy and verified. The recovered voters
-    then elect in the simulator, and the nodes of the plan's quarantine come back: when the quorum
-    leads, and apart from it until they meet; one that has no --dir, as if with the best log there
-    is, and with more. Last, the recovered voters are started on the copies: Kafka's controllers
-    with --kafka /opt/kafka, else kraftool's own node. Who leads, who votes, and the metadata are
-    held against the plan.
+    kraftool copies each directory, applies the plan to the copy, and verifies it. Then it simulates
+    elections of the recovered voters, and the return of the nodes in the plan's quarantine. They
+    return while the quorum leads, or apart from it until they meet. A node without --dir returns as
+    if it had the best log there is, and as if it had more. Last, kraftool starts the recovered
+    voters on the copies: Kafka's controllers with --kafka /opt/kafka, otherwise kraftool's own
+    node. It compares leader, voters and metadata with the plan.
 
-    What is started listens on 127.0.0.1 alone. The records of the voters in the copies are written
-    anew for that, and the settings made anew, so that no real host is ever reached. Brokers are not
-    started. Hosts of the plan without a directory are named: what becomes of theirs is not shown.
+    The started nodes listen only on 127.0.0.1. kraftool rewrites the voters' records and the
+    settings in the copies for that, so no real host is ever reached. Brokers are not started. Hosts
+    of the plan without a directory are named: the rehearsal does not show what happens to them.
 
-    The originals are never written, nor locked; where a Kafka runs on one, the copy is of a moment.
-    The copies have the secrets of the originals, are readable by you alone, and go afterwards. It
-    ends with 1 from a warning up, with 5 where apply would refuse a directory.
+    The originals are never written or locked. If a Kafka runs on one, the copy shows one moment.
+    The copies include the secrets of the originals. Only you can read them, and they are deleted
+    afterwards. Exits 1 if there is a warning or an error, and 5 if apply would refuse a directory.
     """
     import os
 
@@ -97,7 +98,7 @@ def rehearse(
     from kraftool.repair.rehearsal_copies import workplace
 
     if no_nodes and kafka:
-        raise UsageError("--no-nodes starts no Kafka", hint="drop one of --no-nodes and --kafka")
+        raise UsageError("--no-nodes starts no Kafka", hint="remove --no-nodes or --kafka")
     made = read_plan(plan)
     if not made.changes:
         _nothing(Output(color=color, quiet=quiet), made, directory, output)

@@ -144,7 +144,7 @@ def _leads(trial: Trial) -> Text:
         body.append(", " if body else "").append(f"node {node}, epoch {spanned}{some}")
     if trial.without_leader:
         body.append(", " if body else "")
-        body.append(f"nobody in {trial.without_leader}", style=BAD)
+        body.append(f"no leader in {trial.without_leader}", style=BAD)
     return body
 
 
@@ -169,7 +169,7 @@ def _voters(found: ElectionRehearsal) -> str:
         for node, voters in ending.voters:
             sets.setdefault(voters, set()).add(node)
     if not sets:
-        return "nobody leads"
+        return "no leader"
     if len(sets) == 1:
         return f"every node has the voters {listed(next(iter(sets)))}"
     return "the voters are " + "; ".join(
@@ -223,7 +223,7 @@ def _verdict(found: Rehearsal) -> Text:
     if found.refused is not None:
         return Text("The plan cannot be applied as it is.", style=BAD)
     if found.elections is not None and not found.elections.trials:
-        return Text("Too little was given to show what comes of it.", style=WARN)
+        return Text("Too little was given to show the result.", style=WARN)
     if not found.is_well:
         return Text("It does not all go as it should, see above.", style=WARN)
     status = overall_status((), is_complete=not found.not_given)

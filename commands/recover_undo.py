@@ -23,17 +23,18 @@ def undo(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Undo a plan in one data directory, from the originals that apply kept.
+    """Undo a plan in one data directory.
 
     Example: kraftool recover undo plan.yaml --dir /var/lib/kafka/data
 
-    Every file gets its old bytes, owner and permissions again, and what the plan made goes. The
-    plan's id has to be typed; scripts give --yes ID. Interrupted, it is finished by running it
-    again.
+    kraftool restores the bytes, owner and permissions of every file from the originals that apply
+    kept, and removes the files that the plan made. You type the plan's id. Scripts give --yes ID.
+    If it is interrupted, run it again to finish.
 
-    It is refused, with 5, once a node has run on the directory: what that wrote and promised would
-    be forgotten, and it could vote twice. Kafka must not run on it. The originals stay in
-    .kraftool-recover. Nothing is written but the files that the plan changed.
+    It refuses, with exit code 5, once a node has run on the directory. An undo would then forget
+    what the node wrote and promised, and the node could vote twice. Kafka must not run on the
+    directory. The originals stay in .kraftool-recover. Nothing is written except the files that the
+    plan changed.
     """
     import time
 
@@ -51,7 +52,7 @@ def undo(
 
     to = Output(quiet=quiet)
     if output is PlainFormat.JSON and not yes:
-        raise UsageError("-o json asks nothing", hint="give --yes ID")
+        raise UsageError("-o json asks no questions", hint="give --yes ID")
     made = read_plan(plan)
     refuse_other_id(made, yes)
     if not made.changes:
@@ -84,9 +85,11 @@ def undo(
     elif again:
         to.line(f"Plan {made.id[:SHORT_ID]} is already undone in {name}.")
     else:
-        told = f"Plan {made.id[:SHORT_ID]} is undone: what it changed in {name} is as it was."
+        told = (
+            f"Plan {made.id[:SHORT_ID]} is undone: what it changed in {name} is as it was before."
+        )
         to.line(to.style(told, "good"))
-        to.line("Do not start the node before you know what comes next: make another plan.")
+        to.line("Do not start the node before you know the next step: make another plan.")
     to.finish()
 
 

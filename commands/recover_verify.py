@@ -22,14 +22,16 @@ def verify(
     plan: PlanFile,
     directory: Annotated[
         list[str] | None,
-        typer.Option("--dir", metavar="DIR", help="A data directory; may be repeated."),
+        typer.Option(
+            "--dir", metavar="DIR", help="Data directory. Repeat it for more directories."
+        ),
     ] = None,
     bootstrap_controller: Annotated[
         str,
         typer.Option(
             "--bootstrap-controller",
             metavar="HOST:PORT,…",
-            help="Controllers of the recovered quorum; the others are found from there.",
+            help="Controllers of the recovered quorum. kraftool finds the others from there.",
         ),
     ] = "",
     host: Host = "",
@@ -43,20 +45,21 @@ def verify(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Verify that a plan was applied, and what the quorum came to.
+    """Verify an applied plan, and the recovered quorum.
 
     \b
     Examples:
     $ kraftool recover verify plan.yaml --dir /var/lib/kafka/data
     $ kraftool recover verify plan.yaml --bootstrap-controller ctl-1:9093
 
-    Of each directory: whether the plan is applied, every file as planned or a node has run since,
-    and what a node would find that starts on it. Of the quorum: whether it is well, whether the
-    voters are the plan's, whether an old quorum or a node of the quarantine runs, and which brokers
-    have not registered since and need a restart.
+    For each directory kraftool shows whether the plan is applied. It shows whether every file is as
+    planned or a node has run since, and what a node that starts on it would find. For the quorum it
+    shows whether it is healthy and has the plan's voters, and whether an old quorum or a
+    quarantined node runs. It also names the brokers that have not registered since and need a
+    restart.
 
-    It ends with 1 from a warning up, with 4 where no node could be reached. Nothing is changed, and
-    no lock is taken: it can be asked of running nodes.
+    Exits 1 if there is a warning or an error, and 4 if no node could be reached. Nothing is changed
+    or locked, so you can run it while nodes run.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.quorum_options import tell_reach
@@ -68,7 +71,7 @@ def verify(
     if not directories and not bootstrap_controller:
         raise UsageError("name --dir, --bootstrap-controller, or both")
     if len(directories) > 1 and (host or config):
-        raise UsageError("--host and --config are of one directory")
+        raise UsageError("--host and --config require exactly one --dir")
     zone = time_zone(tz)
     to = Output(color=color, quiet=quiet)
     made = read_plan(plan)
@@ -149,9 +152,9 @@ def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
         status = overall_status(
             (finding.severity for finding in found.findings), is_complete=is_complete
         )
-        to.rich(Text("It is as planned, as far as was looked.", style=style_of(status)))
+        to.rich(Text("Everything that was checked is as planned.", style=style_of(status)))
     else:
-        to.rich(Text("It is not as it should be, see above.", style=style_of(Status.BAD)))
+        to.rich(Text("Something is not as planned, see above.", style=style_of(Status.BAD)))
 
 
 def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:
@@ -163,7 +166,7 @@ def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:
     if each.has_moved_on:
         words += "; a node has run on it since"
     if each.is_running:
-        words += "; a process runs on it now"
+        words += "; a process is running on it now"
     to.line(f"{printable(each.path)} ({printable(each.host)}): {words}")
     if each.voters:
         voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in each.voters)

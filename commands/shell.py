@@ -27,14 +27,17 @@ def shell(
         str,
         typer.Argument(
             metavar="PATH",
-            help="A data directory, one checkpoint or segment, a server.properties or a tar;"
-            " - reads a tar from stdin.",
+            help="A data directory, one checkpoint or segment, a server.properties or a tar. -"
+            " reads a tar from stdin.",
         ),
     ] = "",
     at: Annotated[
         int | None,
         typer.Option(
-            "--at", metavar="OFFSET", min=0, help="The state before this offset, not the last one."
+            "--at",
+            metavar="OFFSET",
+            min=0,
+            help="Show the state before this offset instead of the last one.",
         ),
     ] = None,
     commands: Annotated[
@@ -43,7 +46,7 @@ def shell(
             "--command",
             "-c",
             metavar="COMMANDS",
-            help="Run these, separated by ;, instead of asking. May be repeated.",
+            help="Run these commands, separated by ;, instead of asking. Repeat it for more.",
         ),
     ] = None,
     bootstrap_controller: Bootstrap = "",
@@ -54,23 +57,22 @@ def shell(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Browse the cluster's metadata as a tree of directories and files.
+    """Browse the cluster's metadata as a tree.
 
     Example: kraftool shell /var/lib/kafka/data -c "ls image; cat image/provenance"
 
     Example: kraftool shell --bootstrap-controller ctl-1:9093 -c "tree image/topics"
 
-    On a terminal it asks for commands, with completion and history; elsewhere, without -c, it
-    reads them from stdin. They are those of kafka-metadata-shell: ls, cat, find, tree, cd, pwd,
-    man, history, help and exit. What an unfinished transaction would change is not shown.
+    On a terminal the shell asks for commands, with completion and history. Elsewhere, without -c,
+    it reads commands from stdin. It has the commands of kafka-metadata-shell: ls, cat, find, tree,
+    cd, pwd, man, history, help and exit. Changes of an unfinished transaction are not shown.
 
     With --bootstrap-controller the leader's log is read over the network, without joining as a
     replica: its snapshot and the log behind it, up to the high watermark. Records that are not
-    committed yet are not shown. The tree is that of one moment; it does not
-    follow the quorum. The command exits with 4 if no node could be reached, and with 3 if there is
-    no leader.
+    committed yet are not shown. The tree shows one moment and does not follow the quorum. Exits 4
+    if no node could be reached, and 3 if there is no leader.
 
-    Files are only read, and nothing is ever written.
+    Files are only read. Nothing is ever written.
     """
     import sys
 

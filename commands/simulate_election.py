@@ -10,24 +10,27 @@ from kraftool.commands.simulate_election_options import SimulateElectionOptions
 
 @takes(SimulateElectionOptions)
 def simulate_election(options: SimulateElectionOptions) -> None:
-    """Simulate the next election from what nodes have on their disks.
+    """Simulate the next election from the nodes' disks.
 
     Example: kraftool simulate-election /var/lib/kafka/data --assume-up 3
 
-    Give one directory (or server.properties) a node. Who can win, who refuses whom and why, how
-    likely each leader is and how long it takes; which records are lost if a node leads that lacks
-    them; which nodes may be restarted, and how many more failures the quorum stands. A voter
-    without a directory counts as down. It ends with 1 if no leader is possible, if no run had one,
-    and if a possible leader may lack committed records (DATA LOSS): records that another node has,
-    or any records beyond its log, unless you gave the directories of a majority of the voters.
+    Give one directory (or server.properties) for each node. kraftool shows who can win, who refuses
+    whom and why, how likely each leader is, and how long an election takes. It shows which records
+    are lost if a node leads without them, which nodes you may restart, and how many more failures
+    the quorum can tolerate. A voter without a directory counts as down.
 
-    A scenario describes nodes instead: "nodes: {1: {end: 120}, 2: {end: 120}, 3: {end: 90, down:
-    true}}"; docs/simulate-election.md has all keys. --explore tries every order of messages,
-    timeouts and one crash, not a sample, and says how far it came. The same seed gives the same
-    bytes, whatever --jobs is. On a terminal the verdict is printed before the runs begin.
+    Exits 1 if no leader is possible, if no run had a leader, or if a possible leader may lack
+    committed records (DATA LOSS). These are records that another node has, or any records beyond
+    the leader's log unless you gave the directories of a majority of the voters.
 
-    Nothing is written, and nothing is locked; a running Kafka is not disturbed. Nothing is sent to
-    any node: the protocol runs in memory, on copies of what was read.
+    A scenario describes nodes instead of directories: "nodes: {1: {end: 120}, 2: {end: 120}, 3:
+    {end: 90, down: true}}". docs/simulate-election.md has all keys. --explore tries every order of
+    messages, timeouts and one crash instead of a sample, and reports how far it came. The same seed
+    gives the same output, whatever --jobs is. On a terminal the verdict is printed before the runs
+    start.
+
+    Nothing is written or locked. A running Kafka is not disturbed. Nothing is sent to any node: the
+    protocol runs in memory, on copies of what was read.
     """
     from kraftool.commands.election_question import asked
 

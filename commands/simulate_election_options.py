@@ -19,46 +19,58 @@ class SimulateElectionOptions:
         list[str],
         typer.Argument(
             metavar="PATH",
-            help="Data directories, one a node, or the server.properties that lead to them.",
+            help="Data directories, one per node, or the server.properties that names them.",
         ),
     ] = field(default_factory=list)
     scenario: Annotated[
         str,
-        typer.Option("--scenario", metavar="FILE", help="Nodes without directories, in YAML."),
+        typer.Option(
+            "--scenario",
+            metavar="FILE",
+            help="Describe nodes in YAML instead of giving directories.",
+        ),
     ] = ""
     down: Annotated[
-        list[int], typer.Option("--down", metavar="N", help="What if node N is down.")
+        list[int], typer.Option("--down", metavar="N", help="Assume that node N is down.")
     ] = field(default_factory=list)
     partition: Annotated[
         list[str],
         typer.Option(
             "--partition",
             metavar="A|B",
-            help="What if 1|2,3 cannot reach each other, or 1>2 in one direction only.",
+            help="Assume that 1|2,3 cannot reach each other, or 1>2 in one direction only.",
         ),
     ] = field(default_factory=list)
     delay: Annotated[
         int | None,
-        typer.Option("--delay", metavar="MS", help="What a message takes on average; else 5."),
+        typer.Option("--delay", metavar="MS", help="Average delay of a message (default 5)."),
     ] = None
     wipe: Annotated[
         list[int],
-        typer.Option("--wipe", metavar="N", help="What if node N is formatted again, and empty."),
+        typer.Option(
+            "--wipe", metavar="N", help="Assume that node N was formatted again and is empty."
+        ),
     ] = field(default_factory=list)
     add_voter: Annotated[
         list[int],
-        typer.Option("--add-voter", metavar="N", help="What if N is then added to the voters."),
+        typer.Option(
+            "--add-voter", metavar="N", help="Assume that node N is then added to the voters."
+        ),
     ] = field(default_factory=list)
     remove_voter: Annotated[
         list[int],
-        typer.Option("--remove-voter", metavar="N", help="What if N is then removed from them."),
+        typer.Option(
+            "--remove-voter",
+            metavar="N",
+            help="Assume that node N is then removed from the voters.",
+        ),
     ] = field(default_factory=list)
     assume_up: Annotated[
         list[str],
         typer.Option(
             "--assume-up",
             metavar="N[=LOG]",
-            help="A voter without a directory runs, with an equal log or N=empty.",
+            help="Assume that a voter without a directory runs, with an equal log or N=empty.",
         ),
     ] = field(default_factory=list)
     witness: Annotated[
@@ -76,17 +88,22 @@ class SimulateElectionOptions:
             metavar="DEPTH",
             min=0,
             max=40,
-            help="Also try every order of so many choices, and of all messages to a commit.",
+            help="Also try every order of N choices, and of all messages up to a commit.",
         ),
     ] = 0
-    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="Of the first run.")] = 0
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first run.")
+    ] = 0
     runs: Annotated[
-        int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="How many runs.")
+        int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Number of runs.")
     ] = 100
     jobs: Annotated[
         int,
         typer.Option(
-            "--jobs", metavar="N", min=0, help="Processes for many runs; 0 takes all processors."
+            "--jobs",
+            metavar="N",
+            min=0,
+            help="Number of processes for the runs. 0 uses all processors.",
         ),
     ] = 0
     output: RowOutput = RowFormat.TABLE

@@ -57,29 +57,41 @@ def state(
             "--at",
             metavar="OFFSET",
             min=0,
-            help="The state before this offset, as a snapshot is named: 100 has seen 0 to 99.",
+            help="Show the state before this offset: 100 includes 0 to 99, as in a snapshot's"
+            " name.",
         ),
     ] = None,
     at_time: Annotated[
         str,
         typer.Option(
-            "--at-time", metavar="TIME", help="The state then: ISO-8601, epoch ms, or 2h ago."
+            "--at-time",
+            metavar="TIME",
+            help="Show the state at this time: ISO-8601, epoch ms, or 2h for two hours ago.",
         ),
     ] = "",
     section: Annotated[
         list[StateSection] | None,
-        typer.Option("--section", "-s", help="The table of this instead. May be repeated."),
+        typer.Option(
+            "--section",
+            "-s",
+            help="Show the table of this section instead. Repeat it for more sections.",
+        ),
     ] = None,
     topic: Annotated[
         list[str] | None,
         typer.Option(
-            "--topic", metavar="NAME", help="The partitions of this topic. May be repeated."
+            "--topic",
+            metavar="NAME",
+            help="Show the partitions of this topic. Repeat it for more topics.",
         ),
     ] = None,
     limit: Annotated[
         int,
         typer.Option(
-            "--limit", metavar="N", min=0, help="So many rows of a table, the rest counted; 0: all."
+            "--limit",
+            metavar="N",
+            min=0,
+            help="Maximum number of rows in a table; the rest is counted. 0 shows all.",
         ),
     ] = 1000,
     bootstrap_controller: Bootstrap = "",
@@ -94,7 +106,7 @@ def state(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show the cluster's metadata at an offset or a time, from snapshot and log.
+    """Show the cluster's metadata at an offset or a time.
 
     Example: kraftool state /var/lib/kafka/data
 
@@ -102,18 +114,19 @@ def state(
 
     Example: kraftool state --bootstrap-controller ctl-1:9093
 
-    The table says which brokers are fenced, what is finalized, and how many partitions are not
-    well. min.insync.replicas is taken from dynamic configs, and as 1 where only a server.properties
-    may set it. -o tree is what kafka-metadata-shell shows; -o json and jsonl have everything,
-    sorted, one entity a line. An offset is exclusive; what an unfinished transaction would change
-    is not shown. Whether the last records were committed cannot be seen in one node's files.
+    The state comes from the best snapshot and the log. The table shows fenced brokers, finalized
+    features, and the number of partitions with problems. min.insync.replicas comes from dynamic
+    configs; if only a server.properties can set it, kraftool assumes 1. -o tree prints the tree of
+    kafka-metadata-shell. -o json and -o jsonl have everything, sorted, with one entity per line in
+    jsonl. The offset of --at is not included. Changes of an unfinished transaction are not shown.
+    One node's files do not show whether the last records were committed.
 
     With --bootstrap-controller the leader's log is read over the network, without joining as a
     replica: its snapshot and the log behind it, up to the high watermark. Records that are not
-    committed yet are not shown. --at and --at-time reach back to that snapshot. The
-    command exits with 4 if no node could be reached, and with 3 if there is no leader.
+    committed yet are not shown. --at and --at-time reach back to that snapshot. Exits 4 if no node
+    could be reached, and 3 if there is no leader.
 
-    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
@@ -127,11 +140,11 @@ def state(
     zone = time_zone(tz)
     moment = parse_time(at_time, "--at-time")
     if at is not None and moment is not None:
-        raise UsageError("--at and --at-time say two things", hint="use one of them")
+        raise UsageError("--at and --at-time contradict each other", hint="use one of them")
     if output is not StateFormat.TABLE and (section or topic):
         raise UsageError(
-            f"--section and --topic choose tables; -o {output.value} has everything",
-            hint="leave them out, or leave -o out",
+            f"--section and --topic choose tables, but -o {output.value} has everything",
+            hint="leave them out, or leave out -o",
         )
     refuse_both([path] if path else [], bootstrap_controller)
     to = Output(color=color, quiet=quiet, out=out)

@@ -9,9 +9,10 @@ app = group_app("storage")
 
 @app.callback()
 def storage() -> None:
-    """Format a node's directories, and tell how they are formatted.
+    """Format a node's directories, or show how they are formatted.
 
     Example: kraftool storage info --config /etc/kafka/server.properties
 
-    The commands, options and lines of kafka-storage. Only `format` writes; it never overwrites.
+    These are the commands, options and output of kafka-storage. Only `format` writes, and it never
+    overwrites.
     """

@@ -14,15 +14,20 @@ from kraftool.commands.output import Output
 def feature_dependencies(
     feature: Annotated[
         list[str],
-        typer.Option("--feature", "-f", metavar="NAME=LEVEL", help="A feature level; repeatable."),
+        typer.Option(
+            "--feature",
+            "-f",
+            metavar="NAME=LEVEL",
+            help="A feature level. Repeat it for more features.",
+        ),
     ],
     debug: Debug = False,
 ) -> None:
-    """Print which levels of other features a feature level needs.
+    """Print the feature levels that a feature level requires.
 
     Example: kraftool storage feature-dependencies --feature eligible.leader.replicas.version=1
 
-    The lines of kafka-storage. Nothing is written.
+    Prints what kafka-storage prints. Nothing is written.
     """
     from kraftool.image.metadata_version import needs_of, release_name
     from kraftool.storage.format_levels import FormatRefused, check_level, feature_levels

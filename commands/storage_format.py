@@ -22,11 +22,15 @@ def format_(
     config: ServerProperties,
     cluster_id: Annotated[
         str,
-        typer.Option("--cluster-id", "-t", metavar="ID", help="The same for every node."),
+        typer.Option(
+            "--cluster-id", "-t", metavar="ID", help="Cluster id; the same for every node."
+        ),
     ],
     standalone: Annotated[
         bool,
-        typer.Option("--standalone", "-s", help="This controller alone is the first quorum."),
+        typer.Option(
+            "--standalone", "-s", help="Make this controller the only voter of the first quorum."
+        ),
     ] = False,
     initial_controllers: Annotated[
         str,
@@ -34,12 +38,14 @@ def format_(
             "--initial-controllers",
             "-I",
             metavar="ID@HOST:PORT:DIRECTORY_ID,…",
-            help="The first quorum; the same words on every controller of it.",
+            help="Voters of the first quorum; the same value on each of these controllers.",
         ),
     ] = "",
     no_initial_controllers: Annotated[
         bool,
-        typer.Option("--no-initial-controllers", "-N", help="It joins a quorum that is there."),
+        typer.Option(
+            "--no-initial-controllers", "-N", help="Let this controller join an existing quorum."
+        ),
     ] = False,
     release_version: Annotated[
         str,
@@ -56,7 +62,7 @@ def format_(
         typer.Option(
             "--kafka-home",
             metavar="DIR",
-            help="Take the release from this Kafka installation, by its libs/*server-common*.jar.",
+            help="Use the release of this Kafka installation, from its libs/*server-common*.jar.",
         ),
     ] = "",
     bootstrap_controller: Annotated[
@@ -64,13 +70,16 @@ def format_(
         typer.Option(
             "--bootstrap-controller",
             metavar="HOST:PORT,…",
-            help="Take the metadata.version that this running quorum has finalized.",
+            help="Use the metadata.version that this running quorum has finalized.",
         ),
     ] = "",
     feature: Annotated[
         list[str] | None,
         typer.Option(
-            "--feature", "-f", metavar="NAME=LEVEL", help="Another level of a feature; repeatable."
+            "--feature",
+            "-f",
+            metavar="NAME=LEVEL",
+            help="Set another level of a feature. Repeat it for more features.",
         ),
     ] = None,
     add_scram: Annotated[
@@ -79,8 +88,8 @@ def format_(
             "--add-scram",
             "-S",
             metavar="CREDENTIAL",
-            help="SCRAM-SHA-256=[name=alice,password=…], also with iterations, salt and"
-            " saltedpassword; repeatable.",
+            help="SCRAM-SHA-256=[name=alice,password=…], optionally with iterations, salt and"
+            " saltedpassword. Repeat it for more users.",
         ),
     ] = None,
     command_config: CommandConfig = "",
@@ -88,10 +97,11 @@ def format_(
     timeout: Timeout = TIMEOUT_S,
     ignore_formatted: Annotated[
         bool,
-        typer.Option("--ignore-formatted", "-g", help="Leave formatted directories as they are."),
+        typer.Option("--ignore-formatted", "-g", help="Leave formatted directories unchanged."),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only tell what would be formatted, and as what.")
+        bool,
+        typer.Option("--dry-run", help="Show what would be formatted, and how. Write nothing."),
     ] = False,
     output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,
@@ -104,24 +114,24 @@ def format_(
     $ kraftool format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -s -r 4.3 --dry-run
     $ kraftool storage format -c /etc/kafka/server.properties -t 5L6g3nShT-eMCtK--X86sw -N --dry-run
 
-    What kafka-storage format does, with its options: meta.properties in each directory, the first
-    records of the cluster, and on controllers of a quorum that can change its voters the first
-    voters. Up to metadata.version 4.3-IV0 it lays out files as Kafka 4.3 does, from 4.4 on as 4.4.0
-    does.
+    Takes the options of kafka-storage format, and writes the same files. Each directory gets a
+    meta.properties, and a new cluster gets its first records. A controller of a dynamic quorum also
+    gets the initial voters. Up to metadata.version 4.3-IV0 kraftool lays out files as Kafka 4.3
+    does, and from 4.4 on as Kafka 4.4.0 does.
 
-    When a cluster begins, the release of its oldest server has to be given: an older Kafka exits
-    when it starts on a newer level, or loses the users of --add-scram. --release-version,
-    --kafka-home, --bootstrap-controller and --feature metadata.version=LEVEL are the ways, and the
-    output names the one that was used. A broker and a controller with --no-initial-controllers need
-    no release: without one only meta.properties is written, which every Kafka reads.
+    A new cluster requires the release of its oldest server. On a newer level an older Kafka exits
+    at start, or loses the users of --add-scram. Name the release with --release-version,
+    --kafka-home, --bootstrap-controller or --feature metadata.version=LEVEL. The output shows which
+    one was used. A broker, and a controller with --no-initial-controllers, need no release: without
+    one kraftool writes only meta.properties, which every Kafka can read.
 
-    Beyond what Kafka refuses it refuses what would give one cluster two voter sets: a directory
-    whose metadata partition has a log already, a second directory with one, voters that share an
-    address or a directory id, a formatted directory with another id than --initial-controllers
-    gives it.
+    In addition to what Kafka refuses, kraftool refuses anything that would give one cluster two
+    voter sets. It refuses a directory whose metadata partition already has a log, and a second
+    directory with one. It refuses voters that share an address or a directory id. It refuses a
+    formatted directory whose id differs from the one in --initial-controllers.
 
-    A formatted directory is never changed. meta.properties is written last, so what was cut short
-    can be run again. Relative directories are below the working directory, as for Kafka.
+    A formatted directory is never changed. meta.properties is written last, so you can run an
+    interrupted command again. Relative directories are below the working directory, as for Kafka.
     """
     from kraftool.commands.format_release import choose_release
     from kraftool.commands.live_reading import refuse_quorum_options
@@ -141,8 +151,9 @@ def format_(
         raise UsageError("--cluster-id is empty", hint="`kraftool storage random-uuid` gives one")
     if read_uuid(cluster_id) is None:
         to.note(
-            f"--cluster-id {printable(cluster_id)} is no id as `kraftool storage random-uuid` gives"
-            " one; Kafka takes it: every node of the cluster needs these very letters"
+            f"--cluster-id {printable(cluster_id)} does not have the form that `kraftool"
+            " storage random-uuid` prints. Kafka accepts it: every node of the cluster needs"
+            " exactly this text"
         )
     target = None
     if bootstrap_controller:
@@ -188,7 +199,7 @@ def format_(
         _show(to, plan, release)
     else:
         if release.is_looked_up and plan.directories:
-            to.line(f"The release {release.name} is that of {printable(release.source)}.")
+            to.line(f"The release {release.name} comes from {printable(release.source)}.")
         for line in _written(plan):
             to.line(line)
             to.flush()

@@ -12,13 +12,13 @@ def info(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Tell how a node's directories are formatted.
+    """Show how a node's directories are formatted.
 
     Example: kraftool storage info --config /etc/kafka/server.properties
 
-    Every directory of log.dirs and metadata.log.dir, what meta.properties says, and what does not
-    fit; then it ends with 1. Relative directories are those below the working directory, as for
-    Kafka. Nothing is written, and nothing is locked.
+    Shows every directory of log.dirs and metadata.log.dir, its meta.properties, and any
+    contradiction. Exits 1 if there is one. Relative directories are below the working directory, as
+    for Kafka. Nothing is written or locked.
     """
     from kraftool.node.config import read_config
     from kraftool.storage.formatted import look_at

@@ -11,7 +11,8 @@ def random_uuid(debug: Debug = False) -> None:
 
     Example: kraftool storage random-uuid
 
-    It never begins with a hyphen, so that it can stand alone on a command line. Nothing is written.
+    The uuid never begins with a hyphen, so a command line cannot mistake it for an option. Nothing
+    is written.
     """
     from kraftool.storage.random_ids import random_uuid as new_uuid
 

@@ -18,16 +18,17 @@ def version_mapping(
             "--release-version",
             "-r",
             metavar="RELEASE",
-            help="A release as 4.3 or 4.3-IV0; the newest if not given.",
+            help="A release, such as 4.3 or 4.3-IV0 (default: the newest).",
         ),
     ] = "",
     debug: Debug = False,
 ) -> None:
-    """Print the feature levels that a new cluster of a release starts with.
+    """Print the feature levels of a release.
 
     Example: kraftool storage version-mapping --release-version 4.3
 
-    The lines of kafka-storage, for each release from 3.3 on. Nothing is written.
+    A new cluster of this release starts with these levels. Prints what kafka-storage prints, for
+    each release since 3.3. Nothing is written.
     """
     from kraftool.image.metadata_version import METADATA_VERSION, level_name, release_levels
     from kraftool.storage.format_levels import FormatRefused, release_level

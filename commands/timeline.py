@@ -37,21 +37,27 @@ def timeline(
         list[str] | None,
         typer.Option(
             metavar="KIND,…",
-            help="Only elections, voters, features (kraft.version too), brokers, controllers,"
-            " transactions, snapshots, partitions, topics, gaps or nodes. Damage, and where logs"
-            " differ, is told with any of them.",
+            help="Show only elections, voters, features (kraft.version too), brokers, controllers,"
+            " transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged"
+            " logs are always shown.",
         ),
     ] = None,
     offsets: Offsets = "",
     since: Since = "",
     until: Until = "",
     topics: Annotated[
-        bool, typer.Option("--topics", help="List topics created and deleted, not only count them.")
+        bool,
+        typer.Option(
+            "--topics", help="List created and deleted topics instead of only counting them."
+        ),
     ] = False,
     gaps: Annotated[
         float,
         typer.Option(
-            "--gaps", min=0, metavar="SECONDS", help="Tell of times without a record longer than."
+            "--gaps",
+            min=0,
+            metavar="SECONDS",
+            help="Show times without a record that are longer than this.",
         ),
     ] = 10.0,
     output: Annotated[Format, OUTPUT] = Format.TABLE,
@@ -61,20 +67,20 @@ def timeline(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Tell what happened: elections, voters, features, brokers, snapshots.
+    """Show what happened: elections, voters, features, brokers.
 
     Example: kraftool timeline /var/lib/kafka/data
 
-    Give the directories of several nodes to see who has what: an event that all logs have is told
-    once, and where two logs have different records at one offset both are shown and marked.
+    Give the directories of several nodes to compare their logs. An event that all logs have is
+    shown once. If two logs have different records at one offset, both are shown and marked.
 
-    Whether a record is committed cannot be seen in a directory: all of the log is told. An epoch
-    without any record is what a failed election leaves, or a leader that wrote nothing.
+    A directory does not show whether a record is committed, so all of the log is shown. An epoch
+    without a record comes from a failed election, or from a leader that wrote nothing.
 
-    Every record is decoded, also those that are not shown. Of a snapshot only the form and the name
-    are checked; verify-snapshot checks its records.
+    kraftool decodes every record, even those that are not shown. Of a snapshot it checks only the
+    form and the name; verify-snapshot checks its records.
 
-    Nothing is written to the directories, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
@@ -93,7 +99,8 @@ def timeline(
         nodes, findings = open_nodes(locations, told)
         if different := other_clusters(clusters(nodes)):
             raise UsageError(
-                f"{different.sentence()}: {different.file} is of another cluster than the rest",
+                f"{different.sentence()}: {different.file} belongs to another cluster than the"
+                " rest",
                 hint="name the directories of one cluster",
             )
         result = build(nodes, [*unopened, *findings], options, told)
@@ -128,13 +135,13 @@ def _options(
     from kraftool.reports.timeline.report import TimelineOptions
 
     if not math.isfinite(gaps):
-        raise UsageError(f"--gaps {gaps} is no number of seconds")
+        raise UsageError(f"--gaps {gaps} is not a number of seconds")
     words = [word.strip() for each in only for word in each.split(",") if word.strip()]
     known = {category.value: category for category in Category if category is not Category.DAMAGE}
     for word in words:
         if word not in known:
             raise UsageError(
-                f"--only {word!r} is no kind of event", hint=f"one of {', '.join(known)}"
+                f"--only {word!r} is not a kind of event", hint=f"one of {', '.join(known)}"
             )
     first, last = offset_range(offsets)
     chosen = frozenset(known[word] for word in words)

@@ -28,18 +28,18 @@ def verify_log(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Verify the metadata log of a directory, and all its files against each other.
+    """Verify a metadata log, and all its files together.
 
     Example: kraftool verify-log /var/lib/kafka/data
 
-    Checks each batch and record, replays all of them into a metadata image, and compares indexes,
+    Checks each batch and record, and replays all of them into a metadata image. Compares indexes,
     snapshots, quorum-state, leader-epoch-checkpoint, meta.properties and the history of voters with
-    the log and each other; of the snapshots' states only the newest, verify-snapshot compares all.
-    Every finding says where it is, what it means for Kafka, and what to do. A PATH that leads
-    nowhere is a finding too.
-    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+    the log and with each other. Of the snapshots' states it compares only the newest;
+    verify-snapshot compares all. Every finding shows where it is, what it means for Kafka, and what
+    to do. A PATH that does not exist is a finding too. Exits 1 if something is wrong, and 3 if
+    something could not be read or decoded.
 
-    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.commands.read_progress import read_progress
@@ -120,7 +120,7 @@ def _checked(each: Verified) -> list[str]:
     if checked.snapshots and checked.segments:
         lines.append(_compared(checked))
     if each.is_live:
-        lines.append("another process holds the lock: what it writes just now may look torn")
+        lines.append("another process holds the lock: what it is writing now may look torn")
     return lines
 
 
@@ -129,11 +129,13 @@ def _compared(checked: Checked) -> str:
     from kraftool.reports.text.words import many
 
     if checked.compared_snapshot is None:
-        return "states of snapshots not compared with the log: kraftool verify-snapshot does"
+        return (
+            "states of snapshots not compared with the log; kraftool verify-snapshot compares them"
+        )
     told = f"state compared with the snapshot at {checked.compared_snapshot}"
     if checked.snapshots == 1:
         return told
-    return f"{told} of {many(checked.snapshots, 'snapshot')}; kraftool verify-snapshot does all"
+    return f"{told} of {many(checked.snapshots, 'snapshot')}; kraftool verify-snapshot compares all"
 
 
 def _sum(report: LogVerification) -> str:

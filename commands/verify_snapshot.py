@@ -35,12 +35,14 @@ def verify_snapshot(
         typer.Option(
             "--against",
             metavar="DIR",
-            help="Compare with what this directory's log makes of each offset, not with its own.",
+            help="Compare with the state that this directory's log produces at each offset.",
         ),
     ] = "",
     replay: Annotated[
         bool,
-        typer.Option(help="Compare a directory's snapshots with what its own log makes of them."),
+        typer.Option(
+            help="Compare a directory's snapshots with the state that its own log produces."
+        ),
     ] = True,
     output: RowOutput = RowFormat.TABLE,
     out: Out = "",
@@ -48,17 +50,17 @@ def verify_snapshot(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Verify snapshots: their form, their records, and the state that they hold.
+    """Verify the form, records and state of snapshots.
 
     Example: kraftool verify-snapshot /var/lib/kafka/data
 
-    Checks each batch and record of a checkpoint, the voters and feature levels in it, and that its
-    records make a state that a controller would bring about. In a directory each snapshot is also
-    checked against the log around it, and its state against the one that the log's records make. A
-    hash tells states apart: snapshots of one offset in several PATHs have to agree.
-    Ends with 1 where something is wrong, with 3 where something could not be read or decoded.
+    Checks each batch and record of a checkpoint, its voters and feature levels, and that a
+    controller can produce the state of its records. In a directory each snapshot is also compared
+    with the log around it, and its state with the state that the log's records produce. Snapshots
+    of one offset in several PATHs must have the same state; kraftool compares their hashes. Exits 1
+    if something is wrong, and 3 if something could not be read or decoded.
 
-    Nothing is written to the directory, and nothing is locked; a running Kafka is not disturbed.
+    Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
     from kraftool.reports.files.locations import open_paths
@@ -152,7 +154,7 @@ def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
     from kraftool.image.metadata_version import level_name
     from kraftool.reports.text.words import ids, many, size
 
-    left = {FileState.PART: "never finished", FileState.DELETED: "waits for its deletion"}
+    left = {FileState.PART: "never finished", FileState.DELETED: "waiting for deletion"}
     name = each.file
     if name.startswith(of.path.rstrip("/") + "/"):
         name = name[len(of.path.rstrip("/")) + 1 :]

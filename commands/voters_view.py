@@ -41,7 +41,7 @@ def write_voters(output: Output, diff: VoterDiff, zone: tzinfo) -> None:
     output.rich(_sources(diff, letters))
     output.line()
     if diff.voters is None:
-        output.rich(Text("No source tells who votes.", style=WARN))
+        output.rich(Text("No source names the voters.", style=WARN))
     else:
         _write_matrix(output, diff, diff.voters, letters)
     rows = matrix.history_rows(diff)

@@ -30,7 +30,7 @@ class Theme(StrEnum):
 def watch(
     directories: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DIR", help="Data directories, offline or beside running nodes."),
+        typer.Argument(metavar="DIR", help="Data directories, offline or of running nodes."),
     ] = None,
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
@@ -38,16 +38,16 @@ def watch(
     timeout: Timeout = TIMEOUT_S,
     interval: Annotated[
         float,
-        typer.Option("--interval", metavar="SECONDS", min=0.2, help="How long between two looks."),
+        typer.Option("--interval", metavar="SECONDS", min=0.2, help="Polling interval."),
     ] = 1.0,
     view: Annotated[
-        str, typer.Option("--view", metavar="NAME", help="The view to begin with, as quorum.")
+        str, typer.Option("--view", metavar="NAME", help="View to open first, such as quorum.")
     ] = "",
     theme: Annotated[
-        Theme | None, typer.Option("--theme", help="Colours; NO_COLOR takes them away.")
+        Theme | None, typer.Option("--theme", help="Colour theme. NO_COLOR switches colours off.")
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Print the quorum as it is now, and end.")
+        bool, typer.Option("--once", help="Print the quorum as it is now, and exit.")
     ] = False,
     serve: Annotated[
         int | None,
@@ -56,7 +56,7 @@ def watch(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Show it in a browser of this machine; 0 takes any free port.",
+            help="Show it in a browser on this machine. 0 uses any free port.",
         ),
     ] = None,
     served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
@@ -66,34 +66,34 @@ def watch(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Watch a quorum: a dashboard of live controllers, of data directories, or of both.
+    """Watch live controllers, data directories, or both.
 
     Example: kraftool watch --bootstrap-controller ctl-1:9093
 
     Example: kraftool watch /var/lib/kafka/data --once
 
-    Every controller is asked itself, so that it works without a leader, with nodes down, and with
-    nodes that disagree. Keys are shown at the bottom; ? explains them. --once prints what the first
-    view shows, for scripts and tickets. It exits 1 if no node leads, the leader runs no controller
-    or nodes disagree, 3 if a directory cannot be read, 4 if no node could be reached.
+    The dashboard asks every controller itself. It works without a leader, with nodes down, and with
+    nodes that disagree. The keys are shown at the bottom; ? explains them. --once prints the first
+    view, for scripts and tickets. It exits 1 if no node leads, the leader runs no controller or
+    nodes disagree, 3 if a directory cannot be read, and 4 if no node could be reached.
 
-    Nothing is changed, and nothing is locked; nobody takes the asker for an observer.
+    Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """
     from kraftool.commands.quorum_options import target as target_of
     from kraftool.watching.sources import Sources
 
     if not directories and not bootstrap_controller:
         raise UsageError(
-            "there is nothing to watch", hint="name --bootstrap-controller, directories, or both"
+            "nothing was named to watch", hint="name --bootstrap-controller, directories, or both"
         )
     if (output is not RowFormat.TABLE or out) and not once:
-        raise UsageError("-o and --out are for --once")
+        raise UsageError("-o and --out require --once")
     target = None
     if bootstrap_controller:
         target = target_of(bootstrap_controller, command_config, timeout, resolve)
     sources = Sources(target=target, directories=tuple(directories or ()))
     if once and serve is not None:
-        raise UsageError("--once prints, and --serve shows", hint="choose one of them")
+        raise UsageError("--once and --serve cannot be used together", hint="choose one of them")
     if serve is not None:
         from kraftool.commands.watch_serve import serve as serve_windows
 
@@ -166,7 +166,7 @@ def _show(
 
     if not is_served and not (sys.stdin.isatty() and Output().to_terminal):
         raise UsageError(
-            "a dashboard needs a terminal", hint="--once prints it, -o json for scripts"
+            "a dashboard needs a terminal", hint="use --once to print it, and -o json for scripts"
         )
 
     from kraftool.tui.app import WatchApp
@@ -176,7 +176,7 @@ def _show(
 
     if view and named(view) is None:
         names = ", ".join(view_entry.name for view_entry in VIEWS)
-        raise UsageError(f"--view {view!r} is no view", hint=f"there are {names}")
+        raise UsageError(f"--view {view!r} is not a view", hint=f"the views are {names}")
     # What was imported stays: without it the collections that follow are short.
     gc.freeze()
     watcher = Watcher(sources, interval_s=interval_s)

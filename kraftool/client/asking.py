@@ -201,7 +201,9 @@ async def _by_broker(connection: Connection, answer: NodeAnswer, timeout_s: floa
         node_answer = unasked(answer, quorum)
         problem, advice = (
             reason(node_answer),
-            f"{node_answer.advice}; {advice}" if node_answer.advice else advice,
+            f"{node_answer.advice}. {advice[0].upper()}{advice[1:]}"
+            if node_answer.advice
+            else advice,
         )
     elif isinstance(quorum, BaseException):
         raise quorum

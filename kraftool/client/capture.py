@@ -208,6 +208,7 @@ def _write(file: IO[bytes], data: bytes) -> None:
 
 def _full(error: OSError) -> NetError:
     return NetError(
-        f"what it sends cannot be kept in {tempfile.gettempdir()}: {error.strerror or error}",
-        hint="TMPDIR names another place",
+        f"kraftool cannot write what it sends to {tempfile.gettempdir()}:"
+        f" {error.strerror or error}",
+        hint="set TMPDIR to another folder",
     )

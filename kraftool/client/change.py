@@ -119,7 +119,7 @@ def leadership(view: QuorumView) -> list[Check]:
             blocked("the leader has committed nothing in its epoch yet", "try again in a moment")
         )
     if not view.agrees:
-        checks.append(caution("not every node knows this leader", "see kraftool quorum describe"))
+        checks.append(caution("not every node knows this leader", "run kraftool quorum describe"))
     return checks
 
 
@@ -142,15 +142,15 @@ def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
     needed = majority_of(len(after))
     words = f"{well} of {len(after)} voters keep up afterwards, {needed} are needed"
     if well < needed:
-        return blocked(words, "nothing could be committed any more; bring back voters first")
+        return blocked(words, "nothing could be committed any more. Bring back voters first")
     return fine(words)
 
 
 def parity(count: int) -> list[Check]:
     if count > 2 and count % 2 == 0:
-        return [caution(f"{count} voters survive no more failures than {count - 1} would")]
+        return [caution(f"{count} voters tolerate no more failures than {count - 1} would")]
     if count == 2:
-        return [caution("with two voters no failure is survived")]
+        return [caution("with two voters the quorum cannot tolerate a failure")]
     return []
 
 

@@ -128,7 +128,10 @@ def _fenced(
     causes: dict[str, list[int]] = {}
     for broker in fenced:
         if broker.id in fetching:
-            cause = "fetching metadata, so running: starting, or its heartbeats are not taken"
+            cause = (
+                "fetching metadata, so it is running: it is starting, or its heartbeats are not"
+                " accepted"
+            )
         elif broker.in_controlled_shutdown:
             cause = "shut down in order, and not fetching metadata"
         else:
@@ -238,7 +241,8 @@ def _of_the_log(observation: Observation, now: QuorumView, elections: int) -> It
     if id is not None and observation.snapshot_timestamp > 0 and age > SNAPSHOT_AGE_MS:
         came = observation.end_offset - id.offset
         yield kinds.SNAPSHOT_AGE.at(
-            name, f"it goes to offset {id.offset}, of {age / HOUR_MS:.0f} hours ago; {came} since"
+            name,
+            f"it ends at offset {id.offset} and is {age / HOUR_MS:.0f} hours old; {came} since",
         )
     if observation.open_transaction is not None:
         begun = observation.open_transaction.offset

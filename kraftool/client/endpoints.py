@@ -21,7 +21,7 @@ def parse_endpoint(text: str) -> Endpoint:
     host, port = host_and_port(text)
     bare = ":" in host and not text.lstrip().startswith("[")
     if bare or not host or not port:
-        raise EndpointError(f"{text.strip()!r} is no HOST:PORT", hint="for example ctl-1:9093")
+        raise EndpointError(f"{text.strip()!r} is not HOST:PORT", hint="for example ctl-1:9093")
     return Endpoint(host, port)
 
 
@@ -40,7 +40,7 @@ def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:
         number, mark, address = each.partition("=")
         if not mark or not (number.strip().isascii() and number.strip().isdigit()):
             raise EndpointError(
-                f"{each!r} is no ID=HOST:PORT", hint="for example 2=localhost:19093"
+                f"{each!r} is not ID=HOST:PORT", hint="for example 2=localhost:19093"
             )
         if int(number) in found:
             raise EndpointError(f"node {int(number)} is named twice")

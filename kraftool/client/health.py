@@ -110,7 +110,8 @@ def _moved(now: QuorumView) -> Iterator[Finding]:
         there = ", ".join(str(answer.endpoint) for answer in strangers)
         for answer in lost:
             yield kinds.ENDPOINT.at(
-                answer.name, f"not reached there; of this cluster and of no voter's: {there}"
+                answer.name,
+                f"not reached there. Of this cluster but not recorded for a voter: {there}",
             )
 
 
@@ -132,8 +133,8 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
                 known = "no leader" if answer.leader_id is None else f"leader {answer.leader_id}"
                 yield kinds.DISAGREE.at(
                     answer.name,
-                    f"knows {known} of epoch {answer.epoch}; node {now.leader.node_id} leads epoch"
-                    f" {now.leader.epoch}",
+                    f"reports {known} of epoch {answer.epoch}, but node {now.leader.node_id}"
+                    f" leads epoch {now.leader.epoch}",
                 )
     if before.epoch is not None and now.epoch is not None and now.epoch > before.epoch:
         yield kinds.ELECTION.at("", f"from epoch {before.epoch} to {now.epoch}")
@@ -157,15 +158,15 @@ def _voters(
     for node_id in sorted(
         {controller for node in now.nodes for controller in node.controllers} - ids
     ):
-        text = "a registered controller that is no voter"
+        text = "a registered controller that is not a voter"
         if node_id in running:
             yield kinds.STANDBY.at(f"node {node_id}", text)
         else:
             yield kinds.STANDBY.at(
                 f"node {node_id}",
-                f"{text}, and does not fetch: it is off, or was given up",
-                advice="nothing, if it is to be off: a registration stays. One that runs and has"
-                " caught up can be made a voter",
+                f"{text}, and does not fetch: it is stopped, or was given up",
+                advice="nothing to do if it should be stopped: a registration stays. To make a"
+                " running one that has caught up a voter, add it",
             )
     known = {voter.replica.id: voter.replica.directory_id for voter in quorum.voters}
     for observer in quorum.observers:
@@ -173,8 +174,8 @@ def _voters(
         if known.get(node_id) is not None and known[node_id] != directory_id:
             yield kinds.OTHER_DIRECTORY.at(
                 f"node {node_id}",
-                f"it fetches with directory id {directory_id}, and voter {node_id} is known by"
-                f" {known[node_id]}",
+                f"it fetches with directory id {directory_id}, but voter {node_id} is recorded"
+                f" with {known[node_id]}",
             )
     leader = now.leader
     if leader is None or KRAFT_VERSION not in leader.offered.supported:
@@ -182,7 +183,7 @@ def _voters(
     if now.claims_too_much:
         claimed = leader.offered.finalized[KRAFT_VERSION]
         yield kinds.FALSE_UPGRADE.at(
-            "", f"kraft.version {claimed}, and no voter has a directory id"
+            "", f"kraft.version {claimed}, but no voter has a directory id"
         )
     elif now.kraft_version == 0:
         yield kinds.STATIC.at("", "kraft.version 0")
@@ -225,13 +226,13 @@ def _replica(each: ReplicaState, role: str, clock: int, end: int) -> Iterator[Fi
         return
     silent = clock - each.last_fetch_timestamp
     if silent > SILENT_MS:
-        yield kinds.SILENT.at(name, f"fetched last {silent / 1000:.1f} s ago")
+        yield kinds.SILENT.at(name, f"last fetched {silent / 1000:.1f} s ago")
         return
     records, behind = end - each.log_end_offset, clock - each.last_caught_up_timestamp
     if records > LAG_RECORDS:
         yield kinds.LAG.at(name, f"{records} records behind")
     elif each.last_caught_up_timestamp >= 0 and behind > LAG_MS:
-        yield kinds.LAG.at(name, f"was caught up last {behind / 1000:.1f} s ago")
+        yield kinds.LAG.at(name, f"was last caught up {behind / 1000:.1f} s ago")
 
 
 def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[Finding]]:
@@ -245,7 +246,9 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
     found = []
     if committed <= 0 and grown > 0:
         found.append(
-            kinds.STUCK.at("", f"{grown} records were written in {seconds:.1f} s, none committed")
+            kinds.STUCK.at(
+                "", f"{grown} records were written in {seconds:.1f} s, but none was committed"
+            )
         )
     elif grown <= 0 and seconds > 0:
         found.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
@@ -269,7 +272,7 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             low, high = answer.offered.supported.get(name, (0, 0))
             if answer.offered.supported and not low <= level <= high:
                 yield kinds.FEATURE_RANGE.at(
-                    answer.name, f"{name} is {level}, and it supports {low} to {high}"
+                    answer.name, f"{name} is {level}, but it supports {low} to {high}"
                 )
     for answer in answers:
         # A change takes a moment to be applied everywhere: only what both looks show counts.
@@ -283,7 +286,7 @@ def _difference(one: NodeAnswer, other: NodeAnswer) -> str:
     names = sorted({*one.offered.finalized, *other.offered.finalized})
     mine, theirs = one.offered.finalized, other.offered.finalized
     return ", ".join(
-        f"{name} {mine.get(name, 0)}, where {other.name} has {theirs.get(name, 0)}"
+        f"{name} is {mine.get(name, 0)}, but {other.name} has {theirs.get(name, 0)}"
         for name in names
         if mine.get(name, 0) != theirs.get(name, 0)
     )

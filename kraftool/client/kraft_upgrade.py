@@ -44,7 +44,10 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
         node = view.node(node_id)
         if node is None or not node.is_reached:
             checks.append(
-                blocked(f"voter {node_id} is not reached", "every voter has to tell that it can")
+                blocked(
+                    f"voter {node_id} was not reached",
+                    "every voter must report that it supports the level",
+                )
             )
             continue
         low, high = node.offered.supported.get(KRAFT_VERSION, (0, 0))
@@ -56,8 +59,8 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
         elif release < (level_of(_FIRST_RELEASE) or 0):
             checks.append(
                 blocked(
-                    f"voter {node_id} runs a Kafka older than 4.1, which would claim the level and"
-                    " not carry it out",
+                    f"voter {node_id} runs a Kafka older than 4.1, which would claim the level"
+                    " but not apply it",
                     _SOFTWARE,
                 )
             )
@@ -65,23 +68,23 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
             checks.append(fine(f"voter {node_id} supports {KRAFT_VERSION} {LEVEL}"))
     checks.append(
         caution(
-            "there is no way back to static voters",
-            "afterwards replace controller.quorum.voters by controller.quorum.bootstrap.servers in"
-            " every node's configuration",
+            "you cannot go back to static voters",
+            "afterwards replace controller.quorum.voters with"
+            " controller.quorum.bootstrap.servers in every node's configuration",
         )
     )
     if any(check.verdict.value == "blocked" for check in checks):
         return replace(change, checks=tuple(checks))
     answer = await asking_changes.upgrade(view, target.access, LEVEL, validate_only=True)
     if answer is None:
-        checks.append(blocked("the leader did not answer whether it could"))
+        checks.append(blocked("the leader did not answer whether it would do it"))
     elif answer.error:
         said = f"{answer.error}: {answer.message}".rstrip(": ")
         checks.append(
             blocked(
                 f"the leader would refuse: {said}",
-                "a leader hears from each voter within a few seconds after its election; then try"
-                " again",
+                "after its election a leader hears from each voter within a few seconds. Then"
+                " try again",
             )
         )
     else:

@@ -36,7 +36,7 @@ def parse_listeners(given: Iterable[str]) -> dict[str, Endpoint]:
         name, mark, address = each.partition("://")
         if not mark or not name.strip():
             raise EndpointError(
-                f"{each!r} is no LISTENER://HOST:PORT", hint="for example CONTROLLER://ctl-4:9093"
+                f"{each!r} is not LISTENER://HOST:PORT", hint="for example CONTROLLER://ctl-4:9093"
             )
         if name.strip().upper() in found:
             raise EndpointError(f"listener {name} is named twice")
@@ -57,7 +57,7 @@ def candidate_of(path: str) -> NewVoter:
     if settings.node_id is None:
         raise SettingsError(f"{path} has no node.id")
     if "controller" not in settings.roles:
-        raise SettingsError(f"{path}: its process.roles have no controller")
+        raise SettingsError(f"{path}: process.roles does not include controller")
     endpoints = {
         name: endpoint._replace(host=endpoint.host or "localhost")
         for name, endpoint in settings.advertised.items()
@@ -70,7 +70,7 @@ def candidate_of(path: str) -> NewVoter:
     ]
     if missing or not endpoints:
         said = ", ".join(missing) or "any controller listener"
-        raise SettingsError(f"{path}: neither listeners nor advertised.listeners tell of {said}")
+        raise SettingsError(f"{path}: neither listeners nor advertised.listeners name {said}")
     folder = given.get("metadata.log.dir") or given.get("log.dirs") or given.get("log.dir", "")
     folder = folder.split(",")[0].strip()
     directory = os.path.join(os.path.dirname(os.path.abspath(path)), folder)
@@ -91,7 +91,7 @@ def _identity(path: str) -> tuple[str, str | None]:
     except OSError as error:
         raise SettingsError(
             f"{path} cannot be read: {error.strerror or error}",
-            hint="run this where the new controller's directory is, or name"
+            hint="run this on the host with the new controller's directory, or give"
             " --controller-directory-id and --endpoint",
         ) from None
     except KraftoolError as error:

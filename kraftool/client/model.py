@@ -217,6 +217,6 @@ class QuorumView:
 
 def leader_end(view: QuorumView) -> int:
     """The leader's log end, or the longest where the leader is no voter."""
-    assert view.quorum is not None, "lag is told by a leader"
+    assert view.quorum is not None, "only a leader reports lag"
     own = [voter for voter in view.voters if voter.replica.id == view.quorum.leader_id]
     return max((replica.log_end_offset for replica in own or view.voters), default=-1)

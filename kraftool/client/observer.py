@@ -108,7 +108,7 @@ class ImageTaker:
             length = int.from_bytes(data[at + 8 : at + LOG_OVERHEAD], "big", signed=True)
             if not SMALLEST_LENGTH <= length <= LARGEST_BATCH:
                 where = position - len(self._rest) + at
-                raise NetError(f"{name}, as it sends it, has no batch at position {where}")
+                raise NetError(f"{name}, as it was sent, has no batch at position {where}")
             end = at + LOG_OVERHEAD + length
             if end > len(data):
                 break
@@ -125,7 +125,7 @@ class ImageTaker:
     def _end_snapshot(self, name: str, id: OffsetAndEpoch) -> None:
         replay = self.replay
         if self._rest or ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
-            text = "it has no SnapshotFooter: what came last may be missing"
+            text = "it has no SnapshotFooter: the last records may be missing"
             replay.found(snapshot_kinds.FORM.at(name, text))
         header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
         if header is not None:

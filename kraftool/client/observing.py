@@ -103,7 +103,7 @@ async def read_log(
         except NetError as error:
             said.append(f"{node.name}: {error.message}")
     if leader is None and asked:
-        said.insert(0, "no node leads, and others tell nobody their log")
+        said.insert(0, "no node leads, and other nodes do not serve their log")
     raise UnobservableError("; ".join(said))
 
 
@@ -129,15 +129,15 @@ class _Reading:
             answer = await self._fetch(connection, epoch, timeout_s)
             if answer.snapshot_id is not None:
                 if min(answer.snapshot_id) < 0:
-                    raise NetError("the snapshot that it names can be none")
-                self._begin("it has one snapshot after the other")
+                    raise NetError("the snapshot that it names cannot exist")
+                self._begin("it sends one snapshot after another")
                 await self._snapshot(connection, epoch, answer.snapshot_id, timeout_s)
                 continue
             if answer.diverging_epoch is not None:
-                self._begin("its log parts from what it sent before")
+                self._begin("its log differs from what it sent before")
                 continue
             if answer.high_watermark < 0:
-                raise NetError("it leads, and has committed nothing in its epoch yet")
+                raise NetError("it leads, but has committed nothing in its epoch yet")
             if target is None:
                 target = answer.high_watermark
             taken = self._take(answer)
@@ -146,7 +146,7 @@ class _Reading:
             if at >= max(target, self._upto or 0) or (at >= target and not taken):
                 return answer.high_watermark
             if not taken:
-                raise NetError(f"it has committed up to {target}, and sends nothing from {at} on")
+                raise NetError(f"it has committed up to {target}, but sends nothing from {at} on")
 
     async def _fetch(self, connection: Connection, epoch: int, timeout_s: float) -> FetchResponse:
         request = FetchRequest(
@@ -208,13 +208,15 @@ class _Reading:
             answer = await ask(connection, "FetchSnapshot", request, timeout_s)
             assert isinstance(answer, FetchSnapshotResponse), "it is answered as one"
             if answer.error is Error.SNAPSHOT_NOT_FOUND:
-                self._begin(f"{name} is gone before it was read")
+                self._begin(f"{name} disappeared before it was read")
                 return
             _refuse(answer.top_error, answer.error)
             size = answer.size if size < 0 else size
             end = position + len(answer.chunk)
             if answer.position != position or answer.size != size or not position < end <= size:
-                raise NetError(f"it sends no bytes of {name} that follow on position {position}")
+                raise NetError(
+                    f"it sends bytes of {name} that do not continue at position {position}"
+                )
             self._count(len(answer.chunk))
             self.taker.snapshot(id, position, answer.chunk, size)
             position = end

@@ -114,8 +114,8 @@ def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermissio
 def _of_no_voter(now: QuorumView, quorum: DescribeQuorumResponse, node_id: int) -> Check:
     if node_id in {observer.replica.id for observer in quorum.observers}:
         return fine(
-            f"node {node_id} observes and does not vote: the quorum does not need it. Its"
-            " partitions, if it is a broker, were not looked at"
+            f"node {node_id} observes and does not vote: the quorum does not need it. If it is"
+            " a broker, its partitions were not checked"
         )
     ids = listed(sorted(voter.replica.id for voter in now.voters))
     return blocked(f"node {node_id} is neither a voter nor an observer", f"the voters are {ids}")
@@ -152,11 +152,11 @@ def _without(
     words = f"{len(ready)} of {len(quorum.voters)} voters are ready without node {node_id}"
     if len(ready) < needed:
         yield blocked(
-            f"{words}, and {needed} are needed",
+            f"{words}, but {needed} are needed",
             "wait until the other voters have caught up, or bring them back first",
         )
     else:
-        yield fine(f"{words} (voters {listed(ready)}), and {needed} are needed")
+        yield fine(f"{words} (voters {listed(ready)}), but {needed} are needed")
     yield from _leader_after(now, quorum, node_id, ready)
 
 
@@ -166,7 +166,7 @@ def _problem(
     """Why a voter cannot be counted on, or empty."""
     node = now.node(voter.replica.id)
     if node is not None and not node.is_reached:
-        return "it is not reached from here; --resolve says where to reach it"
+        return "it cannot be reached from here. Set its address with --resolve"
     if node is not None and (node.epoch, node.leader_id) != (now.epoch, quorum.leader_id):
         known = "no leader" if node.leader_id is None else f"leader {node.leader_id}"
         return f"it knows {known} of epoch {node.epoch}"
@@ -174,11 +174,11 @@ def _problem(
         return ""
     then = before.quorum
     if then is None or then.leader_id != quorum.leader_id or then.high_watermark < 0:
-        return "the leader is new, and did not answer twice yet"
+        return "the leader is new and has not answered twice yet"
     if voter.last_fetch_timestamp <= leader_clock(then):
         silent = (leader_clock(quorum) - voter.last_fetch_timestamp) / 1000
         has_fetched = voter.last_fetch_timestamp >= 0
-        return f"it fetched last {silent:.1f} s ago" if has_fetched else "it has not fetched"
+        return f"it last fetched {silent:.1f} s ago" if has_fetched else "it has not fetched"
     if voter.log_end_offset < then.high_watermark:
         missing = then.high_watermark - voter.log_end_offset
         return f"it lacks {many(missing, 'committed record')}"
@@ -193,7 +193,7 @@ def _leader_after(
         if now.lacks_controller:
             yield blocked(
                 f"node {quorum.leader_id} leads, but it runs no controller",
-                "kraftool quorum health says what makes a Kafka controller lead",
+                "kraftool quorum health shows how to make a Kafka controller lead",
             )
         return
     able = [each for each in ready if now.runs_controller(each)]
@@ -204,6 +204,6 @@ def _leader_after(
         )
     else:
         yield blocked(
-            f"node {node_id} leads, and no other voter that is ready is known to run a controller",
+            f"node {node_id} leads, and no other ready voter is known to run a controller",
             "bring back a Kafka controller first",
         )

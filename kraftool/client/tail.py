@@ -51,7 +51,7 @@ class LogTail:
             self._is_lost = False
         except UnobservableError as error:
             if not self._is_lost:
-                self._tell(f"the log cannot be read, kraftool keeps trying: {error.message}")
+                self._tell(f"kraftool cannot read the log and keeps trying: {error.message}")
             self._is_lost = True
 
     # What a reading hands over.
@@ -63,8 +63,8 @@ class LogTail:
         if position + len(chunk) == size:
             first, last = self._place.offset, id.offset - 1
             self._tell(
-                f"the leader no longer has offsets {first} to {last} in its log, only snapshot"
-                f" {id.offset}-{id.epoch}, which has their result"
+                f"the leader no longer has offsets {first} to {last} in its log. It has only"
+                f" snapshot {id.offset}-{id.epoch}, which includes their result"
             )
             self._place = id
 

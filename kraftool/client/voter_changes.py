@@ -74,7 +74,8 @@ async def _add(
         if candidate.cluster_id not in (None, view.cluster_id):
             checks.append(
                 blocked(
-                    f"its directory is of cluster {candidate.cluster_id}, not of {view.cluster_id}"
+                    f"its directory belongs to cluster {candidate.cluster_id}, not"
+                    f" {view.cluster_id}"
                 )
             )
         voters = [replica.replica.id for replica in view.voters]
@@ -125,9 +126,9 @@ def _addable(
     if voter is not None:
         return [
             blocked(
-                f"node {key.id} votes already, with directory id {voter.replica.directory_id}",
-                "a disk that was formatted anew is another voter: remove the old one first, with"
-                f" kraftool quorum remove-controller --controller-id {key.id}",
+                f"node {key.id} already votes, with directory id {voter.replica.directory_id}",
+                "a disk that was formatted again is another voter: first remove the old one"
+                f" with kraftool quorum remove-controller --controller-id {key.id}",
             )
         ]
     several = [replica for replica in view.observers if replica.replica.id == key.id]
@@ -136,8 +137,8 @@ def _addable(
         return [
             blocked(
                 f"node {key.id} fetches with several directory ids: {ids}",
-                "name the one that it runs on now with --controller-directory-id: directory.id in"
-                " its meta.properties",
+                "name the one that it uses now with --controller-directory-id: directory.id"
+                " in its meta.properties",
             )
         ]
     if observer is None:
@@ -147,11 +148,15 @@ def _addable(
                 + (f" with directory id {key.directory_id}" if key.directory_id else "")
                 + " fetch",
                 "start it first, formatted with --no-initial-controllers and with"
-                " controller.quorum.bootstrap.servers set; it has to catch up as an observer",
+                " controller.quorum.bootstrap.servers set. It must catch up as an observer",
             )
         ]
     if key.directory_id is None:
-        return [blocked(f"node {key.id} tells no directory id", "name --controller-directory-id")]
+        return [
+            blocked(
+                f"node {key.id} does not report a directory id", "name --controller-directory-id"
+            )
+        ]
     lag = leader_end(view) - observer.log_end_offset
     assert view.quorum is not None, "observers are told by a leader"
     own = of(view.voters, view.quorum.leader_id)
@@ -159,7 +164,7 @@ def _addable(
     if observer.last_caught_up_timestamp < 0 or lag > LAG_RECORDS:
         return [blocked(f"node {key.id} is {lag} records behind", "wait until it has caught up")]
     if clock - observer.last_fetch_timestamp > _RECENT_MS:
-        return [blocked(f"node {key.id} has not fetched for an hour", "look whether it runs")]
+        return [blocked(f"node {key.id} has not fetched for an hour", "check that it is running")]
     return [fine(f"node {key.id} observes, {lag} records behind")]
 
 
@@ -168,9 +173,9 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
     if not endpoints:
         return [
             blocked(
-                unknown or "no endpoint is known of it",
-                "give its endpoints with --endpoint LISTENER://HOST:PORT, one for each controller"
-                " listener; or use --config on its own host",
+                unknown or "kraftool knows no endpoint for it",
+                "give its endpoints with --endpoint LISTENER://HOST:PORT, one for each"
+                " controller listener. Or use --config on its own host",
             )
         ]
     found = []
@@ -179,7 +184,7 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
     if common and not common & set(endpoints):
         found.append(
             blocked(
-                f"none of its listeners ({', '.join(endpoints)}) is one that the voters have"
+                f"none of its listeners ({', '.join(endpoints)}) is one that the voters use"
                 f" ({', '.join(sorted(common))})"
             )
         )
@@ -187,10 +192,13 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
     for name, endpoint in endpoints.items():
         if endpoint.host in ("0.0.0.0", "::"):
             found.append(
-                blocked(f"{shown_endpoint(name, endpoint)} is no address to reach a node by")
+                blocked(
+                    f"{shown_endpoint(name, endpoint)} is not an address at which other nodes can"
+                    " reach a node"
+                )
             )
         elif endpoint.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
-            found.append(caution(f"{shown_endpoint(name, endpoint)} leads every node to itself"))
+            found.append(caution(f"at {shown_endpoint(name, endpoint)} every node reaches itself"))
         for other, theirs in view.voter_endpoints.items():
             if endpoint in theirs.values():
                 found.append(caution(f"{endpoint} is the endpoint of voter {other}"))
@@ -206,8 +214,9 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
         if not answer.is_reached:
             found.append(
                 caution(
-                    f"{shown_endpoint(name, endpoint)} is not reached from here: {answer.problem}",
-                    "the other controllers have to reach it",
+                    f"{shown_endpoint(name, endpoint)} cannot be reached from here:"
+                    f" {answer.problem}",
+                    "the other controllers must be able to reach it",
                 )
             )
             continue
@@ -215,7 +224,7 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
             found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if answer.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} is of cluster {answer.cluster_id}"))
+            found.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
             continue
         low, high = answer.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
@@ -256,7 +265,7 @@ def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) ->
     voters = {replica.replica.id for replica in view.voters}
     if voter is None:
         ids = ", ".join(map(str, sorted(voters)))
-        return [blocked(f"node {key.id} is no voter", f"the voters are {ids}")]
+        return [blocked(f"node {key.id} is not a voter", f"the voters are {ids}")]
     if key.directory_id is None or voter.replica.directory_id != key.directory_id:
         return [blocked(f"voter {key.id} has directory id {voter.replica.directory_id}")]
     if len(voters) == 1:
@@ -267,10 +276,12 @@ def _removable(view: QuorumView, key: ReplicaKey, voter: ReplicaState | None) ->
         *parity(len(voters) - 1),
     ]
     if view.quorum is not None and view.quorum.leader_id == key.id:
-        checks.append(caution("it leads: it resigns once it is removed, and another is elected"))
+        checks.append(
+            caution("it leads: it resigns once it is removed, and another node is elected")
+        )
     checks.append(
         caution(
-            "if it goes on running with controller.quorum.auto.join.enable=true it joins again",
+            "if it keeps running with controller.quorum.auto.join.enable=true, it joins again",
             "stop it first, or set that to false",
         )
     )
@@ -300,13 +311,13 @@ async def _move(
     if view.quorum is not None and change.is_needed:
         checks += is_dynamic(view)
         if voter is None:
-            checks.append(blocked(f"node {node_id} is no voter"))
+            checks.append(blocked(f"node {node_id} is not a voter"))
         checks += _endpoints(view, endpoints)
         reach, levels = await _is_there(target, view, endpoints)
         checks += reach
         checks.append(
             caution(
-                "the node itself sets back what its own advertised.listeners says",
+                "the node itself writes back the endpoints in its own advertised.listeners",
                 "change its configuration too",
             )
         )
@@ -329,14 +340,14 @@ async def _is_there(
         answer = await question(endpoint, target.access)
         if not answer.is_reached:
             found.append(
-                blocked(f"{shown_endpoint(name, endpoint)} is not reached: {answer.problem}")
+                blocked(f"{shown_endpoint(name, endpoint)} cannot be reached: {answer.problem}")
             )
             continue
         if answer.is_broker:
             found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if answer.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} is of cluster {answer.cluster_id}"))
+            found.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
             continue
         found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
         levels = VersionRange(*answer.offered.supported.get(KRAFT_VERSION, (0, 0)))

@@ -115,7 +115,7 @@ def place(
     racks = _Racks(brokers, chance)
     problem = None
     if replicas <= 0:
-        problem = f"a replication factor of {replicas} is none: it must be positive"
+        problem = f"a replication factor must be positive, not {replicas}"
     elif not any(not broker.is_fenced for broker in brokers):
         problem = "every broker is fenced, or about to shut down, or has only cordoned directories"
     elif replicas > len(brokers):

@@ -63,7 +63,7 @@ class FeaturesDelta:
         name, level = record["name"], record["featureLevel"]
         if name == METADATA_VERSION:
             if level < 1:
-                raise ReplayError(f"metadata.version {level} is none that Kafka ever had")
+                raise ReplayError(f"no Kafka ever had metadata.version {level}")
             self._metadata_version = level
         elif name != KRAFT_VERSION:
             if self._finalized is None:

@@ -28,7 +28,7 @@ def snapshot_records(
     """
     level = image.features.metadata_version if metadata_version is None else metadata_version
     if level is None:
-        raise LossError("without a metadata.version nobody knows the versions of the records")
+        raise LossError("without a metadata.version the versions of the records are unknown")
     yield from image.features.records(level)
     yield from image.cluster.records(level, lost)
     elr_enabled = image.features.is_elr_enabled

@@ -309,7 +309,7 @@ class Connection:
     def _take(self, frame: bytes) -> None:
         """Pair an answer with what was asked first: Kafka answers in order."""
         if not self._waiting:
-            raise ProtocolViolation("an answer that nobody asked for")
+            raise ProtocolViolation("an answer without a request")
         asked = self._waiting[0]
         if frame[:4] != asked.correlation_id.to_bytes(4, "big"):
             raise ProtocolViolation("an answer to another request than the first in line")

@@ -65,7 +65,7 @@ def server_context(settings: Settings) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     asked = settings.get("ssl.client.auth", "none").strip().lower()
     if asked not in _CLIENT_AUTH:
-        raise KeystoreError(f"ssl.client.auth {asked!r} is none of {', '.join(_CLIENT_AUTH)}")
+        raise KeystoreError(f"ssl.client.auth {asked!r} is not one of {', '.join(_CLIENT_AUTH)}")
     _common(context, settings)
     context.verify_mode = _CLIENT_AUTH[asked]
     if context.verify_mode is not ssl.CERT_NONE:

@@ -357,7 +357,7 @@ def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
             continue
         if endpoint.host == ANY_HOST:
             # KafkaConfig takes it; the server ends when it reads the voters.
-            values.problems.append(f"{_VOTERS}: nobody reaches {each!r}")
+            values.problems.append(f"{_VOTERS}: no node can reach {each!r}")
         names = listeners.controllers[:1]
         voters[node_id] = Voter(key=ReplicaKey(node_id), endpoints=dict.fromkeys(names, endpoint))
     return VoterSet(voters)
@@ -402,14 +402,14 @@ def _contradictions(config: NodeConfig) -> list[str]:
         ]
         if BROKER not in config.roles:
             found += [
-                f"listeners: {name} is none of {_NAMES}, and the node is no broker"
+                f"listeners: {name} is not one of {_NAMES}, and the node is not a broker"
                 for name in sorted(bound - set(controllers))
             ]
     elif config.roles:
         if config.node_id in voters:
             found.append(f"only controllers are voters: {_VOTERS} has {config.node_id}")
         found += [
-            f"listeners: {name} is a controller's, and the node is none"
+            f"listeners: {name} belongs to a controller, but the node is not one"
             for name in sorted(bound & set(controllers))
         ]
         if config.auto_join:
@@ -427,7 +427,7 @@ def _of_a_broker(config: NodeConfig) -> list[str]:
         if name not in {listener.name for listener in config.listeners.bound}
     ]
     found += [
-        f"advertised.listeners: nobody reaches {broker.name} at {ANY_HOST}"
+        f"advertised.listeners: no client can reach {broker.name} at {ANY_HOST}"
         for broker in config.listeners.brokers
         if broker.host == ANY_HOST
     ]

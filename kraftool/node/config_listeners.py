@@ -77,7 +77,7 @@ def listeners_of(values: Values) -> Listeners:
         listeners = _parsed(key, values.items(key), protocols, values.problems)
         _judge_names(key, listeners, values.problems)
         values.problems += [
-            f"{key}: nobody reaches {listener.name} at {ANY_HOST}"
+            f"{key}: no node can reach {listener.name} at {ANY_HOST}"
             for listener in listeners
             if listener.host == ANY_HOST
         ]

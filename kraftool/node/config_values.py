@@ -161,7 +161,7 @@ class Values:
             self.problems.append(f"{key}: there is nothing between two commas")
         for each in found:
             if known.only and each and each not in known.only:
-                self.problems.append(f"{key}: {each!r} is none of {', '.join(known.only)}")
+                self.problems.append(f"{key}: {each!r} is not one of {', '.join(known.only)}")
 
     def _text(self, key: str) -> str:
         given = self.given.get(key)

@@ -84,7 +84,7 @@ def read_identity(config: NodeConfig) -> NodeIdentity:
 def _unformatted(directory: str, message: str) -> NotStarted:
     """What to do first is not to format: a voter that is formatted anew loses its vote."""
     if os.path.basename(os.path.abspath(directory)) == METADATA_PARTITION:
-        hint = "that is a metadata partition: log.dirs wants the directory that it lies in"
+        hint = "that is a metadata partition: log.dirs requires the directory above it"
     elif not os.path.isdir(directory):
         hint = "correct log.dirs, or mount its disk; kraftool storage format makes a new node ready"
     elif os.path.isdir(os.path.join(directory, METADATA_PARTITION)):

@@ -115,7 +115,7 @@ class RaftMetrics:
             )
         gauges: tuple[tuple[str, str, float], ...] = (
             ("current_leader", "The leader's id; -1 if unknown", _id(role.leader_id)),
-            ("current_vote", "Whom this node voted for; -1 for nobody", _id(voted and voted.id)),
+            ("current_vote", "Node that this node voted for; -1 for none", _id(voted and voted.id)),
             ("current_epoch", "The quorum epoch", role.epoch),
             ("high_watermark", "Up to where the log is committed; -1 if unknown", known),
             ("log_start_offset", "Where the log begins", log.start_offset),

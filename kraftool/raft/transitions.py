@@ -240,7 +240,7 @@ def _refuse_epoch(before: int, after: int) -> None:
     """An epoch has 32 bits: no single message may bring a quorum to the end of them, after which
     Kafka could not read the directories."""
     if after > LAST_EPOCH or (after > LAST_EPOCH - _ROOM and after - before > _MOST_AT_ONCE):
-        raise ProtocolError(f"epoch {after} after {before} is none that a quorum comes to")
+        raise ProtocolError(f"a quorum cannot reach epoch {after} after {before}")
 
 
 def persist(raft: Raft, role: Role) -> None:

@@ -15,7 +15,7 @@ from kraftool.repair.survey import Survey
 def not_as_planned(host: HostPlan, survey: Survey) -> Iterator[str]:
     """Sentences about what is not as the plan makes it. Empty if all is."""
     if survey.running:
-        yield "a process runs on it: files may change at any time"
+        yield "a process is running on it: files may change at any time"
     if survey.half_done:
         yield f"the plan is half done there: {survey.half_done}"
     for edit in host.edits:
@@ -27,7 +27,7 @@ def not_as_planned(host: HostPlan, survey: Survey) -> Iterator[str]:
 def _problem(edit: Edit, survey: Survey) -> str:
     file = survey.file(edit.target)
     if edit.is_removal:
-        return "" if file is None else "is there: the plan removes it"
+        return "" if file is None else "exists, but the plan removes it"
     if file is None:
         return "is missing"
     if edit.snapshot is not None:

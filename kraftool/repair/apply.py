@@ -150,7 +150,7 @@ class Apply(Repair):
         if not self.is_locked and lock_holder(self.directory.path).state is LockState.HELD:
             raise RepairRefused(
                 f"{self.directory.path} is in use: another process holds its lock",
-                hint="a Kafka or a kraftool node runs on it; stop that first",
+                hint="a Kafka or a kraftool node runs on it. Stop that first",
             )
         self.directory.check_lock_file()
         self.directory.check_writable()
@@ -166,7 +166,7 @@ class Apply(Repair):
             case Stage.UNDOING:
                 raise RepairRefused(
                     f"the plan is half undone in {self.directory.name}",
-                    hint="finish that with recover undo; then it can be applied again",
+                    hint="finish that with recover undo. Then it can be applied again",
                 )
             case Stage.APPLIED:
                 """Nothing is left to do, whatever happened since."""
@@ -188,7 +188,7 @@ class Apply(Repair):
             raise KraftoolError(
                 f"{error.filename or self.directory.path}: {error.strerror or error};"
                 " the plan is half applied",
-                hint="run recover apply again to finish it, or recover undo",
+                hint="run recover apply again to finish it, or run recover undo",
             ) from error
         finally:
             if journal is not None:
@@ -216,17 +216,17 @@ class Apply(Repair):
         at_root = any(directory.folder(edit.target) == directory.path for edit in self.host.edits)
         if at_root and not directory.is_one_file_system():
             raise RepairRefused(
-                f"{directory.partition} is another file system than {directory.path}: a file made"
-                " in one cannot get a name in the other"
+                f"{directory.partition} is on another file system than {directory.path}: a"
+                " file cannot be moved from one to the other"
             )
         kept = sum(edit.before.size for edit in self.host.edits if edit.before is not None)
         made = sum(expected_size(edit, self.directory, self.sources) for edit in self.host.edits)
         free = self.directory.free_bytes()
         if free < kept + made + _ROOM:
             raise RepairRefused(
-                f"{self.directory.path} has {free} bytes free, and {kept + made + _ROOM} are needed"
-                " for the originals and the new files; nothing was changed",
-                hint="make room on that file system first",
+                f"{self.directory.path} has {free} bytes free, but {kept + made + _ROOM} are"
+                " needed for the originals and the new files. Nothing was changed",
+                hint="free space on that file system first",
             )
 
     def _prepare(self, now_ms: int, tool: str, tell: Tell) -> Journal:
@@ -287,7 +287,7 @@ class Apply(Repair):
             if edit.after is not None and fingerprint != edit.after:
                 raise RepairRefused(
                     f"{edit.target.path} became {fingerprint.size} bytes with SHA-256"
-                    f" {fingerprint.sha256[:12]}…, not what the plan says"
+                    f" {fingerprint.sha256[:12]}…, which is not what the plan says"
                 )
             check_content(edit.target, with_new)
         finally:
@@ -332,7 +332,7 @@ class Apply(Repair):
                     f"a node has run on {self.directory.name} since the plan was half applied: it"
                     " wrote its index files again"
                 )
-            raise RepairRefused(reason, hint=f"{hint}; the originals are in {self.backup.path}/old")
+            raise RepairRefused(reason, hint=f"{hint}. The originals are in {self.backup.path}/old")
 
     def _switch(self, journal: Journal, tell: Tell) -> None:
         self._check_unmoved()
@@ -341,7 +341,7 @@ class Apply(Repair):
             is_there = self.directory.fingerprint(change.target) == after
             if not is_there and after and self.backup.fingerprint("new", change.target) != after:
                 raise RepairRefused(
-                    f"{self.backup.path}/new/{change.target.name} is not what was made there",
+                    f"{self.backup.path}/new/{change.target.name} is not what was written there",
                     hint="undo the plan with recover undo, and apply it again",
                 )
         for number, (change, after) in enumerate(steps):

@@ -35,7 +35,7 @@ class Backup:
         self._parts = {name: os.path.join(self.path, name) for name in ("old", "new", "back")}
         for each in (self._above, self.path, *self._parts.values()):
             if os.path.islink(each):
-                raise RepairRefused(f"{each} is a link, and nothing is written behind links")
+                raise RepairRefused(f"{each} is a link, and kraftool writes nothing behind links")
 
     # --- the folder ---------------------------------------------------------------------------
 
@@ -118,8 +118,8 @@ class Backup:
             with_original.close()
         if self.fingerprint("back", target) != wanted:
             raise RepairRefused(
-                f"{self._at('old', target)} is not the original any more",
-                hint="somebody changed the backup, or the disk is failing; nothing was put back",
+                f"{self._at('old', target)} is no longer the original",
+                hint="somebody changed the backup, or the disk is failing. Nothing was restored",
             )
 
     # --- new files ----------------------------------------------------------------------------

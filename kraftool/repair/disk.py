@@ -59,11 +59,11 @@ class DataDirectory:
         with reading(path):
             is_directory = stat.S_ISDIR(os.stat(self.path).st_mode)
         if not is_directory:
-            raise KraftoolError(f"{path} is no directory")
+            raise KraftoolError(f"{path} is not a directory")
         if os.path.islink(self.partition):
             raise RepairRefused(
-                f"{self.partition} is a link, and nothing is written behind links",
-                hint="name the directory that holds the folder itself, as metadata.log.dir does",
+                f"{self.partition} is a link, and kraftool writes nothing behind links",
+                hint="name the directory that contains the folder itself, as in metadata.log.dir",
             )
 
     def at(self, target: PlanFile) -> str:
@@ -81,12 +81,14 @@ class DataDirectory:
         except FileNotFoundError:
             return None
         if not stat.S_ISREG(status.st_mode):
-            raise RepairRefused(f"{path} is {_word(status)}: it is neither read nor replaced")
+            raise RepairRefused(
+                f"{path} is {_word(status)}: kraftool neither reads nor replaces it"
+            )
         try:
             return self.files.open_itself(path)
         except OSError as error:
             if error.errno == errno.ELOOP:
-                raise RepairRefused(f"{path} is a link: it is not followed") from None
+                raise RepairRefused(f"{path} is a link: kraftool does not follow it") from None
             raise KraftoolError(
                 f"{path} cannot be read: {error.strerror}", hint=hint_for(error)
             ) from error
@@ -167,7 +169,9 @@ class DataDirectory:
         """Raise RepairRefused where `.lock` is there and no file: to lock it is to write it."""
         path = os.path.join(self.path, LOCK)
         if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
-            raise RepairRefused(f"{path} is {_word(os.lstat(path))}: it is not taken as a lock")
+            raise RepairRefused(
+                f"{path} is {_word(os.lstat(path))}: kraftool does not use it as a lock"
+            )
 
     def check_writable(self) -> None:
         """Raise KraftoolError where no file can be made: a dry run shall not promise it."""
@@ -229,8 +233,8 @@ def hint_for(error: BaseException | None) -> str:
         return f"run as the user that Kafka runs as{_owner_of(error.filename)}, or as root"
     if isinstance(error, OSError) and error.errno == errno.EROFS:
         return (
-            "the file system is read-only: mount it to be written; if it was and became so by"
-            " itself, look for the disk's errors first (dmesg)"
+            "the file system is read-only: mount it for writing. If it became read-only by"
+            " itself, look for disk errors first (dmesg)"
         )
     return ""
 
@@ -252,7 +256,7 @@ def _owner_of(path: str | None) -> str:
 
 
 def _word(status: os.stat_result) -> str:
-    return "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
+    return "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
 
 
 def fingerprint_of(file: OpenFile) -> Fingerprint:

@@ -178,7 +178,7 @@ def _values(members: Mapping[str, DocumentMember], told: Any, where: str) -> dic
         if key not in members:
             raise DocumentError(
                 f"{where} has an unknown key {str(key)[:60]!r}",
-                hint=f"known are {', '.join(members)}; a newer kraftool may know more",
+                hint=f"known keys are {', '.join(members)}; a newer kraftool may know more",
             )
     values = {}
     for key, member in members.items():
@@ -221,13 +221,13 @@ def _word(kind: type[Enum], told: Any, where: str) -> Enum:
         return kind(told)
     except ValueError:
         known = ", ".join(str(enum.value) for enum in kind)
-        raise DocumentError(f"{where} is {str(told)[:60]!r}, and none of {known}") from None
+        raise DocumentError(f"{where} is {str(told)[:60]!r}, but must be one of {known}") from None
 
 
 def _scalar(kind: Any, told: Any, where: str) -> Any:
     if kind is int:
         if isinstance(told, bool) or not isinstance(told, int) or abs(told) > _LARGEST:
-            raise DocumentError(f"{where} is not a whole number of 64 bits")
+            raise DocumentError(f"{where} is not an integer of 64 bits")
     elif kind is bool:
         if not isinstance(told, bool):
             raise DocumentError(f"{where} is not true or false")

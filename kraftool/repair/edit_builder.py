@@ -115,7 +115,7 @@ def removed(survey: Survey, name: str, why: str) -> Edit | None:
 
 def epochs_removed(survey: Survey) -> tuple[Edit, ...]:
     """leader-epoch-checkpoint goes: Kafka makes it anew of the log, and would believe this one."""
-    edit = removed(survey, LEADER_EPOCHS.name, "Kafka makes it anew of the log")
+    edit = removed(survey, LEADER_EPOCHS.name, "Kafka recreates it from the log")
     return (edit,) if edit is not None else ()
 
 
@@ -158,7 +158,7 @@ def voters_appended(survey: Survey, frame: Frame, why: str) -> tuple[Edit, ...]:
     target = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(frame.offset, ".log"))
     edits: list[Edit] = []
     if survey.log is not None:
-        edits += cut_at_break(survey, survey.log, "no whole batch stands there")
+        edits += cut_at_break(survey, survey.log, "there is no whole batch there")
         broken = survey.log.broken
         last = survey.log.segments[-1:] if broken is None else (broken.segment,)
         edits += indexes_removed(survey, last)
@@ -206,7 +206,7 @@ def segments_removed(survey: Survey, segments: Iterable[int], why: str) -> tuple
 def indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
     """The indexes of changed segments go: Kafka makes them of the log."""
     found = [
-        removed(survey, write_segment_name(segment, suffix), "Kafka makes it anew of the log")
+        removed(survey, write_segment_name(segment, suffix), "Kafka recreates it from the log")
         for segment in segments
         for suffix in (".index", ".timeindex", ".txnindex")
     ]

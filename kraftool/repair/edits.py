@@ -102,7 +102,7 @@ def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirector
             there,
             sources[name],
             hint=f"give --source {name}=PATH, a copy of {name}'s directory from before {name} was"
-            " started again; without one, run recover collect and recover plan again",
+            " started again. Without one, run recover collect and recover plan again",
         )
 
 
@@ -114,7 +114,7 @@ def is_index(target: PlanFile) -> bool:
 def check_as_planned(
     host: HostPlan,
     directory: DataDirectory,
-    hint: str = "nothing was changed; run recover collect and recover plan again",
+    hint: str = "nothing was changed. Run recover collect and recover plan again",
 ) -> None:
     """Refuse a directory whose files are not what they were when the plan was made."""
     relied_on = [(each.target, each.fingerprint) for each in host.expected]
@@ -131,15 +131,16 @@ def check_as_planned(
                 hint=hint,
             )
         if not directory.inventory():
-            hint = f"nothing was changed; is it the right directory? {host.name}'s was {host.path}"
+            hint = f"nothing was changed. Is it the right directory? {host.name}'s was {host.path}"
         if fingerprint is None:
-            reason = f"{path} is not there, and it was when the plan was made"
+            reason = f"{path} does not exist, but it did when the plan was made"
         elif wanted is None:
-            reason = f"{path} is there, and it was not when the plan was made"
+            reason = f"{path} exists, but it did not when the plan was made"
         else:
             reason = (
-                f"{path} is not what it was when the plan was made: {fingerprint.size} bytes with"
-                f" SHA-256 {fingerprint.sha256[:12]}…, not {wanted.size} with {wanted.sha256[:12]}…"
+                f"{path} is not what it was when the plan was made: it has {fingerprint.size}"
+                f" bytes with SHA-256 {fingerprint.sha256[:12]}…, not {wanted.size} with"
+                f" {wanted.sha256[:12]}…"
             )
         raise RepairRefused(reason, hint=hint)
 
@@ -160,10 +161,10 @@ def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:
         )
         if acts and f"{METADATA_FOLDER}/{name}" not in known:
             raise RepairRefused(
-                f"{directory.partition}/{name} is there, and the plan does not know it: Kafka would"
-                " act on it when it starts",
-                hint="nothing was changed; run recover collect and recover plan again, or take it"
-                " away if it is none of Kafka's",
+                f"the plan does not know {directory.partition}/{name}: Kafka would use it when"
+                " it starts",
+                hint="nothing was changed. Run recover collect and recover plan again, or remove"
+                " the file if it does not belong to Kafka",
             )
 
 
@@ -195,14 +196,14 @@ def _opened(piece: Piece, directory: DataDirectory) -> OpenFile:
     assert piece.file is not None, "a restored segment is made of files"
     file = directory.open(piece.file)
     if file is None:
-        raise RepairRefused(f"{directory.at(piece.file)} is not there")
+        raise RepairRefused(f"{directory.at(piece.file)} does not exist")
     return file
 
 
 def _slice(piece: Piece, target: PlanFile, directory: DataDirectory) -> Iterator[bytes]:
     file = directory.open(target)
     if file is None:
-        raise RepairRefused(f"{directory.at(target)} is not there")
+        raise RepairRefused(f"{directory.at(target)} does not exist")
     try:
         at = piece.start
         while at < piece.end:
@@ -266,5 +267,5 @@ def _check_text(path: str, problems: tuple[KraftoolError, ...]) -> None:
 
 def _unsound(path: str, reason: str) -> RepairRefused:
     return RepairRefused(
-        f"what the plan makes is not sound, and nothing was changed: {path}: {reason}"
+        f"the plan's result is not sound, and nothing was changed: {path}: {reason}"
     )

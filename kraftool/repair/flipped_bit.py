@@ -65,14 +65,14 @@ class FlippedBit:
         batch = f"in the batch of offset {self.base_offset}{last}"
         if not self.bits:
             return (
-                f"{where} {batch}: with it put back the batch follows the one before it and the"
-                " next one follows it, and its CRC, which does not cover the field, is right"
+                f"{where} {batch}. With the bit restored, the batch fits the one before it and"
+                " the next one, and its CRC, which does not cover the field, is right"
             )
         chance = (1 << 32) // self.bits
         return (
-            f"{where} {batch}: only with it put back CRC-32C is right. The batch then decodes and"
-            f" fits its neighbours. Other damage looks like this by chance once in {chance:,} cases"
-            f" ({self.bits} bits / 2^32)"
+            f"{where} {batch}. Only with the bit restored is the CRC-32C right. The batch then"
+            " decodes and fits its neighbours. Other damage looks like this by chance in one"
+            f" of {chance:,} cases ({self.bits} bits / 2^32)"
         )
 
 

@@ -22,7 +22,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
             raise RepairRefused(f"the plan has no host {name}", hint=f"its hosts are {known}")
         if not _may_be(host, identity):
             raise RepairRefused(
-                f"{directory.name} is {_words(identity)}, and {name} is {_words(host.identity)}"
+                f"{directory.name} is {_words(identity)}, but {name} is {_words(host.identity)}"
             )
         return host
     if identity == DirectoryIdentity():
@@ -33,13 +33,15 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
             return unknown[0]
         if not directory.inventory():
             raise RepairRefused(
-                f"{directory.name} does not say whose it is: nothing in it is a node's metadata",
-                hint=f"is it the right directory? {'; '.join(_places(plan))}. If it is, tell whose"
-                " with --host",
+                f"{directory.name} does not show which node it belongs to: nothing in it is a"
+                " node's metadata",
+                hint=f"is it the right directory? {'; '.join(_places(plan))}. If it is, name its"
+                " host with --host",
             )
         raise RepairRefused(
-            f"{directory.name} does not say whose it is: meta.properties is missing or damaged",
-            hint=f"tell with --host, one of {', '.join(each.name for each in plan.hosts)}",
+            f"{directory.name} does not show which node it belongs to: meta.properties is"
+            " missing or damaged",
+            hint=f"name its host with --host, one of {', '.join(each.name for each in plan.hosts)}",
         )
     fitting = [host_plan for host_plan in plan.hosts if _is(host_plan, identity)]
     if len(fitting) == 1:
@@ -47,7 +49,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
     if fitting:
         raise RepairRefused(
             f"{directory.name} may be {' or '.join(each.name for each in fitting)}",
-            hint="tell with --host",
+            hint="name its host with --host",
         )
     known = "; ".join(f"{each.name} is {_words(each.identity)}" for each in plan.hosts)
     raise RepairRefused(
@@ -59,7 +61,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
 def _places(plan: Plan) -> Iterator[str]:
     """Where the plan's directories were read."""
     for host in plan.hosts:
-        yield f"{host.name}'s was {host.path or 'not told'}"
+        yield f"{host.name}'s was {host.path or 'not recorded'}"
 
 
 def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[object, object]]:

@@ -45,7 +45,7 @@ def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int,
         broken = host.survey.log.broken if host.survey.log is not None else None
         if host.node_id is not None and standing.votes(host) and broken is not None and broken.torn:
             # After a crash nothing that was confirmed is in it. But something went wrong here.
-            reason = "has a log with a torn tail, and it may have had more"
+            reason = "has a log with a torn tail, and may have had more"
             forgot.setdefault(host.node_id, reason)
     lost = {voter.id for voter in standing.lost}
     return {each: forgot[each] for each in sorted(forgot) if each not in lost}
@@ -88,9 +88,9 @@ def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
         "each other" if known.case.voters.ids <= given else "a voter whose directory was not given"
     )
     text = (
-        f"possible: nothing is lost{', ' if condition else ''}{condition}, unless a directory is an"
-        f" old copy or lost its end: {reasons}. What such a voter confirmed with {whom} is in no"
-        " directory here"
+        f"possible: nothing is lost{', ' if condition else ''}{condition}, unless a directory"
+        f" is an old copy or lost its end: {reasons}. No directory here has what such a voter"
+        f" confirmed with {whom}"
     )
     return replace(plan, loss=replace(plan.loss, verdict=LossBound.POSSIBLE, text=text))
 

@@ -58,9 +58,9 @@ def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
         return
     lowest = min(able, key=lambda each: able[each].epoch)
     raise PlanRefused(
-        f"epoch {epoch} was led, or may have been, and {_nodes(able)} could elect another leader of"
-        f" it: this plan leaves node {lowest} in epoch {able[lowest].epoch}",
-        hint="give the directories of the other voters, too; or rebuild this node from another one,"
+        f"epoch {epoch} had a leader, or may have had one, and {_nodes(able)} could elect"
+        f" another leader in it: this plan leaves node {lowest} in epoch {able[lowest].epoch}",
+        hint="give the directories of the other voters too. Or rebuild this node from another one,"
         f" which raises its epoch: --set rebuild={lowest}",
     )
 

@@ -217,7 +217,7 @@ class LogPass:
         self._segment = segment = _Passing(file)
         if self.broken is None and base != self._follows().next_offset:
             self._take_held()
-            reason = f"it begins with offset {base} where {self.next_offset} comes"
+            reason = f"it begins with offset {base}, but {self.next_offset} comes next"
             self._break(segment, 0, reason, reach=OffsetBounds(line=base, end=base))
         elif self.broken is not None and base > self.next_offset:  # its name tells of those before
             self.broken = replace(self.broken, torn=False)
@@ -307,7 +307,7 @@ class LogPass:
         held = self._held
         if held is not None and self._is_from_nowhere(held.batch, known_epoch):
             epoch = held.batch.epoch
-            reason = f"epoch {epoch} begins with records, and not with a LeaderChange"
+            reason = f"epoch {epoch} begins with records, not with a LeaderChange"
             self._break_at_held(held, reason)
         self._take_held()
 

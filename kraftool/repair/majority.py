@@ -106,14 +106,14 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
     if not choice.state.whole:
         yield Risk(
             word=Acceptance.INCOMPLETE.value,
-            text=f"the state of {choice.source.name} lacks what came before its log",
+            text=f"the state of {choice.source.name} lacks the records before its log",
         )
     for lost in choice.lost_records:
         if lost.host != choice.source.name or standing.request.rollback is None:
             told = many(lost.end_offset - lost.first_offset, "record")
             yield Risk(
                 word=Acceptance.AHEAD.value,
-                text=f"{lost.host} has {told} from offset {lost.first_offset} on that will be gone",
+                text=f"{lost.host} has {told} from offset {lost.first_offset} on that will be lost",
             )
     if standing.request.rollback is not None:
         yield Risk(
@@ -124,7 +124,7 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
     if choice.jumps and log is not None and log.open_transaction is not None:
         yield Risk(
             word=Acceptance.OPEN_TRANSACTION.value,
-            text=f"a metadata transaction is open since offset {log.open_transaction}; its records"
+            text=f"a metadata transaction is open since offset {log.open_transaction}. Its records"
             " are given up, as a new leader would abort it",
         )
     if standing.kraft_version > 0:
@@ -151,21 +151,21 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         )
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
-            text=f"unbounded and undetectable: {why}, so that they may have committed records that"
-            " no directory given here has",
+            text=f"unbounded and undetectable: {why}, so they may have committed records that no"
+            " directory given here has",
             records=records,
         )
     if records:
         return PlannedLoss(
             verdict=LossBound.BOUNDED,
-            text="bounded: what is listed, and nothing else. Every committed record is on a"
-            " directory that was given, since the lost voters were no majority",
+            text="bounded: only what is listed. Every committed record is in a directory that was"
+            " given, because the lost voters were not a majority",
             records=records,
         )
     return PlannedLoss(
         verdict=LossBound.NONE,
-        text="none: the lost voters were no majority, so that every committed record is on a"
-        " directory that was given, and the outcome has all that those have",
+        text="none: the lost voters were not a majority. Every committed record is in a directory"
+        " that was given, and the result has all records that those have",
     )
 
 
@@ -189,7 +189,7 @@ def _host_plan(choice: Choice, host: Host) -> HostPlan:
     if host is choice.seed:
         edits += _seed_edits(choice)
     elif _must_be_wiped(choice, host):
-        edits += removals(host.survey, "the node fetches everything anew", _EVERYTHING)
+        edits += removals(host.survey, "the node fetches everything again", _EVERYTHING)
     if choice.is_fenced and not host.survey.meta_complaint:
         edits.append(_fenced(choice, host))
     voter = RequiredSetting(key=STATIC_VOTERS, value=static_voter(choice.voter))
@@ -240,7 +240,7 @@ def _leading(choice: Choice) -> Iterable[Edit]:
     if choice.jumps:
         source = choice.source.name if choice.source is not choice.seed else ""
         yield jump_snapshot(choice.state, source, frame)
-        yield from removals(survey, "the checkpoint holds all of it")
+        yield from removals(survey, "the checkpoint has all of it")
     else:
         if choice.method is Method.APPEND:
             why = f"node {choice.voter.id} is the only voter"
@@ -251,7 +251,7 @@ def _leading(choice: Choice) -> Iterable[Edit]:
         frame.epoch,
         choice.standing.kraft_version,
         [choice.voter.id],
-        "above every epoch in which anybody may have voted; no vote is promised in it",
+        "above every epoch in which any node may have voted; no vote was promised in it",
     )
 
 
@@ -264,7 +264,10 @@ def _fenced(choice: Choice, host: Host) -> Edit:
         directory_id=identity.directory_id or None,
     )
     return meta_properties_of(
-        host.survey, meta, choice.standing.request.now_ms, "nodes of the old cluster id are refused"
+        host.survey,
+        meta,
+        choice.standing.request.now_ms,
+        "nodes with the old cluster id are refused",
     )
 
 

@@ -27,39 +27,41 @@ def summary(choice: Choice) -> tuple[str, ...]:
     if choice.method is Method.APPEND:
         told.append(
             f"Node {seed} gets a record at the end of its log, in the new epoch"
-            f" {choice.frame.epoch}, that makes it the only voter. Nobody given here is ahead."
+            f" {choice.frame.epoch}, that makes it the only voter. No node given here is ahead"
+            " of it."
         )
     elif choice.method is Method.SNAPSHOT_JUMP:
         told.append(
-            f"Node {seed} goes on as the only voter from a checkpoint of the whole state at offset"
-            f" {choice.state_offset}. It is stored as offset {choice.frame.offset}, epoch"
-            f" {choice.frame.epoch}: higher than on any node. Every other node takes it from there."
+            f"Node {seed} continues as the only voter from a checkpoint of the whole state at"
+            f" offset {choice.state_offset}. It is stored as offset {choice.frame.offset},"
+            f" epoch {choice.frame.epoch}: higher than on any node. Every other node fetches"
+            " it from there."
         )
     else:
         told.append(
-            f"kraft.version is 0: the voters are the setting controller.quorum.voters, which names"
-            f" node {seed} alone from now on, on every controller and broker."
+            "kraft.version is 0: the voters are the setting controller.quorum.voters. From"
+            f" now on it names only node {seed}, on every controller and broker."
         )
         if choice.jumps:
             told.append(
-                f"Its log may not be the one to go on with: it goes on from a checkpoint of the"
-                f" whole state at offset {choice.state_offset}, under the offset"
-                f" {choice.frame.offset} and the epoch {choice.frame.epoch}."
+                "Its log may not be the right one to continue with. It continues from a"
+                f" checkpoint of the whole state at offset {choice.state_offset}, stored as"
+                f" offset {choice.frame.offset}, epoch {choice.frame.epoch}."
             )
     if choice.source is not choice.seed:
         told.append(
             f"The state is {choice.source.name}'s, up to offset {choice.state_offset} of epoch"
-            f" {choice.state.last_epoch}; node {seed} itself {_end(choice.seed)}."
+            f" {choice.state.last_epoch}. Node {seed} itself {_end(choice.seed)}."
         )
     told += [
-        f"The record at offset {each.offset} does not fit the state ({each.text}), and may be what"
-        " kills controllers: the checkpoint is without it."
+        f"The record at offset {each.offset} does not fit the state ({each.text}), and may be"
+        " what stops controllers. The checkpoint does not include it."
         for each in choice.left_out
     ]
     if choice.is_fenced:
         told.append(
-            f"All kept nodes get the cluster id {choice.cluster_id}, so that nodes with the old one"
-            " cannot reach them. Nodes that are not in this plan must be formatted anew."
+            f"All kept nodes get the cluster id {choice.cluster_id}, so nodes with the old one"
+            " cannot join them. Nodes that are not in this plan must be formatted again."
         )
     return tuple(told)
 
@@ -70,16 +72,17 @@ def _what_happened(standing: QuorumAssessment) -> str:
     if standing.is_lost:
         are = f"{listed(each.id for each in lost)} {'are' if len(lost) > 1 else 'is'}"
         return (
-            f"Of the voters {ids}, {are} lost: the others are no majority, and nobody can be"
-            " elected."
+            f"Of the voters {ids}, {are} lost. The others are not a majority and cannot elect"
+            " a leader."
         )
     if len(gone) == len(standing.voters):
         return f"Of the voters {ids}, none has a whole log any more."
     if len(standing.voters) - len(gone) < standing.majority:
         have = f"{listed(each.id for each in gone)} {'have' if len(gone) > 1 else 'has'}"
-        return f"Of the voters {ids}, {have} no whole log any more: the others are no majority."
+        return f"Of the voters {ids}, {have} no whole log any more. The others are not a majority."
     return (
-        f"No majority of the voters {ids} is lost: one is to lead alone all the same, as was asked."
+        f"No majority of the voters {ids} is lost. One is to lead alone anyway, because you"
+        " asked for it."
     )
 
 
@@ -87,17 +90,17 @@ def why_seed(choice: Choice) -> str:
     """Why this one."""
     end = choice.seed.survey.end
     if choice.standing.request.seed is not None:
-        return f"it was asked for; it {_end(choice.seed)}"
+        return f"you asked for it; it {_end(choice.seed)}"
     others = [host for host in choice.standing.present if host is not choice.seed]
     if not others:
         return (
-            "it is the only voter whose directory is left; it can be trusted up to offset"
+            "it is the only voter whose directory is left; it is readable up to offset"
             f" {end.offset} of epoch {end.epoch}"
         )
     rest = ", ".join(f"{other.name} {_end(other)}" for other in others)
     return (
-        f"of the voters that are left it has the last valid epoch {end.epoch}, and in it the"
-        f" longest intact log, up to offset {end.offset}; {rest}"
+        f"of the remaining voters it has the last valid epoch {end.epoch}, and the longest"
+        f" intact log in it, up to offset {end.offset}; {rest}"
     )
 
 
@@ -113,32 +116,32 @@ def why_quarantined(choice: Choice) -> str:
     old = choice.standing
     if old.kraft_version == 0:
         return (
-            f"with its old settings it and others of the old voters elect one another"
-            f" ({old.majority} of {len(old.voters)} are enough), and node {choice.voter.id} dies of"
-            " their records"
+            "with its old settings it and others of the old voters can elect a leader among"
+            f" themselves ({old.majority} of {len(old.voters)} are enough), and node"
+            f" {choice.voter.id} exits when it reads their records"
         )
     why = (
-        f"it goes by the old voters, of whom {old.majority} of {len(old.voters)} elect one another"
-        f" without node {choice.voter.id}"
+        f"it uses the old voter set, of which {old.majority} of {len(old.voters)} can elect a"
+        f" leader without node {choice.voter.id}"
     )
     if choice.is_fenced:
-        return f"{why}; with the old cluster id that quorum stays apart from this one"
+        return f"{why}. With the old cluster id that quorum stays separate from this one"
     if choice.jumps:
         return (
-            f"{why}, as long as it cannot reach that node; once it can, it takes the checkpoint and"
-            " is a voter no more"
+            f"{why}, as long as it cannot reach that node. Once it can, it fetches the"
+            " checkpoint and is no longer a voter"
         )
-    return f"{why}; an append does not keep it from that"
+    return f"{why}. An appended record does not prevent that"
 
 
 def how_it_returns(choice: Choice, node_id: int) -> str:
     """What makes it safe again."""
     if choice.static:
         return (
-            "empty its __cluster_metadata-0, add it to controller.quorum.voters on all nodes (a"
-            " controller that is not named there does not start), and restart all of them. One at a"
-            " time, and the next one only when it has caught up: two empty ones are a majority of"
-            " three that has nothing"
+            "empty its __cluster_metadata-0, add it to controller.quorum.voters on all nodes"
+            " (a controller that is not named there does not start), and restart all of them."
+            " Do this for one at a time, and for the next one only when it has caught up: two"
+            " empty ones are a majority of three without any records"
         )
     anew = (
         "format an empty directory for this cluster (kraftool format -N), start it, and once it has"
@@ -147,9 +150,9 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
     if choice.is_fenced or not choice.jumps:
         return f"only wiped: {anew}"
     return (
-        f"wiped: {anew}. Its old directory may also be started while node {choice.voter.id} leads"
-        " and can be reached, one old voter after the other, each when the one before follows: it"
-        " takes the checkpoint; then add-controller"
+        f"wiped: {anew}. You can also start its old directory while node {choice.voter.id}"
+        " leads and can be reached. Start one old voter after another, each when the previous"
+        " one follows. It fetches the checkpoint. Then run add-controller"
     )
 
 
@@ -173,15 +176,16 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
     yield PlanStep(
         action=Action.STOP,
         hosts=names,
-        text="stop every controller and every broker, and whatever would start them again: nodes"
-        " that run while another epoch begins under them can die of it",
+        text="stop every controller and every broker, and whatever could start them again: a node"
+        " that runs while another epoch begins can exit because of it",
     )
     if lost or left:
         text = "keep any surviving disks of the lost voters offline; see quarantine"
         if left:
             text = (
-                f"the old voters stay off, also those that are left: {choice.standing.majority} of"
-                " them elect one another; see quarantine for how each comes back"
+                "keep the old voters offline, including the surviving ones:"
+                f" {choice.standing.majority} of them can elect a leader. See quarantine for"
+                " how each comes back"
             )
         yield PlanStep(action=Action.KEEP_STOPPED, hosts=(*lost, *left), text=text)
     if choice.static:
@@ -189,8 +193,8 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
             action=Action.CONFIGURE,
             hosts=names,
             text=f"set controller.quorum.voters={static_voter(choice.voter)} in every"
-            " server.properties, also of nodes that are not in this plan, before anything is"
-            " started",
+            " server.properties before you start anything, also on nodes that are not in this"
+            " plan",
         )
     yield from _apply(choice)
     seed = choice.seed
@@ -202,7 +206,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
     yield PlanStep(
         action=Action.CHECK,
         hosts=(seed.name,),
-        text="it has to lead, as the only voter, before anything else is started",
+        text="it must lead, as the only voter, before you start anything else",
         commands=(f"kraftool quorum describe --status --bootstrap-controller {_address(choice)}",),
     )
     yield from _more_controllers(choice)
@@ -221,15 +225,15 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
 def _apply(choice: Choice) -> Iterator[PlanStep]:
     source = ""
     if choice.source is not choice.seed:
-        yield copy_step(choice.source, choice.seed, "; the state is made of it")
+        yield copy_step(choice.source, choice.seed, "; the plan makes the state from it")
         source = source_option(choice.source)
     for host in _edited(choice):
         own = source if host is choice.seed else ""
         yield PlanStep(
             action=Action.APPLY,
             hosts=(host.name,),
-            text="as the user that Kafka runs as; it keeps a backup, and can be undone until the"
-            " quorum has moved on",
+            text="run it as the user that Kafka runs as. It keeps a backup, and you can undo it"
+            " until a node has run on the directory",
             commands=(f"kraftool recover apply {_PLAN} --dir {host.survey.directory}{own}",),
         )
 
@@ -252,7 +256,7 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
     if choice.static:
         yield PlanStep(
             action=Action.RUN,
-            text="to have three controllers again, see how each comes back under quarantine",
+            text="to have three controllers again, see quarantine for how each comes back",
         )
         return
     yield PlanStep(
@@ -270,8 +274,8 @@ def _bootstrap(choice: Choice) -> PlanStep:
     return PlanStep(
         action=Action.CONFIGURE,
         hosts=tuple(host.name for host in choice.standing.hosts),
-        text="name the controllers that there are now in controller.quorum.bootstrap.servers of"
-        " every server.properties: brokers find a new leader only through this setting",
+        text="name the current controllers in controller.quorum.bootstrap.servers of every"
+        " server.properties: brokers find a new leader only through this setting",
     )
 
 
@@ -282,9 +286,9 @@ def _brokers(choice: Choice) -> Iterator[PlanStep]:
     yield PlanStep(
         action=Action.RESTART,
         hosts=tuple(f"node-{broker}" for broker in choice.state.brokers),
-        text=f"start broker {brokers} last; one that still runs is restarted, or its epoch is"
-        " refused for ever. Partitions of topics that the state does not have (it has"
-        f" {choice.state.topics}) are renamed to -stray folders: keep those",
+        text=f"start broker {brokers} last. Restart one that still runs, because the controller"
+        " refuses its epoch forever. Partitions of topics that the state does not have (it"
+        f" has {choice.state.topics}) are renamed to -stray folders: keep those",
     )
 
 

@@ -108,7 +108,7 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     _refuse_unknown_voters(standing, real)
     told: Iterable[str] = ()
     if asked:
-        told = beside(standing, standing.hosts, "has only what was asked for", real)
+        told = beside(standing, standing.hosts, "only includes what you asked for", real)
     fallen = list(_given_up(standing, order, real))
     risks = [
         *common_risks(standing),
@@ -179,8 +179,8 @@ def beside(
     except KraftoolError as error:
         found = [error.message]
     for text in found:
-        then = "Plan again for that, before the node is started."
-        yield f"Not mended by this plan, which {why}: {text}. {then}"
+        then = "Plan again for that, before you start the node."
+        yield f"This plan, which {why}, does not repair this: {text}. {then}"
 
 
 def _refuse_twice(mends: Sequence[Mend]) -> None:
@@ -212,7 +212,8 @@ def _refuse_broken(standing: QuorumAssessment) -> None:
         state = host.survey.state
         if is_voter(host, standing.voters) and state is not None and not state.whole:
             raise PlanRefused(
-                f"{host.name}: its state is not whole: {state.complaint or 'its begin is missing'}",
+                f"{host.name}: its state is not whole:"
+                f" {state.complaint or 'its beginning is missing'}",
                 hint="rebuild it from another node's directory: --set rebuild=ID",
             )
 
@@ -224,16 +225,16 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         there = {each.node_id for each in standing.present}
         absent = [voter.id for voter in standing.voters if voter.id not in there]
         raise PlanRefused(
-            f"of the voters {ids} only {present} have a directory with metadata that is theirs",
-            hint="kraftool diff-voters and doctor tell about the others; where they are lost, say"
-            f" so: --set lost={','.join(map(str, absent))}",
+            f"of the voters {ids} only {present} have a directory with their own metadata",
+            hint="run kraftool diff-voters and doctor for the others. If they are lost, declare"
+            f" it: --set lost={','.join(map(str, absent))}",
         )
     for host in standing.hosts:
         if not standing.voters and host.had_records and host.lost_log:
             raise unknown_voters(f"{host.name}: its log {host.lost_log}, maybe a voter's")
     odd = [
         f"{host.name} has a record at offset {misfit.offset} that does not fit the state"
-        f" ({misfit.text}). If controllers die at it: --set poison={misfit.offset}"
+        f" ({misfit.text}). If controllers exit at it: --set poison={misfit.offset}"
         for host in standing.hosts
         for misfit in (host.survey.log.misfits if host.survey.log is not None else ())
     ]
@@ -247,12 +248,12 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         fallen.append(((risks[-1],), None))
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
-    told += " If they have no leader all the same: kraftool quorum health"
+    told += " If they still have no leader: kraftool quorum health"
     told += " asks the running controllers, kraftool doctor compares settings and files."
     if order is not None and order.first:
         told = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
     elif fallen:
-        told = "No file needs a repair, and no repair brings back what is missing:"
+        told = "No file needs a repair, and no repair can restore what is missing:"
         told += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
     return Plan(
         schema_version=SCHEMA_VERSION,
@@ -300,8 +301,8 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
         )
     else:
         yield told + (
-            "once there is a leader, start a new controller with its id; it takes its place in"
-            " controller.quorum.voters."
+            "once there is a leader, start a new controller with its id. It replaces the"
+            " voter in controller.quorum.voters."
         )
 
 
@@ -378,7 +379,7 @@ def _loss(
             records=lost,
         )
     if not lost:
-        text = "none: no record that can be trusted is given up"
+        text = "none: no readable record is given up"
         if is_unchanged:
             text = "none: nothing is changed"
         if order is not None and order.first:
@@ -386,8 +387,8 @@ def _loss(
         return PlannedLoss(verdict=LossBound.NONE, text=text)
     return PlannedLoss(
         verdict=LossBound.BOUNDED,
-        text="bounded: the records that are listed are given up on those nodes; the quorum loses"
-        " them only where no majority has them",
+        text="bounded: the listed records are given up on those nodes. The quorum loses them only"
+        " if no majority has them",
         records=lost,
     )
 
@@ -436,14 +437,14 @@ def _steps(
         yield PlanStep(
             action=Action.STOP,
             hosts=tuple(by_name),
-            text="stop every controller and every broker, and whatever would start them again: who"
-            " runs meanwhile may elect one another over a log that is shorter",
+            text="stop every controller and every broker, and whatever could start them again:"
+            " running nodes may elect a leader over a shorter log",
         )
     else:
         yield PlanStep(
             action=Action.STOP,
             hosts=tuple(mended),
-            text="stop the node, and whatever would start it again"
+            text="stop the node, and whatever could start it again"
             + ("; the others can keep running" if runs else ""),
         )
     for mend in mends:
@@ -464,7 +465,7 @@ def _steps(
             yield PlanStep(
                 action=Action.APPLY,
                 hosts=(name,),
-                text="as the user that Kafka runs as; it keeps a backup",
+                text="run it as the user that Kafka runs as. It keeps a backup",
                 commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
             )
     if first:
@@ -473,7 +474,7 @@ def _steps(
         yield PlanStep(
             action=Action.START,
             hosts=tuple(by_name) if stops_all else tuple(mended),
-            text="start the controllers, and once they have a leader the brokers",
+            text="start the controllers. Once they have a leader, start the brokers",
         )
     yield PlanStep(
         action=Action.CHECK,

@@ -14,25 +14,25 @@ from kraftool.reports.text.words import many
 def survey_lines(survey: Survey) -> Iterator[str]:
     """What was found in one directory."""
     identity, end = survey.identity, survey.end
-    who = f"node {survey.node_id}" if survey.node_id is not None else "a node that is not known"
+    who = f"node {survey.node_id}" if survey.node_id is not None else "an unknown node"
     log = survey.log
     if survey.log is None and not survey.snapshots:
         yield f"{survey.path}: {who}, without metadata"
     else:
         yield (
-            f"{survey.path}: {who} of cluster {identity.cluster_id or 'that is not known'},"
-            f" readable up to offset {end.offset} of epoch {end.epoch}"
+            f"{survey.path}: {who} of cluster {identity.cluster_id or 'unknown'}, readable up"
+            f" to offset {end.offset} of epoch {end.epoch}"
         )
     if survey.running:
-        yield "  a process runs on it: stop it and collect again, or the plan will not fit"
+        yield "  a process is running on it: stop it and collect again, or the plan will not fit"
     for complaint in complaints(survey):
         yield f"  {complaint}"
     if log is not None and log.open_transaction is not None:
         yield f"  a metadata transaction is open since offset {log.open_transaction}"
     then = survey.earlier
     if then is not None and not (then.whole and then.records_sha256):
-        why = then.complaint or "what came before the log is missing"
-        yield f"  the state at offset {then.end_offset} cannot be had from it: {why}"
+        why = then.complaint or "the records before the log are missing"
+        yield f"  it does not have the state at offset {then.end_offset}: {why}"
 
 
 def complaints(survey: Survey) -> Iterator[str]:
@@ -47,14 +47,14 @@ def complaints(survey: Survey) -> Iterator[str]:
     if survey.quorum_state.missing and log is not None:
         yield "quorum-state is missing"
     if log is None and any(surveyed_snapshot.offset > 0 for surveyed_snapshot in survey.snapshots):
-        yield "there is no segment of a log beside the snapshots"
+        yield "there is no segment of a log next to the snapshots"
     if log is not None and log.broken is not None:
         broken = log.broken
         yield (
             f"the log is {'torn' if broken.torn else 'damaged'} from offset {broken.offset} on:"
             f" {broken.reason}"
             + (
-                f"; behind it: {many(broken.lost_batches, 'whole batch')}"
+                f"; after it: {many(broken.lost_batches, 'whole batch')}"
                 if broken.lost_batches
                 else ""
             )
@@ -68,7 +68,8 @@ def complaints(survey: Survey) -> Iterator[str]:
     for misfit in log.misfits if log is not None else ():
         yield f"offset {misfit.offset} has a record that cannot be applied: {misfit.text}"
     if survey.state is not None and not survey.state.whole:
-        yield f"no whole state: {survey.state.complaint or 'what came before the log is missing'}"
+        complaint = survey.state.complaint or "the records before the log are missing"
+        yield f"no whole state: {complaint}"
     for complaint, file in (
         (survey.epochs_complaint, "leader-epoch-checkpoint"),
         (survey.topic_id_complaint, "partition.metadata"),

@@ -420,4 +420,4 @@ def _check_hash(text: str) -> None:
 
 def _check_host(name: str, *, may_be_empty: bool = False) -> None:
     if not (may_be_empty and not name) and _HOST.match(name) is None:
-        raise DocumentError(f"{name[:80]!r} is no name of a host in a plan")
+        raise DocumentError(f"{name[:80]!r} is not a name of a host in a plan")

@@ -70,7 +70,7 @@ class PlanFile:
 
     def __post_init__(self) -> None:
         if not self._fits():
-            raise DocumentError(f"{self.name[:200]!r} is no name of a {self.kind.value}")
+            raise DocumentError(f"{self.name[:200]!r} is not a name of a {self.kind.value}")
 
     def _fits(self) -> bool:
         if self.kind in _IN_DATA_DIRECTORY:

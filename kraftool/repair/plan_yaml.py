@@ -63,7 +63,7 @@ def plan_to_yaml(plan: Plan) -> bytes:
     text: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=False, width=110)
     data = text.encode()
     if len(data) > MOST_BYTES:
-        raise PlanError(f"the plan has {len(data)} bytes, more than the {MOST_BYTES} that are read")
+        raise PlanError(f"the plan has {len(data)} bytes, but kraftool reads only {MOST_BYTES}")
     return data
 
 
@@ -76,11 +76,11 @@ def plan_from_yaml(data: bytes, name: str = "plan.yaml") -> Plan:
         told = document.pop("id")
         plan = from_document(Plan, document, "plan")
     except (YamlError, DocumentError) as error:
-        hint = error.hint or "it is no plan, or not all of one: copy it again, or plan again"
+        hint = error.hint or "it is not a plan, or not a whole one: copy it again, or plan again"
         raise PlanError(f"{name}: {error.message}", hint=hint) from None
     if told != plan.id:
         raise PlanError(
-            f"{name}: its id is {str(told)[:80]}, but what it says has the id {plan.id}",
+            f"{name}: its id is {str(told)[:80]}, but its content has the id {plan.id}",
             hint="the file was changed or cut off after it was made: copy it again, or make the"
             " plan again with recover plan",
         )

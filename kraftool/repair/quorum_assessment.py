@@ -140,8 +140,8 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
     with_metadata = [host for host in own if host.has_metadata]
     if not with_metadata:
         raise KraftoolError(
-            "no directory has any metadata: there is nothing to go on from",
-            hint="name the metadata directories of all controllers and brokers that are left",
+            "no directory has any metadata: there is nothing to continue from",
+            hint="name the metadata directories of all surviving controllers and brokers",
         )
     leader = max(with_metadata, key=lambda each: (each.rank, len(each.survey.voters) > 0))
     knowing = _knowing(leader, with_metadata)
@@ -220,8 +220,8 @@ def _refuse_twice(hosts: tuple[Host, ...]) -> None:
         key = (host.node_id, identity.directory_id, identity.cluster_id)
         if key in seen:
             raise KraftoolError(
-                f"{seen[key].survey.path} and {host.survey.path} are the same directory, of node"
-                f" {host.node_id}",
+                f"{seen[key].survey.path} and {host.survey.path} are the same directory, of"
+                f" node {host.node_id}",
                 hint="name each directory once, in its newest state",
             )
         seen[key] = host
@@ -244,7 +244,7 @@ def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
         other = seen.setdefault(host.node_id, host)
         if other is not host:
             raise KraftoolError(
-                f"{other.survey.path} and {host.survey.path} are both of voter {host.node_id}",
+                f"{other.survey.path} and {host.survey.path} both belong to voter {host.node_id}",
                 hint="give the one that the node starts on, in its newest state",
             )
 
@@ -253,27 +253,28 @@ def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | No
     """What is said to be lost has to be a voter, and one whose directory was not given."""
     known = sorted(voters.ids)
     if request.lost and not known:
-        raise unknown_voters("whether a majority is lost cannot be told")
+        raise unknown_voters("kraftool cannot tell whether a majority is lost")
     for each in sorted(request.lost):
         if each not in known:
             raise KraftoolError(
-                f"--set lost={each}: node {each} is no voter",
+                f"--set lost={each}: node {each} is not a voter",
                 hint=f"the voters are {', '.join(map(str, known))}",
             )
         if each in there:
             raise KraftoolError(
                 f"--set lost={each}: the directory of voter {each} was given, and has its log",
-                hint="leave it out of lost; to let one voter lead alone though a majority is there,"
-                " with the best state of all that are given: --set seed=ID",
+                hint="leave it out of lost. To let one voter lead alone although a majority"
+                " exists, with the best state of all: --set seed=ID",
             )
 
 
 def unknown_voters(but: str) -> KraftoolError:
     """Where no log, snapshot, quorum-state or setting that was given names them."""
     return KraftoolError(
-        f"nothing that was given says who the voters are: {but}",
-        hint="give the directories of the other nodes, too; where this is a voter's last one, and"
-        " its metadata is gone, count it as lost: leave it out, and say so with --set lost=ID,…",
+        f"nothing that was given names the voters: {but}",
+        hint="give the directories of the other nodes too. If this is a voter's last directory,"
+        " and its metadata is gone, count it as lost: leave it out, and declare that with"
+        " --set lost=ID,…",
     )
 
 
@@ -292,8 +293,8 @@ def refuse_missing(standing: QuorumAssessment) -> None:
     raise KraftoolError(
         f"the director{'ies' if several else 'y'} of voter{'s' if several else ''}"
         f" {ids} {'were' if several else 'was'} not given",
-        hint="where their disks can be read, run recover collect there too and give the file; where"
-        f" they are gone for good, say so: --set lost={lost}",
+        hint="if their disks can be read, run recover collect there too and give the file. If they"
+        f" are gone for good, declare it: --set lost={lost}",
     )
 
 
@@ -301,7 +302,8 @@ def refuse_nameless(host: Host) -> None:
     if host.node_id is None:
         complaint = host.survey.meta_complaint or "it has no node.id"
         raise KraftoolError(
-            f"{host.survey.path} does not tell whose it is: meta.properties: {complaint}",
+            f"{host.survey.path} does not show which node it belongs to: meta.properties:"
+            f" {complaint}",
             hint="name the node's server.properties instead of the directory",
         )
 
@@ -311,15 +313,15 @@ def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
     for each in standing.foreign:
         yield Risk(
             word=Acceptance.OTHER_CLUSTER.value,
-            text=f"{each.name} ({each.survey.path}) is of cluster {_cluster(each)}, the others are"
-            f" of {standing.cluster_id}; it is left out of the plan",
+            text=f"{each.name} ({each.survey.path}) belongs to cluster {_cluster(each)}, and the"
+            f" others to {standing.cluster_id}. It is left out of the plan",
         )
     running = [host.name for host in standing.hosts if host.survey.running]
     if running:
         yield Risk(
             word=Acceptance.RUNNING.value,
-            text=f"a process was running on {', '.join(running)} when they were read: what the plan"
-            " expects will not be there",
+            text=f"a process was running on {', '.join(running)} when they were read: the files may"
+            " not be as the plan expects",
         )
     for one in standing.hosts:
         for other in standing.hosts:
@@ -328,7 +330,7 @@ def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
                 yield Risk(
                     word=Acceptance.DIVERGED.value,
                     text=f"{one.name} and {other.name} have other records near offset {parted} in"
-                    " the same epoch: one of the logs was altered, or two leaders wrote",
+                    " the same epoch: somebody altered one of the logs, or two leaders wrote",
                 )
 
 
@@ -345,19 +347,19 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
             release_name(METADATA_VERSION, state_level) if state_level is not None else "unknown"
         )
         raise KraftoolError(
-            f"which Kafka runs here cannot be told: metadata.version {least} is only a lower bound,"
-            " and before 3.9.1 Kafka dies of voters that were changed by force",
-            hint="say the oldest release on any controller or broker: --kafka-version 3.9.1",
+            f"kraftool cannot tell which Kafka runs here: metadata.version {least} is only a"
+            " lower bound, and before 3.9.1 Kafka exits on voters that were changed by force",
+            hint="name the oldest release on any controller or broker: --kafka-version 3.9.1",
         )
     numbers = tuple(int(part) for part in told.split(".") if part.isascii() and part.isdigit())
     if len(numbers) < 2:
-        raise KraftoolError(f"--kafka-version {told} is no release", hint="as in 4.1.1")
+        raise KraftoolError(f"--kafka-version {told} is not a release", hint="for example 4.1.1")
     if (*numbers, 0)[:3] >= _SAFE:
         return None
     return Risk(
         word=Acceptance.OLD_KAFKA.value,
-        text=f"Kafka {told} dies of voters that were changed by force (fixed in 3.9.1): put 3.9.1"
-        " or later on every node first",
+        text=f"Kafka {told} exits on voters that were changed by force (fixed in 3.9.1): install"
+        " 3.9.1 or later on every node first",
     )
 
 

@@ -47,7 +47,7 @@ class Host:
         if log is None:
             return "is gone"
         if survey.has_no_record:
-            return "has not one record left" if self.had_records else ""
+            return "has no record left" if self.had_records else ""
         newest = max(
             (whole_snapshot.offset for whole_snapshot in survey.whole_snapshots), default=0
         )
@@ -136,7 +136,7 @@ def _state_is_whole(survey: Survey) -> bool:
 
 def _note(survey: Survey) -> str:
     log, told = survey.log, []
-    told += [f"flipped bits of {each.target.name} are put back" for each in survey.flipped]
+    told += [f"flipped bits of {each.target.name} are restored" for each in survey.flipped]
     told += [
         f"{file.target.name} is restored with {listed(run.describe() for run in file.runs)}"
         for file in survey.restored_files
@@ -148,9 +148,9 @@ def _note(survey: Survey) -> str:
         told.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
             behind = many(broken.lost_batches, "whole batch")
-            told.append(f"{behind} up to {broken.end_offset} behind it")
+            told.append(f"{behind} up to {broken.end_offset} after it")
     if survey.state is not None and not survey.state.whole:
-        told.append("what came before its log is missing")
+        told.append("the records before its log are missing")
     if log is not None and log.misfits:
         told.append(f"a record that cannot be applied at offset {log.misfits[0].offset}")
     return "; ".join(told)

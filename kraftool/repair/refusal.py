@@ -24,8 +24,8 @@ def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
         texts = "; ".join(risk.text for risk in missing)
         words = " ".join(f"--accept {each}" for each in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
-            f"no plan is made: {texts}",
-            hint=f"remove the cause, if you can; to accept this, add {words}",
+            f"kraftool makes no plan: {texts}",
+            hint=f"remove the cause if you can. To accept this risk, add {words}",
         )
     return tuple(risks)
 
@@ -46,16 +46,16 @@ def refuse_ignored(request: PlanRequest, *, one_leads: bool) -> None:
     asked = ", ".join(word for word, is_there in words.items() if is_there)
     if asked and one_leads:
         raise KraftoolError(
-            f"{asked}: one voter is to lead alone, and the others take what they need from it, so"
-            " that it would not be done",
-            hint="leave it out; to have the leader go on with another directory's state: --set"
+            f"{asked}: one voter is to lead alone and the others fetch from it, so this would"
+            " have no effect",
+            hint="leave it out. To let the leader continue with another directory's state: --set"
             " state=ID",
         )
     if asked:
         raise KraftoolError(
-            f"{asked}: no majority of the voters is lost, so that it would not be done",
-            hint="leave it out; or say which voters are lost (--set lost=ID,…), or which one is to"
-            " lead alone (--set seed=ID)",
+            f"{asked}: no majority of the voters is lost, so this would have no effect",
+            hint="leave it out. Or declare which voters are lost (--set lost=ID,…), or which one"
+            " is to lead alone (--set seed=ID)",
         )
 
 
@@ -63,13 +63,13 @@ def _refuse_halves(request: PlanRequest) -> None:
     """What says something only beside something else."""
     if request.source is not None and request.rebuild is None:
         raise KraftoolError(
-            f"--set from={request.source}: that says what rebuild=ID is made from, and nothing is"
-            " to be rebuilt",
+            f"--set from={request.source} names the source of rebuild=ID, but nothing is to be"
+            " rebuilt",
             hint=f"--set rebuild=ID --set from={request.source}; or leave it out",
         )
     if request.cluster_id and not request.fence:
         raise KraftoolError(
-            f"--set cluster.id={request.cluster_id}: that is the new id of --fence, which was not"
-            " asked for",
+            f"--set cluster.id={request.cluster_id} is the new id of --fence, but you did not"
+            " ask for --fence",
             hint="add --fence, or leave it out",
         )

@@ -131,7 +131,7 @@ def rehearse(
     rehearsed = find_rehearsed(plan, asked.directories)
     assessment = assessed([each.path for each in rehearsed])
     for name in _unneeded(rehearsed, asked.sources):
-        tell(f"--source {name} is not used: nothing that is rehearsed needs a file of it")
+        tell(f"--source {name} is not used: the rehearsal needs no file of it")
     rehearsed = copy_all(rehearsed, folder, progress)
     copies = tuple(_applied(plan, each, rehearsed, asked.sources, tell) for each in rehearsed)
     given = {each.name for each in rehearsed}

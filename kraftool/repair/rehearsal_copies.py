@@ -75,7 +75,7 @@ def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
         if each.name in found:
             raise RepairRefused(
                 f"{each.path} and {found[each.name].path} are both {each.name} of the plan",
-                hint="give one of them",
+                hint="give only one of them",
             )
         found[each.name] = each
     return tuple(found.values())
@@ -128,7 +128,7 @@ def workplace(keep: str, originals: Sequence[str]) -> Iterator[str]:
     place = os.path.realpath(keep)
     for original in originals:
         if os.path.commonpath([place, os.path.realpath(original)]) == os.path.realpath(original):
-            raise RepairRefused(f"{keep} is in {original}, in which nothing is written")
+            raise RepairRefused(f"{keep} is in {original}, and nothing is written there")
     try:
         os.makedirs(place, mode=0o700, exist_ok=True)
         if os.listdir(place):
@@ -158,8 +158,8 @@ def copy_all(
     free = status.f_bavail * status.f_frsize
     if free < needed:
         raise KraftoolError(
-            f"{folder} has {free} bytes free, and {needed} are needed for the copies",
-            hint="name a folder with more room with --keep, or set TMPDIR",
+            f"{folder} has {free} bytes free, but {needed} are needed for the copies",
+            hint="name a folder with more space with --keep, or set TMPDIR",
         )
     done, total, copied = 0, sum(sizes), []
     for each, files in zip(rehearsed, wanted, strict=True):
@@ -201,8 +201,8 @@ def _files(directory: DataDirectory) -> Iterator[tuple[str, int]]:
 def _size(path: str) -> int:
     status = os.lstat(path)
     if not stat.S_ISREG(status.st_mode):
-        kind = "a link" if stat.S_ISLNK(status.st_mode) else "no regular file"
-        raise RepairRefused(f"{path} is {kind}: it is neither read nor copied")
+        kind = "a link" if stat.S_ISLNK(status.st_mode) else "not a regular file"
+        raise RepairRefused(f"{path} is {kind}: kraftool neither reads nor copies it")
     return status.st_size
 
 

@@ -239,7 +239,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
     `led_by` names the software of real nodes that elected a leader: they refute the simulator.
     """
     if not found.trials:
-        text = f"of the plan's voters {listed(found.absent)} not given"
+        text = f"the directory of the plan's voters {listed(found.absent)} was not given"
         yield kinds.NOT_SHOWN.at("", text)
     for node_id, end in found.ahead:
         text = f"node {node_id} has a log up to offset {end.offset} of epoch {end.epoch}"
@@ -247,7 +247,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
     for trial in found.trials:
         runs = len(trial.endings)
         if trial.without_leader:
-            text = f"in {trial.without_leader} of {many(runs, 'run')} no leader came about"
+            text = f"in {trial.without_leader} of {many(runs, 'run')} no leader was elected"
             if led_by and trial.without_leader == runs:
                 text += f" in the simulator, but {led_by} elected one on the same copies"
                 yield kinds.SIMULATOR_DIFFERS.at("", text)
@@ -263,7 +263,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
             yield kinds.LOSES.at(
                 "",
                 f"{way}: in {len(trial.losing)} of {many(runs, 'run')} records from offset"
-                f" {worst.lost_from} on are gone that the recovered quorum had committed (seed"
+                f" {worst.lost_from} on are lost that the recovered quorum had committed (seed"
                 f" {worst.seed})",
                 severity=severity,
             )
@@ -282,7 +282,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
             node, why = worst.broken[0]
             yield kinds.ENDS.at(
                 "",
-                f"{way}: in {len(trial.breaking)} of {many(runs, 'run')} a node ends with an"
+                f"{way}: in {len(trial.breaking)} of {many(runs, 'run')} a node stops with an"
                 f" error; node {node}: {why} (seed {worst.seed})",
                 severity=severity,
             )

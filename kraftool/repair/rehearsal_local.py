@@ -207,7 +207,7 @@ def _escaped(path: str) -> str:
     """A path as a value of a properties file, of which Java reads each byte as a character."""
     if "," in path:
         raise KraftoolError(
-            f"{path}: Kafka takes a comma for the end of a path", hint="use --keep FOLDER"
+            f"{path}: Kafka treats a comma as the end of a path", hint="use --keep FOLDER"
         )
     data = path.replace("\\", "\\\\").encode("utf-16-be", "surrogatepass")
     units = struct.unpack(f">{len(data) // 2}H", data)

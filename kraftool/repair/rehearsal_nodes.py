@@ -155,7 +155,8 @@ def _led(
             break
         if time.monotonic() - began > timeout_s:
             told = "; ".join(
-                f"node {process.node.id} says last: {process.last_words()}" for process in processes
+                f"node {process.node.id} last logged: {process.last_words()}"
+                for process in processes
             )
             text = f"no leader that commits within {timeout_s:g} s; {told}"
             return replace(found, findings=(kinds.START.at("", text),))
@@ -174,7 +175,9 @@ def _led(
     )
     wrong = []
     if set(live) != set(cast.voters_after):
-        text = f"the leader names {listed(live)}; the plan has {listed(sorted(cast.voters_after))}"
+        text = (
+            f"the leader names {listed(live)}, but the plan has {listed(sorted(cast.voters_after))}"
+        )
         wrong.append(kinds.VOTERS.at("", text))
     image = _image(view, timeout_s)
     if isinstance(image, str):
@@ -218,7 +221,7 @@ def _image(view: QuorumView, timeout_s: float) -> MetadataImage | str:
 
 
 def _start_failed(each: Running) -> Finding:
-    text = f"node {each.node.id} ended with {each.process.returncode}: {each.last_words()}"
+    text = f"node {each.node.id} exited with {each.process.returncode}: {each.last_words()}"
     return kinds.START.at("", text)
 
 
@@ -230,7 +233,7 @@ def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]
     words = {
         ChangeType.ADDED: "is new",
         ChangeType.REMOVED: "is missing",
-        ChangeType.CHANGED: "is another",
+        ChangeType.CHANGED: "differs",
     }
     for each in entity_changes[:_MOST_TOLD]:
         yield f"{change_name(each)} {words[each.type]}"
@@ -312,19 +315,19 @@ def _harm(
     """What is worse than before."""
     for each in first:
         if each.has_ended:
-            text = f"node {each.node.id} of the recovered quorum ended once old voters were back"
+            text = f"node {each.node.id} of the recovered quorum exited once old voters were back"
             yield kinds.ENDS.at("", f"{text}: {each.last_words()}")
     for one in returned:
         if one.ended:
-            yield kinds.ENDS.at("", f"node {one.id} ended when it was back: {one.ended}")
+            yield kinds.ENDS.at("", f"node {one.id} exited when it was back: {one.ended}")
         elif not one.follows and not cast.is_fenced:
-            text = f"node {one.id} is back, and does not follow the recovered leader"
+            text = f"node {one.id} is back, but does not follow the recovered leader"
             if one.leader is None:
                 yield kinds.QUARANTINED.at("", f"{text}; it knows no leader")
             else:
                 yield kinds.TWO_QUORUMS.at("", f"{text}, but node {one.leader}")
     if not _commits(ours):
-        yield kinds.LOSES.at("", "the recovered voters have no leader that commits any more")
+        yield kinds.LOSES.at("", "the recovered voters no longer have a leader that commits")
         return
     image = _image(ours, timeout_s)
     expected = None if found.leader is None else cast.expected.get(found.leader)

@@ -68,7 +68,7 @@ def kafka_at(home: str, folder: str) -> Software:
         ) from error
     versions = [found[1] for name in names if (found := _VERSION.match(name)) is not None]
     if not versions:
-        raise KraftoolError(f"{libraries} has no kafka-clients: it is no Kafka's")
+        raise KraftoolError(f"{libraries} has no kafka-clients: it does not belong to a Kafka")
     java = shutil.which(os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java"))
     java = java or shutil.which("java")
     if java is None:

@@ -110,7 +110,7 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
         key, mark, value = setting.partition("=")
         if key in told:
             raise KraftoolError(
-                f"--set {key} is given twice", hint="each key once, as in lost=2,3 for two ids"
+                f"--set {key} is given twice", hint="give each key once, as in lost=2,3 for two ids"
             )
         told.add(key)
         try:
@@ -124,19 +124,19 @@ def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
             request = replace(request, **{name: read(value)})
         except KeyError:
             raise KraftoolError(
-                f"--set {setting}: there is no {key}", hint=f"known are {', '.join(KNOWN)}"
+                f"--set {setting}: there is no {key}", hint=f"known keys are {', '.join(KNOWN)}"
             ) from None
         except ValueError:
             raise KraftoolError(
-                f"--set {setting}: that is not what {key} can be", hint=_FORMS
+                f"--set {setting}: {key} does not take this value", hint=_FORMS
             ) from None
     return replace(request, endpoints=tuple(endpoints))
 
 
 _FORMS = (
-    "as in lost=2,3  seed=1  state=11  epoch=1200  offset=900000  rollback=5230  rebuild=2 from=3 "
-    " poison=5230  endpoint.1=CONTROLLER://host:9093  cluster.id=UUID (kraftool storage"
-    " random-uuid)"
+    "for example lost=2,3  seed=1  state=11  epoch=1200  offset=900000  rollback=5230"
+    "  rebuild=2 from=3  poison=5230  endpoint.1=CONTROLLER://host:9093  cluster.id=UUID"
+    " (kraftool storage random-uuid)"
 )
 
 

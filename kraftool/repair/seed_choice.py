@@ -89,15 +89,15 @@ def choose(standing: QuorumAssessment) -> Choice:
         why = state.complaint if state is not None else "there is none"
         raise KraftoolError(
             f"the state of {source.name} cannot be used: {why}",
-            hint="take another's with --set state=ID"
+            hint="use another's with --set state=ID"
             + (", or give another --set rollback=OFFSET" if request.rollback is not None else ""),
         )
     _refuse_others_endpoints(standing, seed)
     if request.fence and request.cluster_id == standing.cluster_id:
         raise KraftoolError(
-            f"--set cluster.id={request.cluster_id}: that is the cluster's id already, and fences"
-            " nobody off",
-            hint="leave it out: --fence takes a new one",
+            f"--set cluster.id={request.cluster_id} is already the cluster's id, so it fences"
+            " nothing off",
+            hint="leave it out: --fence generates a new one",
         )
     left_out = _left_out(standing, source, state.end_offset)
     method = _method(standing, seed, source)
@@ -153,9 +153,10 @@ def _seed(standing: QuorumAssessment) -> Host:
             refuse_nameless(each)
             _refuse_without_ids(standing, each)
         raise KraftoolError(
-            "no voter is left whose directory could be a seed",
-            hint="format a new controller for this cluster (kraftool format -N), give its directory"
-            " too, and choose it: --set seed=ID; it takes the state of the best broker",
+            "no voter's directory is left that could be the seed",
+            hint="format a new controller for this cluster (kraftool format -N), give its"
+            " directory too, and choose it: --set seed=ID. It gets the state of the best"
+            " broker",
         )
     return max(candidates, key=lambda each: (each.rank, each.survey.intact))
 
@@ -168,7 +169,7 @@ def _source(standing: QuorumAssessment, seed: Host) -> Host:
         if host is None or host.survey.state is None:
             raise KraftoolError(
                 f"--set state={wanted}: there is no state of node {wanted}",
-                hint="give its directory, or leave it out: the best state is taken",
+                hint="give its directory, or leave it out: kraftool then uses the best state",
             )
         return host
     usable = [
@@ -189,8 +190,8 @@ def _refuse_others_endpoints(standing: QuorumAssessment, seed: Host) -> None:
     others = [id_ for id_, _ in standing.request.endpoints if id_ != seed.node_id]
     if others:
         raise KraftoolError(
-            f"--set endpoint.{others[0]}=…: {seed.name} is the only voter from now on, and no other"
-            " has an endpoint",
+            f"--set endpoint.{others[0]}=…: {seed.name} is the only voter from now on, and no"
+            " other node has an endpoint",
             hint=f"leave it out, or choose that one: --set seed={others[0]}",
         )
 
@@ -204,10 +205,10 @@ def _left_out(standing: QuorumAssessment, source: Host, end: int) -> tuple[Misfi
         misfit.base_offset <= wanted <= misfit.last_offset for misfit in known
     ):
         raise KraftoolError(
-            f"--set poison={wanted}: {source.name}, whose state it is, has no record at offset"
-            f" {wanted} that could not be applied",
-            hint="leave it out, or go back behind it: --set rollback=OFFSET keeps what is below"
-            " that offset; kraftool verify-log names records that do not fit",
+            f"--set poison={wanted}: {source.name}, whose state is used, has no record at"
+            f" offset {wanted} that could not be applied",
+            hint="leave it out, or go back before it: --set rollback=OFFSET keeps the records"
+            " below that offset. kraftool verify-log names records that do not fit",
         )
     return tuple(misfit for misfit in known if misfit.offset < end)
 
@@ -244,7 +245,7 @@ def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
     if standing.kraft_version == 0:
         if request.method not in (None, *_JUMPING):
             raise KraftoolError(
-                f"--method {request.method}: with kraft.version 0 the voters are a setting",
+                f"--method {request.method}: at kraft.version 0 the voters are a setting",
                 hint="use --method static-properties",
             )
         return Method.STATIC_PROPERTIES
@@ -253,14 +254,14 @@ def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
         if not can_append:
             raise KraftoolError(
                 "--method append: another node is ahead of the seed, or the seed's log is not"
-                " whole; what is ahead would come back with old voters, or die",
+                " whole. The records ahead would return with old voters, or be lost",
                 hint="use the snapshot jump, which is the default here",
             )
         return Method.APPEND
     if request.method not in (None, Method.SNAPSHOT_JUMP):
         raise KraftoolError(
-            f"--method {request.method} does not bring back a majority that is lost",
-            hint="use snapshot-jump, or append where nobody is ahead",
+            f"--method {request.method} cannot restore a lost majority",
+            hint="use snapshot-jump, or append if no node is ahead",
         )
     if request.method is Method.SNAPSHOT_JUMP or request.fence or not can_append:
         return Method.SNAPSHOT_JUMP
@@ -276,14 +277,14 @@ def _epoch(standing: QuorumAssessment) -> int:
     if wanted is not None:
         if not least < wanted < LARGEST_EPOCH:
             raise KraftoolError(
-                f"--set epoch={wanted}: it has to be above {least}, and below {LARGEST_EPOCH}"
+                f"--set epoch={wanted}: it must be above {least}, and below {LARGEST_EPOCH}"
             )
         return wanted
     if not has_room:
         raise KraftoolError(
-            f"epoch {highest} is too near to the highest there can be",
-            hint="one of the files has a false epoch: find it with kraftool doctor, and say one"
-            " that is above all others: --set epoch=N",
+            f"epoch {highest} is too close to the highest possible epoch",
+            hint="one of the files has a false epoch: find it with kraftool doctor, and name one"
+            " above all others: --set epoch=N",
         )
     return highest + EPOCH_MARGIN
 
@@ -296,14 +297,14 @@ def _offset(standing: QuorumAssessment) -> int:
     if wanted is not None:
         if not least < wanted < _LARGEST_OFFSET:
             raise KraftoolError(
-                f"--set offset={wanted}: it has to be above {least}, and below {_LARGEST_OFFSET}"
+                f"--set offset={wanted}: it must be above {least}, and below {_LARGEST_OFFSET}"
             )
         return wanted
     if not has_room:
         raise KraftoolError(
-            f"offset {reach} is too near to the highest there can be",
-            hint="one of the files has a false offset, as in a checkpoint's name: find it with"
-            " kraftool doctor, and say one that is above all others: --set offset=N",
+            f"offset {reach} is too close to the highest possible offset",
+            hint="one of the files has a false offset, for example in a checkpoint's name: find it"
+            " with kraftool doctor, and name one above all others: --set offset=N",
         )
     return reach + OFFSET_MARGIN
 
@@ -320,8 +321,8 @@ def _voter(standing: QuorumAssessment, seed: Host) -> Voter:
         endpoints = _reachable(dict(map(read_endpoint, seed.survey.settings.listeners)))
     if not endpoints:
         raise KraftoolError(
-            f"where node {seed.node_id} is reached as a controller is not known",
-            hint=f"say it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
+            f"kraftool does not know the controller endpoint of node {seed.node_id}",
+            hint=f"set it: --set endpoint.{seed.node_id}=CONTROLLER://host:9093, or name its"
             " server.properties instead of the directory",
         )
     _refuse_without_ids(standing, seed)
@@ -356,8 +357,8 @@ def _refuse_without_ids(standing: QuorumAssessment, seed: Host) -> None:
     lines = ["version=1", f"cluster.id={cluster_id}", f"node.id={seed.node_id}"]
     if known is not None and known.directory_id:
         lines.append(f"directory.id={known.directory_id}")
-    hint = f"write it by hand first, and plan again: {', '.join(lines)}, a line each"
+    hint = f"write it by hand first, and plan again: {', '.join(lines)}, one per line"
     if not standing.cluster_id:
         hint += "; CLUSTER_ID is in the meta.properties of every other node, brokers too"
-    why = survey.meta_complaint or "it has no directory.id, which a voter needs"
+    why = survey.meta_complaint or "it has no directory.id, but a voter needs one"
     raise KraftoolError(f"{survey.path} cannot be the seed: meta.properties: {why}", hint=hint)

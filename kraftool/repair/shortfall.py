@@ -50,9 +50,9 @@ def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> I
     ]
     if len(standing.voters) - len(short) < standing.majority:
         ends = listed(f"{each.name} ends at {each.survey.end.offset}" for each in short)
-        text = f"{name} has a snapshot at {committed}, up to where a majority had confirmed the"
-        text += f" log, but {ends}: what these lost may have been committed, and they would elect"
-        text += " one another over it"
+        text = f"{name} has a snapshot at {committed}. A majority had confirmed the log up to"
+        text += f" there, but {ends}: what these lost may have been committed, and they could elect"
+        text += " a leader without it"
         yield (Risk(word=Acceptance.AHEAD.value, text=text),), None
 
 
@@ -65,8 +65,8 @@ def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> I
         lost_records = _more(other, best)
         if lost_records is not None and other.name not in sources:
             text = f"{other.name} has records from offset {lost_records.first_offset} to"
-            text += f" {lost_records.end_offset - 1} that no voter has: they were on a leader"
-            text += " before. To go on with them, let one voter lead alone: --set seed=ID"
+            text += f" {lost_records.end_offset - 1} that no voter has: they were on an earlier"
+            text += " leader. To continue with them, let one voter lead alone: --set seed=ID"
             yield (Risk(word=Acceptance.AHEAD.value, text=text),), lost_records
 
 

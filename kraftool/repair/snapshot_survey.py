@@ -73,7 +73,7 @@ class CheckpointForm:
         if self._has_ended:
             return f"{where}: a batch after the footer"
         if item.epoch != self._epoch:
-            return f"{where}: epoch {item.epoch}, and the name has {self._epoch}"
+            return f"{where}: epoch {item.epoch}, but the name has {self._epoch}"
         kinds = _control_types(item)
         if not self._has_begun and kinds[:1] != [_FIRST]:
             return f"{where}: it does not begin with a SnapshotHeader"

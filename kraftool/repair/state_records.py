@@ -60,10 +60,10 @@ def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener)
     records_digest = digest_of(records)
     if (records_digest.count, records_digest.sha256) != (recipe.records, recipe.records_sha256):
         raise KraftoolError(
-            f"{directory}: the state at offset {recipe.state_offset} is not the one that the plan"
-            f" was made for ({records_digest.count} records, {recipe.records} planned)",
-            hint="the directory changed since, or another kraftool made the plan: collect and plan"
-            " again",
+            f"{directory}: the state at offset {recipe.state_offset} is not the one that the"
+            f" plan was made for ({records_digest.count} records, {recipe.records} planned)",
+            hint="the directory has changed since, or another kraftool version made the plan:"
+            " collect and plan again",
         )
     frame = frame_of(
         OffsetAndEpoch(recipe.offset, recipe.epoch),

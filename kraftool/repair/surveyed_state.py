@@ -27,15 +27,15 @@ def why_no_end(loaded: LoadedState, offset: int) -> str:
     opened, batch = loaded.open_transaction, loaded.divided_batch
     if opened is not None:
         return (
-            f"offset {offset} is inside of the metadata transaction that begins at offset"
-            f" {opened.offset}, and is whole or nothing: a log can end at {opened.offset}, or where"
-            " the transaction has ended"
+            f"offset {offset} is inside the metadata transaction that begins at offset"
+            f" {opened.offset}, which cannot be split: a log can end at {opened.offset}, or"
+            " where the transaction has ended"
         )
     if batch is not None:
         first, last = batch
         return (
-            f"offset {offset} is inside of a batch, of the offsets {first} to {last}, which is"
-            f" whole or nothing: a log can end at {first} or at {last + 1}"
+            f"offset {offset} is inside a batch, of the offsets {first} to {last}, which"
+            f" cannot be split: a log can end at {first} or at {last + 1}"
         )
     return ""
 

@@ -93,7 +93,7 @@ def read_directories(
     location = open_path(_whole(path))
     if location.kind is LocationKind.FILE:
         raise KraftoolError(
-            f"{path} is a file and no data directory",
+            f"{path} is a file, not a data directory",
             hint="name the data directory, its server.properties, or a tar of it",
         )
     entries = list(_kept(location))
@@ -101,7 +101,8 @@ def read_directories(
         if isinstance(problem, EntryProblem) and _hides(problem, location):
             raise KraftoolError(
                 f"{problem.name}: {problem.reason}",
-                hint=problem.hint or "nothing is planned on a part of a directory: mend this first",
+                hint=problem.hint
+                or "kraftool makes no plan for part of a directory: repair this first",
             )
     report, passes = _read(location, entries, progress)
     settings = settings_of(path, location.server) if location.server is not None else None

@@ -29,7 +29,7 @@ class Undo(Repair):
         match self.stage:
             case Stage.NONE:
                 raise RepairRefused(
-                    f"the plan was not applied to {self.directory.name}: nothing is to be undone"
+                    f"the plan was not applied to {self.directory.name}: there is nothing to undo"
                 )
             case Stage.UNDONE | Stage.BEGUN:
                 """Nothing is changed."""
@@ -65,13 +65,13 @@ class Undo(Repair):
         if self.stage is Stage.UNDOING:
             return KraftoolError(
                 f"{told}; the plan is {self.stage.value}",
-                hint="do not start the node; run recover undo again, which finishes it",
+                hint="do not start the node. Run recover undo again to finish",
             )
         with suppress(OSError):
             self.backup.clear_copies()
-        hint = hint_for(error) or "run recover undo again once that is mended"
+        hint = hint_for(error) or "repair that, then run recover undo again"
         return KraftoolError(
-            f"{told}; nothing was changed: the plan is still {self.stage.value}", hint=hint
+            f"{told}. Nothing was changed: the plan is still {self.stage.value}", hint=hint
         )
 
     def _check_later_plans(self) -> None:
@@ -95,7 +95,7 @@ class Undo(Repair):
             raise RepairRefused(
                 f"a node has run on {self.directory.name} since the plan was {self.stage.value}:"
                 f" {moved[0]}" + (f", and {len(moved) - 1} more" if len(moved) > 1 else ""),
-                hint=f"make a new plan; the originals stay in {self.backup.path}/old",
+                hint=f"make a new plan. The originals stay in {self.backup.path}/old",
             )
 
     def _check_originals(self) -> None:
@@ -104,10 +104,10 @@ class Undo(Repair):
                 continue
             if self.backup.fingerprint("old", change.target) != change.before:
                 raise RepairRefused(
-                    f"{self.backup.path}/old/{change.target.name} is not the original any more;"
-                    " nothing was put back",
-                    hint="somebody changed the backup, or the disk is failing: look for a copy of"
-                    " that file, or go on from here with a new plan",
+                    f"{self.backup.path}/old/{change.target.name} is no longer the original."
+                    " Nothing was restored",
+                    hint="somebody changed the backup, or the disk is failing. Look for a copy of"
+                    " that file, or continue from here with a new plan",
                 )
 
     def _check_room(self) -> None:
@@ -117,8 +117,8 @@ class Undo(Repair):
         free = self.directory.free_bytes()
         if free < needed:
             raise RepairRefused(
-                f"{self.directory.path} has {free} bytes free, and {needed} are needed to put the"
-                " originals back; nothing was put back"
+                f"{self.directory.path} has {free} bytes free, but {needed} are needed to"
+                " restore the originals. Nothing was restored"
             )
 
     def _put_back(self, journal: Journal, tell: Tell) -> None:
@@ -141,5 +141,5 @@ class Undo(Repair):
                 tell(f"removing {target.name}")
                 self.backup.remove(target)
             else:
-                tell(f"putting {target.name} back")
+                tell(f"restoring {target.name}")
                 self.backup.switch("back", target)

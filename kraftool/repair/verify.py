@@ -152,7 +152,7 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
     wanted = _in_order(plan.voters_after.keys)
     tells = any(not edit.is_removal and edit.target.kind in _OF_VOTERS for edit in planned.edits)
     if tells and has_begun and wanted and plan.kraft_version > 0 and voters != wanted:
-        text = f"by its log and snapshots {_told(voters)}; the plan has {_told(wanted)}"
+        text = f"its log and snapshots have {_told(voters)}, but the plan has {_told(wanted)}"
         findings.append(kinds.VOTERS.at(path, text))
     return DirectoryCheck(
         path=path,
@@ -180,7 +180,7 @@ def _progress(
             if moved:
                 yield kinds.HALF.at(
                     path,
-                    f"{text}, and {moved[0]}: a node has run on it",
+                    f"{text}, but {moved[0]}: a node has run on it",
                     advice="it can be neither finished nor undone: collect and plan again",
                 )
             else:
@@ -205,8 +205,9 @@ def _as_applied(directory: DataDirectory, record: JournalState) -> Iterator[Find
     if any(is_index(other) for other in others):
         yield kinds.MOVED_ON.at(
             directory.name,
-            "a node has run on it since the plan was applied, and wrote only its index files again",
-            advice="recover undo still works, as long as no log and no quorum-state has changed",
+            "a node has run on it since the plan was applied, but only wrote its index files again",
+            advice="recover undo still works, as long as neither the log nor quorum-state has"
+            " changed",
         )
     for other in others:
         if not is_index(other):
@@ -242,7 +243,7 @@ def settings_missing(host: HostPlan, config: str) -> Iterator[Finding]:
     """Lines of a server.properties that are not as the plan needs them."""
     data = read_whole(Files(), config, _MOST_SETTINGS)
     if data is None:
-        raise KraftoolError(f"{config} is not there")
+        raise KraftoolError(f"{config} does not exist")
     there = properties.decode(data)[0].as_dict()
     for setting in host.settings:
         found = there.get(setting.key)
@@ -353,7 +354,9 @@ def _old_quorums(plan: Plan, answers: Iterable[NodeAnswer]) -> Iterator[Finding]
     for answer in answers:
         if answer.quorum is not None and _is_old(plan, answer) and answer.endpoint not in told:
             told.add(answer.endpoint)
-            text = f"{answer.name} leads epoch {answer.epoch}; the plan began {begun_epoch(plan)}"
+            text = (
+                f"{answer.name} leads epoch {answer.epoch}, but the plan began {begun_epoch(plan)}"
+            )
             yield kinds.OLD_QUORUM.at("", text)
 
 
@@ -361,7 +364,7 @@ def _stray(stray: Stray, leader: NodeAnswer | None) -> Iterator[Finding]:
     answer, planned = stray.answer, stray.planned
     if not answer.is_reached:
         return
-    known = f"{answer.name} runs"
+    known = f"{answer.name} is running"
     if leader is not None and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
         yield kinds.RETURNED.at("", f"{known}, and follows node {leader.node_id}")
         return
@@ -379,10 +382,10 @@ def _live_voters(plan: Plan, live: Sequence[ReplicaKey]) -> Iterator[Finding]:
     if not wanted or set(wanted) == set(live):
         return
     if set(wanted) & set(live):
-        text = f"the leader names {_told(live)}; the plan began with {_told(wanted)}"
+        text = f"the leader names {_told(live)}, but the plan began with {_told(wanted)}"
         yield kinds.VOTERS_CHANGED.at("", text)
     else:
-        text = f"the leader names {_told(live)}; the plan has {_told(wanted)}"
+        text = f"the leader names {_told(live)}, but the plan has {_told(wanted)}"
         yield kinds.VOTERS.at("", text)
 
 
@@ -390,7 +393,7 @@ def _apart(live: Sequence[ReplicaKey], directories: Sequence[DirectoryCheck]) ->
     """Running nodes whose own log names other voters than the leader does."""
     for directory in directories:
         if directory.is_running and directory.voters and set(directory.voters) != set(live):
-            text = f"its log names {_told(directory.voters)}; the leader {_told(live)}"
+            text = f"its log names {_told(directory.voters)}, but the leader {_told(live)}"
             yield kinds.DISAGREE.at(directory.path, text)
 
 
@@ -404,5 +407,5 @@ def _stale_brokers(plan: Plan, health: Health) -> Iterator[Finding]:
         broker = brokers[id_]
         if broker.epoch < begun:
             state = "fenced" if broker.fenced else "not fenced yet"
-            text = f"registered at offset {broker.epoch}, {state}; the recovery is at {begun}"
+            text = f"registered at offset {broker.epoch}, {state}, but the recovery is at {begun}"
             yield kinds.RESTART.at(f"broker {id_}", text)

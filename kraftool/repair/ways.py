@@ -295,12 +295,15 @@ def danger(order: StartOrder) -> str:
     lost_range = order.other if order.loss is LossBound.NONE else order.lost_range
     reasons = "".join(f"; node {each} {why}" for each, why in order.forgetful)
     if order.loss is LossBound.NONE and lost_range is None:
-        return f"in another order, the first leader may cut committed records{reasons}"
+        return f"in another order, the first leader may truncate committed records{reasons}"
     assert lost_range is not None, "or nothing is lost"
     first, end = lost_range
     what = f"offsets {first} to {end - 1}" if end is not None else f"everything from offset {first}"
     if order.loss is LossBound.NONE:
-        return f"in another order, the first leader may cut {what}, which may be committed{reasons}"
+        return (
+            f"in another order, the first leader may truncate {what}, which may be"
+            f" committed{reasons}"
+        )
     return f"the first leader may lack {what}, which may be committed{reasons}"
 
 
@@ -315,13 +318,13 @@ def start_steps(
         yield PlanStep(
             action=Action.STOP,
             hosts=tuple(names.values()),
-            text="stop every controller, and whatever would start it again",
+            text="stop every controller, and whatever could start it again",
         )
-    yield PlanStep(action=Action.START, hosts=begin, text="start these controllers, and no other")
+    yield PlanStep(action=Action.START, hosts=begin, text="start these controllers, and no others")
     yield PlanStep(
         action=Action.CHECK,
         hosts=begin,
-        text="they have a leader, and all of them have caught up with its log: only then can no"
+        text="they have a leader, and all of them have caught up with its log. Only then can no"
         " other controller be elected over a shorter log",
         commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
     )

@@ -103,7 +103,7 @@ def described(host: Host) -> str:
     assert state is not None, "a rest that is used leads to a state"
     newest = host.survey.whole_snapshots[-1]
     return (
-        f"{host.name}: its log is damaged from offset {log.broken.offset} on ({log.broken.reason})."
-        f" The snapshot at {newest.offset} is beyond it, and the log is whole from there on: the"
-        f" plan uses the state of both, at offset {state.end_offset}"
+        f"{host.name}: its log is damaged from offset {log.broken.offset} on"
+        f" ({log.broken.reason}). The snapshot at {newest.offset} is beyond it, and the log is"
+        f" whole from there on. The plan uses the state of both, at offset {state.end_offset}"
     )

@@ -79,7 +79,7 @@ def _no_package(found: re.Match[str]) -> KraftoolError:
 
 def _other_python(found: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        f"a Spark worker runs Python {found[1]}, kraftool runs {found[2]}; Spark wants the same",
+        f"a Spark worker runs Python {found[1]}, kraftool runs {found[2]}; Spark requires the same",
         hint=f"--conf spark.pyspark.python=/path/to/python{found[2]} names one on the workers",
     )
 

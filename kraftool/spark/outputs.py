@@ -31,7 +31,7 @@ def refuse_inside(path: str | Path) -> None:
     inside = data_directory_around(path)
     if inside is not None:
         raise OccupiedError(
-            f"{path} lies in the data directory {inside}", hint="name a place outside of it"
+            f"{path} is in the data directory {inside}", hint="name a place outside of it"
         )
 
 

@@ -263,8 +263,8 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
                 raise FormatRefused(
                     f"{begun}: this node has metadata already; what is formatted here would be"
                     " another quorum's beginning",
-                    hint="put its meta.properties back, or point metadata.log.dir at it; to begin"
-                    " anew, move it away",
+                    hint="put its meta.properties back, or point metadata.log.dir at it. To start"
+                    " from scratch, move it away",
                 )
     own = voters.voters.get(request.node_id) if voters is not None else None
     meta = found.formatted.get(metadata)

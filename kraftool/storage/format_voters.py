@@ -58,7 +58,7 @@ def _standalone(request: FormatRequest) -> tuple[VoterSet, list[str]]:
     host, port = request.advertised.host or "localhost", request.advertised.port
     if port <= 0:
         raise FormatImpossible(
-            "its controller listener has port 0: nobody would find the only voter",
+            "its controller listener has port 0: no node could find the only voter",
             hint="give it a port",
         )
     voter = _voter(request.node_id, host, port, random_uuid(), request.listener)
@@ -72,8 +72,8 @@ def _about_oneself(request: FormatRequest, voters: VoterSet) -> list[str]:
         return [f"node {request.node_id} is not among the initial controllers and will not vote"]
     if not request.is_controller:
         raise FormatImpossible(
-            f"node {request.node_id} is among the initial controllers, and process.roles says that"
-            " it is none"
+            f"node {request.node_id} is among the initial controllers, but process.roles does"
+            " not include controller"
         )
     endpoint, listed = request.advertised, own.endpoints[request.listener.upper()]
     if (
@@ -91,7 +91,7 @@ def voters_of(text: str, listener: str) -> VoterSet:
     words = filter(None, (part.strip() for part in text.split(",")))
     voters = [_read_voter(word, listener) for word in words]
     if not voters:
-        raise FormatImpossible("--initial-controllers names nobody")
+        raise FormatImpossible("--initial-controllers is empty")
     name = listener.upper()
     for what, each in (
         ("the id", [str(voter.key.id) for voter in voters]),
@@ -121,7 +121,7 @@ def _read_voter(word: str, listener: str) -> Voter:
             hint="`kraftool storage random-uuid` gives a directory id",
         )
     if not host or not 0 < port <= 65535:
-        raise FormatImpossible(f"--initial-controllers: nobody reaches {word}")
+        raise FormatImpossible(f"--initial-controllers: no node can reach {word}")
     if is_reserved_directory(directory_id):
         raise FormatImpossible(
             f"--initial-controllers: no directory may have the id {directory_id}"

@@ -165,7 +165,8 @@ def _has_partition_metadata(files: Files, folder: str) -> bool:
     if partition_metadata.topic_id != TOPIC_ID:
         raise KraftoolError(
             f"{path} names the topic id {partition_metadata.topic_id}, and not {TOPIC_ID}",
-            hint="the folder is another topic's, or the file is damaged; removed, it is made anew",
+            hint="the folder belongs to another topic, or the file is damaged. If you remove the"
+            " file, it is recreated",
         )
     return True
 

@@ -79,7 +79,7 @@ class Recovery:
         if self.cut is not None:
             yield str(self.cut)
         if self.wiped_to is not None:
-            yield f"the log is behind snapshot {self.wiped_to}, and begins anew after it"
+            yield f"the log is behind snapshot {self.wiped_to}, and starts from scratch after it"
         if self.removed:
             yield f"removed: {', '.join(self.removed)}"
 

@@ -40,9 +40,9 @@ def scram_user(argument: str) -> ScramUser:
     if not mark:
         raise _refused("there is no = after the mechanism")
     if mechanism not in _IDS:
-        raise _refused(f"{mechanism} is none of {', '.join(sorted(_IDS))}")
+        raise _refused(f"{mechanism} is not one of {', '.join(sorted(_IDS))}")
     if not config.startswith("[") or not config.endswith("]"):
-        raise _refused("what follows the mechanism is to stand in [ ]")
+        raise _refused("the part after the mechanism must be in [ ]")
     given = _components(config[1:-1])
     name = given.get("name")
     if name is None:

@@ -124,7 +124,7 @@ def test_a_cluster_that_is_well_has_no_finding() -> None:
 @pytest.mark.parametrize(
     ("now", "shutdown", "cause"),
     [
-        (FETCHING, False, "fetching metadata, so running"),
+        (FETCHING, False, "fetching metadata, so it is running"),
         (_view(_observer(11), _observer(12)), False, "not fetching metadata either"),
         (_view(_observer(11), _observer(12)), True, "shut down in order"),
         (_view(*map(_observer, (11, 12)), _observer(13, fetched=NOW - SILENT_MS - 1)), False,

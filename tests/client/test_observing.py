@@ -208,7 +208,7 @@ def test_a_snapshot_that_is_gone_is_asked_for_again_and_not_for_ever() -> None:
     leader.spoil = gone
     assert state_hash(_observe(leader).image) == state_hash(load_state(str(DIRECTORY)).image)
     times = -100
-    assert "is gone before it was read" in _refused(leader)
+    assert "disappeared before it was read" in _refused(leader)
     assert len(leader.asked) < 40
 
 
@@ -270,15 +270,15 @@ def _always_another(response: Response) -> Response:
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (_wrong_position, "follow on position"),
-        (_no_bytes, "follow on position"),
-        (_endless, "follow on position"),
+        (_wrong_position, "do not continue at position"),
+        (_no_bytes, "do not continue at position"),
+        (_endless, "do not continue at position"),
         (_no_batch, "no batch at position 0"),
         (_flipped, "is damaged"),
         (_before_the_log, "at offset -1 is damaged"),
         (_nothing, "sends nothing from"),
-        (_no_snapshot, "the snapshot that it names can be none"),
-        (_always_another, "one snapshot after the other"),
+        (_no_snapshot, "the snapshot that it names cannot exist"),
+        (_always_another, "one snapshot after another"),
     ],
 )
 def test_nonsense_is_told_and_ends_the_reading(

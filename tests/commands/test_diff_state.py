@@ -142,9 +142,9 @@ def test_secrets_are_compared_and_masked(kraftool: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "one PATH has nothing to be compared with"),
-        (("--at-end",), "one PATH has nothing to be compared with"),
-        (("--at-end", "--at", 5), "--at-end is for two PATHs"),
+        ((), "there is nothing to compare one PATH with"),
+        (("--at-end",), "there is nothing to compare one PATH with"),
+        (("--at-end", "--at", 5), "--at-end requires two PATHs"),
     ],
 )
 def test_one_path_without_an_offset_is_a_usage_error(

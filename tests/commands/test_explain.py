@@ -40,7 +40,7 @@ def test_the_first_batch_is_shown_and_how_to_go_on(log: Path, kraftool: Run) -> 
     assert lines[0].split() == ["at", "bytes", "field", "type", "value"]
     assert lines[2].split() == ["0", "0000", "0000", "0000", "0000", "baseOffset", "int64", "0"]
     assert any(line.split()[-3:] == ["name", "string", '"orders"'] for line in lines)
-    assert ran.err == f"134 bytes follow; go on with kraftool explain {log} --position 95\n"
+    assert ran.err == f"134 bytes follow. Continue with kraftool explain {log} --position 95\n"
     again = kraftool("explain", log, "--position", 95)
     assert again.text.splitlines()[1].split()[:2] == ["95", "batch"]
     assert again.err == ""
@@ -84,7 +84,7 @@ def test_damage_is_shown_and_the_exit_code_says_so(log: Path, kraftool: Run) -> 
     assert ran.code == 3
     assert "! the batch's CRC does not match its bytes" in ran.text
     assert "! the bytes end before the field does" in ran.text
-    assert "2 places are damaged or not known" in ran.err
+    assert "2 places are damaged or unknown" in ran.err
 
 
 def test_json_tiles_the_file(log: Path, fixtures_dir: Path, kraftool: Run) -> None:
@@ -145,8 +145,8 @@ def test_a_kind_may_be_told(tmp_path: Path, kraftool: Run) -> None:
     ("arguments", "said"),
     [
         (["--position", "1", "--offset", "1"], "exclude each other"),
-        (["--as", "nonsense"], "is no kind of file"),
-        (["--as", "quorum-state", "--offset", "1"], "holds no offsets"),
+        (["--as", "nonsense"], "is not a kind of file"),
+        (["--as", "quorum-state", "--offset", "1"], "has no offsets"),
     ],
 )
 def test_a_wrong_command_line_is_told(

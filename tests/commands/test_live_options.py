@@ -42,8 +42,8 @@ def silent_server() -> Iterator[socket.socket]:
     ("options", "said"),
     [
         ((), "--bootstrap-controller"),
-        (("--bootstrap-controller", "ctl-1"), "is no HOST:PORT"),
-        ((*NOWHERE, "--resolve", "x"), "is no ID=HOST:PORT"),
+        (("--bootstrap-controller", "ctl-1"), "is not HOST:PORT"),
+        ((*NOWHERE, "--resolve", "x"), "is not ID=HOST:PORT"),
         ((*NOWHERE, "--command-config", "/nowhere/client.properties"), "/nowhere"),
         ((str(DIRECTORY), "--command-config", "client.properties"), "for a live quorum"),
         ((str(DIRECTORY), "--resolve", "1=a:1"), "for a live quorum"),

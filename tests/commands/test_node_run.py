@@ -137,7 +137,7 @@ def test_a_directory_without_meta_properties_is_not_formatted_at_first(
 
     data = server.parent / "data"
     override: tuple[str, ...] = ("--override", f"log.dirs={data / '__cluster_metadata-0'}")
-    assert "log.dirs wants the directory that it lies in" in told()
+    assert "log.dirs requires the directory above it" in told()
     override = ("--override", f"log.dirs={server.parent / 'mistyped'}")
     assert "correct log.dirs, or mount its disk" in told()
     override = ("--override", f"log.dirs={server.parent}")

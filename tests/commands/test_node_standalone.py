@@ -74,7 +74,7 @@ def until_shown(base: str, line: str) -> None:
 def test_a_dry_run_writes_nothing(kraftool: Run, tmp_path: Path) -> None:
     run = kraftool("node", "standalone", str(tmp_path / "new"), "--dry-run")
     assert run.code == 0
-    assert "Would begin a cluster" in run.text
+    assert "Would start a cluster" in run.text
     assert not (tmp_path / "new").exists()
 
 
@@ -115,7 +115,7 @@ def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_p
 
     moved = kraftool("node", "standalone", str(directory), "--listen", "9999")
     assert moved.code == 2
-    assert "has a cluster already" in moved.err
+    assert "already has a cluster" in moved.err
 
     # A secret that somebody put into the file is shown nowhere.
     with (directory / "server.properties").open("a") as file:

@@ -42,7 +42,7 @@ def test_the_high_watermark_is_never_parted_from_its_number(
 def test_where_nobody_was_reached_it_is_not_said_that_nobody_leads(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert _told(replace(well(), nodes=()), capsys)[0] == "Quorum: no node is reached"
+    assert _told(replace(well(), nodes=()), capsys)[0] == "Quorum: no node was reached"
     followers = _told(replace(well(), nodes=(node(2), node(3))), capsys)
     assert followers[0].startswith("Quorum of cluster cluster: no node leads")
 

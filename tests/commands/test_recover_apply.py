@@ -76,7 +76,7 @@ def test_apply_verify_undo_as_scripts_run_them(
     short = made.id[:12]
     ran = kraftool("recover", "apply", file, "--dir", directory, "--dry-run")
     assert ran.code == 0
-    assert "It could be applied now; nothing was changed." in ran.text
+    assert "It can be applied now. Nothing was changed." in ran.text
     assert contents(directory) == before
     ran = kraftool("recover", "verify", file, "--dir", directory)
     assert ran.code == 1
@@ -168,7 +168,7 @@ def test_a_wrong_id_a_missing_word_and_no_terminal_are_refused(
     assert contents(directory) == before
     for word in ("banana", "Ahead"):
         ran = kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead", "--accept", word)
-        assert (ran.code, f"--accept {word} is no word" in ran.err) == (2, True)
+        assert (ran.code, f"--accept {word} is not a word for a risk" in ran.err) == (2, True)
     assert contents(directory) == before
     assert kraftool(*apply, "--yes", risky.id[:12], "--accept", "ahead").code == 0
     for again in (apply, (*apply, "--dry-run")):

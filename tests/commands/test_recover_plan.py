@@ -128,10 +128,10 @@ def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:
     ("options", "code", "words"),
     [
         ((), 5, "voters 2 and 4 were not given"),
-        (("--set", "lost=2,4", "--accept", "everything"), 2, "is no word"),
+        (("--set", "lost=2,4", "--accept", "everything"), 2, "is not a word for a risk"),
         (("--set", "lost=2", "--set", "lost=4"), 2, "--set lost is given twice"),
         (("--set", "lost=2,4", "--method", "append"), 5, ""),
-        (("--set", "lost=2,4", "--method", "static-properties"), 5, "does not bring back"),
+        (("--set", "lost=2,4", "--method", "static-properties"), 5, "cannot restore"),
         (("--set", "lost=2,4", "--kafka-version", "3.9.0"), 5, "--accept old-kafka"),
         (("--set", "lost=2,4", "--kafka-version", "new"), 5, "is no release"),
         (("--set", "lost=x"), 2, "not what lost can be"),
@@ -144,7 +144,7 @@ def test_what_is_refused_says_what_to_do(
     given = [nodes[3], nodes[1]]
     ran = kraftool("recover", "plan", *given, *options)
     if "append" in options:
-        assert ran.code == 0, "nobody is ahead of node 3"
+        assert ran.code == 0, "no node is ahead of node 3"
         return
     assert ran.code == code, ran.err
     assert words in ran.err
@@ -206,7 +206,7 @@ def test_collect_says_that_there_is_no_state_at_an_offset(
     assert "the log ends at 224" in ran.err
     ran = kraftool("recover", "collect", nodes[2], "--at", 197, "--out", tmp_path / "b.collect")
     assert ran.code == 0
-    assert "cannot be had" not in ran.err
+    assert "does not have the state" not in ran.err
 
 
 @pytest.mark.parametrize("cut", [5, 100, 2000])

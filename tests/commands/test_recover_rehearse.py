@@ -238,4 +238,4 @@ def test_a_plan_that_was_edited_is_refused(kraftool: Run, quorum: Quorum, file: 
     file.write_text(text.replace("nodeId: 3", "nodeId: 5"))
     assert file.read_text() != text
     ran = kraftool("recover", "rehearse", file, *options)
-    assert (ran.code, "but what it says has the id" in ran.err) == (5, True), ran.err
+    assert (ran.code, "but its content has the id" in ran.err) == (5, True), ran.err

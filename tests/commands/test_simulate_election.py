@@ -210,8 +210,8 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     assert "The quorum tolerates" not in told, "what it would stand is no comfort"
     assert "→ Bring back 2 before any other node starts" in told
     assert "which were committed" in told
-    assert "3 is a voter with an empty log: it votes for whoever asks first." in told
-    assert "→ Then start 2 and 4 alone: whoever of these leads has all of it." in told
+    assert "3 is a voter with an empty log: it votes for the first candidate that asks." in told
+    assert "→ Then start 2 and 4 alone: each possible leader of these has all of it." in told
     assert "Start 3 once there is a leader." in told
     document = run_json(kraftool, voters[0], wiped, short, "--down", 2)
     assert (document["isElected"], document["hasDataLoss"], document["startAloneIds"]) == (
@@ -225,7 +225,7 @@ def test_a_wiped_disk_is_another_replica(voters: list[Path], kraftool: Run) -> N
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--down", 2, *voters)
     told = words(ran.text)
     assert ran.code == 1
-    assert "3 was formatted anew" in told
+    assert "3 was formatted again" in told
     assert "3 refuses 4: 4 asks replica 3@2Z8JApBiRl-Vj1-Gz3rfbg" in told
 
 
@@ -241,7 +241,7 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
         "    kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
         " --controller-id 3 --controller-directory-id 2Z8JApBiRl-Vj1-Gz3rfbg"
     ) in ran.text.splitlines()
-    assert told.count("3 is wiped: formatted anew") == 1
+    assert told.count("3 is wiped: formatted again") == 1
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--wipe", 4, *voters)
     assert ran.code == 1
     assert "remove-controller" not in ran.text, "nobody could carry that out"
@@ -273,10 +273,10 @@ def test_a_directory_that_is_not_there_is_told_as_that(
     file = controller(tmp_path / "3.properties", 3, gone)
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
     told = words(ran.text)
-    assert "The directory of 3 is not there: its server.properties leads to" in told
+    assert "The directory of 3 does not exist: its server.properties leads to" in told
     assert f"leads to {gone}.".replace(" ", "") in told.replace(" ", "")  # a long path is broken
     assert "No directory was given" not in told
-    assert "3 does not answer 2: its directory is not there" in told
+    assert "3 does not answer 2: its directory does not exist" in told
     alone = kraftool("simulate-election", *FEW, file)
     assert alone.code == 1
     assert f"leads to {gone}.".replace(" ", "") in words(alone.text).replace(" ", "")
@@ -298,7 +298,7 @@ def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
     assert "DATA LOSS if 3 leads" in told
     assert "The quorum tolerates" not in told
     assert "another replica, and by its own log it is the only one" in told
-    assert "→ Format 3 anew with --no-initial-controllers" in told
+    assert "→ Once the copy is safe, format 3 again with --no-initial-controllers" in told
     assert "→ Then start 2 and 4 alone" in told
     assert "Bring back" not in told
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2], "--down", 2)
@@ -437,7 +437,7 @@ def test_directories_of_running_nodes_are_moments_apart(
         told = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
         assert holder.stdin is not None
         holder.stdin.close()
-    assert "2 runs: directories are read one after the other" in told
+    assert "2 is running. Directories are read one after another" in told
     assert "3 runs: directories" not in told
 
 

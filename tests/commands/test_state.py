@@ -148,7 +148,7 @@ def test_a_time_chooses_the_state(kraftool: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--at", 1, "--at-time", "2h"), "--at and --at-time say two things"),
+        (("--at", 1, "--at-time", "2h"), "--at and --at-time contradict each other"),
         (("-o", "json", "--section", "topics"), "-o json has everything"),
         (("-o", "tree", "--topic", "a"), "-o tree has everything"),
         (("--section", "nonsense"), "nonsense"),

@@ -73,10 +73,10 @@ def test_directories_that_disagree_end_with_1(fixtures_dir: Path, kraftool: Run)
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ((), "there is nothing to watch"),
-        ((*NOBODY, "-o", "json"), "for --once"),
+        ((), "nothing was named to watch"),
+        ((*NOBODY, "-o", "json"), "require --once"),
         (NOBODY, "a dashboard needs a terminal"),
-        (("--once", "--bootstrap-controller", "nonsense"), "is no HOST:PORT"),
+        (("--once", "--bootstrap-controller", "nonsense"), "is not HOST:PORT"),
         (("--once", *NOBODY, "--interval", "0"), "--interval"),
     ],
 )

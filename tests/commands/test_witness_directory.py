@@ -45,8 +45,8 @@ def test_simulate_election_models_the_witness_that_a_directory_names(
 ) -> None:
     ran = kraftool("simulate-election", *directories, "--runs", "3")
     words = " ".join(ran.text.split())
-    assert "3 is a witness, which leads as a last resort only" in words
-    assert "Node 3 is a witness: it votes, and leads as a last resort only." in words
+    assert "3 is a witness, which leads only as a last resort" in words
+    assert "Node 3 is a witness: it votes, and leads only as a last resort." in words
     assert "A leader is elected: 3" not in words
 
 

@@ -70,7 +70,7 @@ def _last_epochs(difference: Difference) -> bool:
     """kraftool refuses an epoch near the last one, or Kafka counts beyond it."""
     refusal = difference.our_side.impossible or difference.our_side.fatal or ""
     is_near = difference.our_side.state.get("epoch", 0) > LAST_EPOCH - 10
-    return difference.where == "fatal" and ("is none that a quorum comes to" in refusal or is_near)
+    return difference.where == "fatal" and ("a quorum cannot reach epoch" in refusal or is_near)
 
 
 def _order_of_voters(difference: Difference) -> bool:

@@ -70,7 +70,7 @@ def test_a_file_that_is_gone_or_new_or_only_relied_on_is_refused(
     quorum_state.write_bytes(kept)
     new = directory / PARTITION / JUMP.name
     new.write_bytes(b"")
-    with unchanged(directory), pytest.raises(RepairRefused, match="is there, and it was not"):
+    with unchanged(directory), pytest.raises(RepairRefused, match="exists, but it did not"):
         apply(plan, directory)
     new.unlink()
     metadata = target_of("partition.metadata")

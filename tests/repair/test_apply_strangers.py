@@ -57,7 +57,7 @@ def refused(plan: Plan, directory: Path, words: str) -> Iterator[None]:
 def test_what_kafka_would_act_on_and_the_plan_does_not_know_is_refused(
     directory: Path, plan: Plan, name: str
 ) -> None:
-    with refused(plan, directory, "the plan does not know it"):
+    with refused(plan, directory, "the plan does not know"):
         (directory / PARTITION / name).write_bytes(b"junk")
 
 
@@ -68,7 +68,7 @@ def test_a_checkpoints_name_counts_whatever_has_it(directory: Path, plan: Plan, 
         path.mkdir()
     else:
         path.symlink_to("nowhere")
-    with pytest.raises(RepairRefused, match="the plan does not know it"):
+    with pytest.raises(RepairRefused, match="the plan does not know"):
         apply(plan, directory)
     assert not (directory / PARTITION / ".kraftool-recover").exists()
 
@@ -149,10 +149,10 @@ def test_a_lock_that_is_no_file_is_refused(directory: Path, plan: Plan, kind: st
             lock.symlink_to(elsewhere)
     if kind == "link":
         elsewhere.write_bytes(b"")
-    with refused(plan, directory, "not taken as a lock"):
+    with refused(plan, directory, "does not use it as a lock"):
         """It is there."""
     assert elsewhere.exists() == (kind == "link")
-    with pytest.raises(RepairRefused, match="not taken as a lock"):
+    with pytest.raises(RepairRefused, match="does not use it as a lock"):
         undo(plan, directory)
 
 
@@ -172,12 +172,12 @@ def test_a_read_only_file_system_is_no_question_of_who_asks(
     with Apply(plan, str(directory), files=FailingFiles(0, errno.EROFS)) as repair:
         with pytest.raises(KraftoolError, match="Read-only file system") as failed:
             repair.carry_out(NOW, "1.0")
-        assert "mount it to be written" in failed.value.hint
+        assert "mount it for writing" in failed.value.hint
     apply(plan, directory)
     with Undo(plan, str(directory), files=FailingFiles(0, errno.EROFS)) as undoing:
         with pytest.raises(KraftoolError, match="nothing was changed") as failed:
             undoing.carry_out(NOW)
-        assert "mount it to be written" in failed.value.hint
+        assert "mount it for writing" in failed.value.hint
 
     def read_only(path: str, *_: object) -> int:
         raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
@@ -190,6 +190,6 @@ def test_a_read_only_file_system_is_no_question_of_who_asks(
         Apply(plan, str(directory)),
     ):
         """The lock is not to be had."""
-    assert "mount it to be written" in failed.value.hint
+    assert "mount it for writing" in failed.value.hint
     monkeypatch.undo()
     assert contents(directory) == after

@@ -181,7 +181,7 @@ def test_where_nothing_can_be_beyond_a_false_name_a_person_says_what_is(
     quorum: Quorum, name: str, setting: str, words: str
 ) -> None:
     (quorum[3] / PARTITION / name).write_bytes(b"junk")
-    with pytest.raises(KraftoolError, match=f"{words} is too near") as refused:
+    with pytest.raises(KraftoolError, match=f"{words} is too close") as refused:
         quorum.plan("lost=2,4", nodes=[3])
     assert "--set" in refused.value.hint
     plan = quorum.plan("lost=2,4", setting, nodes=[3])

@@ -205,7 +205,9 @@ def test_what_a_snapshot_says_was_confirmed_a_majority_must_have(apart: Quorum) 
     for each in (3, 4):
         cut(apart, each, 0.4)
     nodes = [2, 3, 4]
-    refused(apart, "node-2 has a snapshot at 203, up to where a majority had", nodes=nodes)
+    refused(
+        apart, "node-2 has a snapshot at 203. A majority had confirmed the log up to", nodes=nodes
+    )
     plan = apart.plan(nodes=nodes, accept=["ahead"])
     assert plan.method is Method.NONE
     assert plan.loss.verdict is LossBound.UNBOUNDED
@@ -248,7 +250,7 @@ def test_how_far_a_damaged_log_went_is_not_known(apart: Quorum) -> None:
 
         altered(apart.segment(each), second_half_random)
     nodes = [2, 3, 4]
-    refused(apart, "how far its damaged log went cannot be told", nodes=nodes)
+    refused(apart, "the end of its damaged log is unknown", nodes=nodes)
     plan = apart.plan(nodes=nodes, accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED
     refused(apart, "node 2 ends before node 11")
@@ -266,20 +268,20 @@ def sole(tmp_path: Path) -> Quorum:
 
 def planned(sole: Quorum) -> Plan:
     at = "endpoint.1=CONTROLLER://127.0.0.1:9093"
-    refused(sole, "voter 1 has lost its log, which has not one record left", "seed=1", at)
+    refused(sole, "voter 1 has lost its log, which has no record left", "seed=1", at)
     return sole.plan("seed=1", at, accept=["ahead"])
 
 
 def test_a_sole_voters_snapshot_is_not_its_log(sole: Quorum) -> None:
     altered(sole.segment(1), lambda data: b"")
-    assert "--set seed=" in refused(sole, "is a voter, and its log has not one record left")
+    assert "--set seed=" in refused(sole, "is a voter, and its log has no record left")
     assert planned(sole).loss.verdict is LossBound.UNBOUNDED
 
 
 def test_what_was_behind_the_snapshot_of_a_damaged_log_is_not_known(sole: Quorum) -> None:
     half = sole.segment(1).stat().st_size // 2
     altered(sole.segment(1), lambda data: data[:half] + os.urandom(half))
-    refused(sole, "what its log had behind offset 195 cannot be told")
+    refused(sole, "what its log had after offset 195 is unknown")
     plan: Plan = sole.plan(accept=["ahead"])
     assert plan.cases == ("snapshot-only",)
     assert plan.loss.verdict is LossBound.UNBOUNDED

@@ -342,7 +342,7 @@ def test_the_old_cluster_id_is_no_fence(tmp_path: Path) -> None:
         lost=frozenset({2, 3}),
         cluster_id=survey.identity.cluster_id,
     )
-    with pytest.raises(KraftoolError, match="fences nobody off"):
+    with pytest.raises(KraftoolError, match="fences nothing off"):
         plan_for(request)
 
 
@@ -378,7 +378,7 @@ def test_static_voters_are_a_setting_on_every_node(tmp_path: Path) -> None:
         assert [(setting.key, setting.value) for setting in host.settings] == [
             ("controller.quorum.voters", "1@one:9093")
         ]
-    assert all("One at a time" in node.returns for node in plan.quarantine)
+    assert all("one at a time" in node.returns for node in plan.quarantine)
     quorum.carry_out(plan)
     survey = quorum.survey(1)
     assert survey.quorum_state.data_version == 0
@@ -422,7 +422,7 @@ def test_an_epoch_behind_damage_counts(tmp_path: Path) -> None:
         (("lost=2,3", "rebuild=1"), "one voter is to lead alone"),
         (("lost=2,3", "rebuild=1", "from=11"), "one voter is to lead alone"),
         (("lost=2,3", "from=11"), "nothing is to be rebuilt"),
-        (("lost=2,3", "poison=100"), "node-1, whose state it is, has no record at offset 100"),
+        (("lost=2,3", "poison=100"), "node-1, whose state is used, has no record at offset 100"),
         (("lost=2,3", "cluster.id=AAAAAAAAAAAAAAAAAAAAAg"), "new id of --fence"),
         (("lost=2,3", "cluster.id=a\nnode.id=9"), "not what cluster.id can be"),
         (("lost=2,3", "cluster.id=-AAAAAAAAAAAAAAAAAAAAg"), "not what cluster.id can be"),

@@ -418,7 +418,7 @@ def test_the_others_can_keep_running_only_where_one_runs(quorum: Quorum) -> None
     stop = quorum.plan().steps[0]
     assert (stop.action, stop.text) == (
         Action.STOP,
-        "stop the node, and whatever would start it again",
+        "stop the node, and whatever could start it again",
     )
     with DirectoryLock(str(quorum[3])):
         stop = quorum.plan(accept=["running"]).steps[0]
@@ -473,7 +473,7 @@ def test_an_old_copy_is_no_further_voter(tmp_path: Path) -> None:
     shutil.copytree(quorum[1], tmp_path / "again")
     cut_log(quorum, 1, 4)
     quorum.directories[99] = tmp_path / "again"
-    with pytest.raises(KraftoolError, match="are both of voter 1"):
+    with pytest.raises(KraftoolError, match="both belong to voter 1"):
         quorum.plan("lost=2")
 
 

@@ -122,7 +122,7 @@ def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: 
     told: list[str] = []
     with workplace("", asked.paths) as folder:
         assert rehearse(plan, asked, folder, tell=told.append).refused is None
-    assert "--source node-2 is not used: nothing that is rehearsed needs a file of it" in told
+    assert "--source node-2 is not used: the rehearsal needs no file of it" in told
 
 
 def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
     with pytest.raises(RepairRefused, match="are both node-1"):
         find_rehearsed(plan, [str(quorum[1]), str(again)])
     (again / "meta.properties").unlink()
-    with pytest.raises(RepairRefused, match="does not say whose it is"):
+    with pytest.raises(RepairRefused, match="does not show which node it belongs to"):
         find_rehearsed(plan, [str(again)])
     assert find_rehearsed(plan, [f"node-1={again}"])[0].name == "node-1"
     with pytest.raises(RepairRefused, match="no host node-9"):
@@ -157,7 +157,7 @@ def test_nothing_is_followed_that_is_no_file(tmp_path: Path, kind: str) -> None:
         os.symlink(quorum.segment(11), strange)
     else:
         os.mkfifo(strange)
-    with pytest.raises(RepairRefused, match="neither read nor copied"):
+    with pytest.raises(RepairRefused, match="neither reads nor copies it"):
         rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
 
 
@@ -168,7 +168,7 @@ def test_too_little_room_is_told_before_anything_is_copied(
     plan = quorum.plan("lost=2,3")
     free = namedtuple("free", "f_bavail f_frsize")
     monkeypatch.setattr("os.statvfs", lambda path: free(1, 4096))
-    with pytest.raises(KraftoolError, match="4096 bytes free, and") as caught:
+    with pytest.raises(KraftoolError, match="4096 bytes free, but") as caught:
         rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
     assert "--keep" in caught.value.hint
     assert list((tmp_path / "kept").iterdir()) == []

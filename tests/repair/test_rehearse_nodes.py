@@ -46,7 +46,7 @@ def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Pat
     assert (found.leader, found.voters) == (1, (1,))
     assert found.topics == len(new.topics.by_id)
     assert found.findings[0].code == "KT-REC-VOTERS"
-    assert "the leader names 1; the plan has 1 and 9" in found.findings[0].text
+    assert "the leader names 1, but the plan has 1 and 9" in found.findings[0].text
     told = [finding for finding in found.findings if finding.code == "KT-REC-STATE"]
     assert any("is new" in finding.text for finding in told)
     assert {finding.severity for finding in found.findings} == {Severity.ERROR}

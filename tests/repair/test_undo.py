@@ -49,7 +49,7 @@ def test_undo_is_refused_where_the_backup_was_changed(directory: Path, plan: Pla
     old = directory / PARTITION / FOLDER / plan.id[:12] / "old" / "quorum-state"
     old.write_bytes(old.read_bytes() + b" ")
     before = contents(directory)
-    with pytest.raises(RepairRefused, match="not the original any more"):
+    with pytest.raises(RepairRefused, match="no longer the original"):
         undo(plan, directory)
     assert contents(directory) == before
 

@@ -185,7 +185,7 @@ def test_a_log_that_is_gone_beside_its_snapshots_is_told(quorum: Quorum) -> None
     assert is_well(quorum.survey(2))
     quorum.segment(2).unlink()
     survey = quorum.survey(2)
-    assert "there is no segment of a log beside the snapshots" in list(complaints(survey))
+    assert "there is no segment of a log next to the snapshots" in list(complaints(survey))
     assert not is_well(survey)
 
 

@@ -87,7 +87,7 @@ def test_another_directory_is_another_replica() -> None:
     assert not found[1].wins
     kinds = {refusal.voter_id: refusal.kind for refusal in found[1].refusals}
     assert kinds == {2: "silent", 3: "replica"}
-    assert found[3].why_not == "3 knows of no voters: it waits for a leader to tell it"
+    assert found[3].why_not == "3 knows no voters: it waits until a leader reports them"
 
 
 def test_static_voters_go_by_the_id_alone() -> None:
@@ -99,7 +99,7 @@ def test_static_voters_go_by_the_id_alone() -> None:
 
 def test_another_cluster_is_named() -> None:
     found = chances("nodes: {1: {end: 5}, 2: {end: 5, clusterId: other}, 3: {down: true}}")
-    assert "2 refuses 1: it is of cluster other, not scenario" in [
+    assert "2 refuses 1: it belongs to cluster other, not scenario" in [
         refusal.reason for refusal in found[1].refusals
     ]
 
@@ -160,7 +160,9 @@ def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
     assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
     assert steps(told)[0] == "Do not start the nodes like this. Copy all directories first."
     assert steps(told)[1].startswith("Bring back 1 before any other node starts")
-    assert steps(told)[2].startswith("Then start 1 and 2 alone: whoever of these leads has all")
+    assert steps(told)[2].startswith(
+        "Then start 1 and 2 alone: each possible leader of these has all"
+    )
     assert told.rescue == (1, 2), "2, which 1 refuses, votes for it"
     assert not told.is_fine
 
@@ -194,7 +196,7 @@ def test_a_candidate_of_an_epoch_that_another_node_won_ends() -> None:
     }
     assert told.without_leader > 0
     words = " ".join(verdict(told).details)
-    assert "1 voted for itself in epoch 1, which another node won." in words
+    assert "1 voted for itself in epoch 1, but another node won that epoch." in words
     without_vote = report(text.replace("NODE", "epoch: 2"), runs=40)
     assert (without_vote.broken, without_vote.without_leader) == ((), 0)
 
@@ -255,7 +257,7 @@ def test_a_way_that_no_run_took_is_no_leader(monkeypatch: pytest.MonkeyPatch) ->
     assert not told.is_fine
     assert words.headline.startswith("No leader was elected in 2 runs of ")
     (slow,) = words.details
-    assert slow.startswith("A request and its answer take 1.9 s to 5.8 s together, and after")
+    assert slow.startswith("A request and its answer take 1.9 s to 5.8 s together. After")
     assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
 
 
@@ -275,7 +277,7 @@ def test_what_fails_and_restarts_knows_how_slow_messages_are() -> None:
 def test_without_a_leader_nothing_is_advised_that_needs_one() -> None:
     case = wiped(wiped(scenario(EQUAL).case, 2), 3)
     told = simulate(case, Conditions(), seed=0, runs=3)
-    assert "2 and 3 are formatted anew" in verdict(told).headline
+    assert "2 and 3 are newly formatted" in verdict(told).headline
     assert not any(next_step.commands for next_step in verdict(told).next_steps)
     assert steps(told)[-1].startswith("Find the old disk of 2 (directory-2) or 3 (directory-3)")
 
@@ -302,7 +304,7 @@ def test_restarts_are_advised_as_the_table_has_them() -> None:
     }
     assert steps(told)[1:] == (
         "Do not restart 3 now: without it there is no leader.",
-        "Restart 1 and 2 one by one only, each once the last has caught up.",
+        "Restart 1 and 2 only one by one, each once the previous one has caught up.",
     )
 
 
@@ -366,9 +368,8 @@ def test_the_only_node_that_can_lead_has_no_share() -> None:
 def test_a_voter_that_ended_with_an_error_is_not_just_silent() -> None:
     found = chances("nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}")
     assert (
-        "3 does not answer 1: it has ended with an error"
-        " (leader 1 of epoch 1 has no endpoint of CONTROLLER)"
-        in [refusal.reason for refusal in found[1].refusals]
+        "3 does not answer 1: it has stopped with an error (leader 1 of epoch 1 has no"
+        " endpoint of CONTROLLER)" in [refusal.reason for refusal in found[1].refusals]
     )
 
 
@@ -391,7 +392,7 @@ def test_a_run_with_too_many_events_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(run_module, "MOST_EVENTS", 5)
     told = report(EQUAL, runs=3)
     assert told.given_up == 3
-    assert any("3 runs ended sooner" in detail for detail in verdict(told).details)
+    assert any("3 runs stopped early" in detail for detail in verdict(told).details)
 
 
 def test_half_of_the_runs_means_of_those_that_had_a_leader() -> None:

@@ -51,12 +51,12 @@ def test_a_witness_that_is_not_ahead_is_no_candidate() -> None:
     found = report(EQUAL, 3)
     assert found.wins == {2: 10}
     assert found.after_witness == 0
-    assert any("leads as a last resort only" in detail for detail in verdict(found).details)
+    assert any("leads only as a last resort" in detail for detail in verdict(found).details)
 
 
 def test_several_witnesses_are_several_nodes() -> None:
     details = verdict(report(EQUAL, 2, 3, runs=1)).details
-    assert "Nodes 2 and 3 are witnesses: they vote, and lead as a last resort only." in details
+    assert "Nodes 2 and 3 are witnesses: they vote, and lead only as a last resort." in details
 
 
 def test_without_the_witness_the_longer_log_wins() -> None:

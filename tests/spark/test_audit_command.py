@@ -71,7 +71,7 @@ def test_json_goes_to_a_file_and_a_healthy_fleet_ends_with_0(audit: Audit, tmp_p
 
 def test_a_code_that_is_none_is_a_usage_error(audit: Audit, tmp_path: Path) -> None:
     code, _, errors = audit(tmp_path, "--ignore", "KT-NO-SUCH")
-    assert (code, "is no code" in errors) == (2, True)
+    assert (code, "is not a finding code" in errors) == (2, True)
 
 
 def test_a_url_has_the_answers_of_the_directory_behind_it(

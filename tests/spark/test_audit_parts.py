@@ -159,13 +159,13 @@ def test_the_same_two_sides_at_many_places_are_one_finding() -> None:
 def test_the_side_that_most_are_on_is_named_first() -> None:
     (told,) = _said(b=_log(1, 2, 3), c=_log(1, 2, 3), a=_log(1, 7, 3))
     assert told.text.startswith("other records than b and c at offset 1")
-    assert told.advice.startswith("b and c agree, which speaks for them")
+    assert told.advice.startswith("b and c agree, which is evidence for them")
 
 
 def test_of_one_against_one_neither_side_is_the_right_one() -> None:
     (told,) = _said(a=_log(1, 2, 3), b=_log(1, 7, 3))
     assert told.text.startswith("other records in each of a and b at offset 1")
-    assert told.advice.startswith("nothing here tells which of the sides is right")
+    assert told.advice.startswith("nothing here shows which side is right")
 
 
 def test_batches_that_differ_in_their_epoch_alone_are_said_to_be_the_same() -> None:

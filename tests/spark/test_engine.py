@@ -141,7 +141,7 @@ def test_a_worker_without_python_is_explained(
                 "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that "
                 "in driver: 3.12, PySpark cannot run with different minor versions."
             ),
-            "a Spark worker runs Python 3.9, kraftool runs 3.12; Spark wants the same",
+            "a Spark worker runs Python 3.9, kraftool runs 3.12; Spark requires the same",
         ),
         (
             "[PACKAGE_NOT_INSTALLED] PyArrow >= 18.0.0 must be installed; however, it was not ...",

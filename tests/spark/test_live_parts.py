@@ -178,12 +178,12 @@ def test_no_pipeline_writes_into_a_data_directory(fixtures_dir: Path, tmp_path: 
     (tmp_path / "link").symlink_to(data)
     before = _contents(data)
     for out in (data, data / "new", data / "__cluster_metadata-0/new", tmp_path / "link/new"):
-        with pytest.raises(OccupiedError, match="lies in the data directory"):
+        with pytest.raises(OccupiedError, match="is in the data directory"):
             refuse_foreign(out)
         with pytest.raises(OccupiedError, match="lies in"), held(out, _note("/a")):
             pass
         wanted = TablesRequest(roots=(str(data),), out=str(out))
-        with pytest.raises(OccupiedError, match="lies in the data directory"):
+        with pytest.raises(OccupiedError, match="is in the data directory"):
             write_tables(wanted, lambda: pytest.fail("nothing is to be started"))
     assert _contents(data) == before
     refuse_foreign(tmp_path / "beside")

@@ -139,7 +139,7 @@ def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
 def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -> None:
     root = directory(tmp_path / "fleet", batches(0, 4))
     before = listing(root)
-    with pytest.raises(OccupiedError, match="lies in the data directory"):
+    with pytest.raises(OccupiedError, match="is in the data directory"):
         run(root, root)
     assert listing(root) == before
     (tmp_path / "file").write_text("x")

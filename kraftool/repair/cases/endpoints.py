@@ -34,7 +34,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         return
     for id_, _ in request.endpoints:
         if id_ not in standing.voters.ids:
-            raise KraftoolError(f"--set endpoint.{id_}=…: node {id_} is no voter")
+            raise KraftoolError(f"--set endpoint.{id_}=…: node {id_} is not a voter")
     after = new_voters(standing)
     if standing.kraft_version == 0:
         yield from _static(standing, after)
@@ -56,10 +56,10 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         yield Mend(
             case="endpoints",
             host=host,
-            text=f"{host.name}: a record of the voters ({told}) at offset {frame.offset}, in the"
-            f" new epoch {frame.epoch}, the same on {len(same)} voters",
+            text=f"{host.name}: a voters record ({told}) at offset {frame.offset}, in the new epoch"
+            f" {frame.epoch}, the same on {len(same)} voters",
             edits=(
-                *voters_appended(survey, frame, "the same voters, where they are reached now"),
+                *voters_appended(survey, frame, "the same voters at their new endpoints"),
                 *epochs_removed(survey),
                 quorum_state_of(
                     survey,
@@ -98,9 +98,10 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
             for each in standing.present
         )
         raise KraftoolError(
-            f"the logs of {len(alike)} voters end alike, and {standing.majority} are needed:"
-            f" {ends}. The same record in logs that are not the same would make them two",
-            hint="rebuild one that is behind from the best first (--set rebuild=ID), or let the"
+            f"the logs of only {len(alike)} voters end alike, but {standing.majority} are"
+            f" needed: {ends}. The same record at the end of different logs would make two"
+            " histories",
+            hint="rebuild one that is behind from the best first (--set rebuild=ID). Or let the"
             " best one lead alone and add the others again: --set seed=ID",
         )
     return alike
@@ -112,7 +113,7 @@ def _static(standing: QuorumAssessment, after: VoterSet) -> Iterator[Mend]:
         yield Mend(
             case="endpoints",
             host=host,
-            text=f"{host.name}: kraft.version is 0, the voters are a setting: {value}",
+            text=f"{host.name}: kraft.version is 0, so the voters are a setting: {value}",
             settings=(RequiredSetting(key=STATIC_VOTERS, value=value),),
             stops_all=True,
         )

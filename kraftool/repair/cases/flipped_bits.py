@@ -25,7 +25,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         yield Mend(
             case=CASE,
             host=host,
-            text=text(host, file, "the plan puts back what was there"),
+            text=text(host, file, "the plan restores the original bits"),
             # leader-epoch-checkpoint goes beside a changed log: Kafka makes it of the log again
             edits=(edit_of(file), *epochs_removed(host.survey)),
         )

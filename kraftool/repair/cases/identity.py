@@ -32,31 +32,32 @@ def meta_properties(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     node_id = survey.node_id
     if node_id is None:
         raise KraftoolError(
-            f"{survey.path}: meta.properties: {survey.meta_complaint}; whose directory it is cannot"
-            " be told",
+            f"{survey.path}: meta.properties: {survey.meta_complaint}. The directory does not"
+            " show which node it belongs to",
             hint="name the node's server.properties instead of the directory",
         )
     if not standing.cluster_id:
         raise KraftoolError(
-            f"{host.name}: meta.properties: {survey.meta_complaint}; no directory tells the id of"
-            " the cluster",
-            hint="give the directory of another node of the cluster, too",
+            f"{host.name}: meta.properties: {survey.meta_complaint}. No directory shows the"
+            " cluster id",
+            hint="give the directory of another node of the cluster too",
         )
     directory_id = survey.identity.directory_id
     if host.has_metadata:
         directory_id = directory_id or _recorded(standing, node_id) or _registered(host)
     elif host in standing.renamed and host is standing.host_of(node_id):
         raise KraftoolError(
-            f"{host.name}: {survey.path} is voter {node_id}'s, and has neither meta.properties nor"
-            " metadata: with its old ids it would vote without what it had and promised",
-            hint=f"leave it out, and say that it is lost: --set lost={node_id}; then format it anew"
+            f"{host.name}: {survey.path} belongs to voter {node_id}, but has neither"
+            " meta.properties nor metadata. With its old ids it would vote without its old"
+            " log and votes",
+            hint=f"leave it out, and declare it lost: --set lost={node_id}. Then format it again"
             " (kraftool format), and let it catch up before it is a voter again",
         )
     yield Mend(
         case="meta-properties",
         host=host,
-        text=f"{host.name}: meta.properties: {survey.meta_complaint}; it is written anew, for node"
-        f" {node_id} of cluster {standing.cluster_id}"
+        text=f"{host.name}: meta.properties: {survey.meta_complaint}. The plan writes it again, for"
+        f" node {node_id} of cluster {standing.cluster_id}"
         + (f", with the directory id {directory_id} that it had" if directory_id else ""),
         edits=(_written(standing, host, directory_id),),
     )
@@ -68,7 +69,7 @@ def other_nodes_disk(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     if not wanted:
         return
     settings = host.survey.settings
-    assert settings is not None, "or it has no other node's"
+    assert settings is not None, "or it does not belong to another node"
     yield Mend(
         case="other-nodes-disk",
         host=host,
@@ -91,12 +92,12 @@ def configuring(setting: RequiredSetting, directory: str) -> str:
     """What a person does for a setting of a node whose directory this is."""
     if setting.key == NODE_ID:
         return (
-            f"mount {directory}, or name it as the log directory, where server.properties has"
-            f" node.id={setting.value}, and nowhere else; leave meta.properties as it is"
+            f"mount {directory}, or name it as the log directory only where server.properties"
+            f" has node.id={setting.value}. Do not change meta.properties"
         )
     if setting.value:
         return f"in its server.properties set {setting.key}={setting.value}"
-    return f"in its server.properties take {setting.key} out"
+    return f"in its server.properties remove {setting.key}"
 
 
 def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
@@ -111,15 +112,15 @@ def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     yield Mend(
         case="directory-id",
         host=host,
-        text=f"{host.name}: its directory.id is {found or 'missing'}, and the voter's is {wanted}:"
-        " it observes and does not vote. The id is put back",
+        text=f"{host.name}: its directory.id is {found or 'missing'}, but the voter's is {wanted}:"
+        " the node observes and does not vote. The plan restores the id",
         edits=(_written(standing, host, wanted),),
         risks=(
             Risk(
                 word=Acceptance.OWN_LOG.value,
-                text=f"{host.name}: with the id the directory is a voter again, with the votes that"
-                " its quorum-state knows of. That is right only if log and quorum-state in it are"
-                " the node's own old ones, and were not fetched or formatted anew",
+                text=f"{host.name}: with the id the directory is a voter again, with the votes in"
+                " its quorum-state. That is right only if log and quorum-state are the node's"
+                " own old ones, and were not fetched or formatted again",
             ),
         ),
         stops_all=True,
@@ -145,5 +146,5 @@ def _written(standing: QuorumAssessment, host: Host, directory_id: str) -> Edit:
         directory_id=directory_id or None,
     )
     return meta_properties_of(
-        host.survey, meta, standing.request.now_ms, "whose directory it is, as it was"
+        host.survey, meta, standing.request.now_ms, "identifies the directory as before"
     )

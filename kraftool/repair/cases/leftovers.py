@@ -25,7 +25,8 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     yield Mend(
         case="static-leftovers",
         host=host,
-        text=f"{host.name}: controller.quorum.voters is still set, though kraft.version is"
-        f" {standing.kraft_version} and the voters are in the log: it is ignored, and misleads",
+        text=f"{host.name}: controller.quorum.voters is still set, although kraft.version is"
+        f" {standing.kraft_version} and the voters are in the log. Kafka ignores it, and it is"
+        " misleading",
         settings=tuple(wanted),
     )

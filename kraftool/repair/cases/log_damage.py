@@ -44,14 +44,14 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             yield Mend(
                 case="torn-tail",
                 host=host,
-                text=f"{host.name}: the log has a torn tail {after} ({broken.reason}); Kafka cuts"
-                " it off at its start, and nothing whole is lost",
+                text=f"{host.name}: the log has a torn tail {after} ({broken.reason}). Kafka cuts"
+                " it off when it starts, and no whole batch is lost",
                 is_note=True,
             )
         return
     why = (
         f"its log is damaged from offset {broken.offset} on ({broken.reason};"
-        f" {_no_bit(host)}), with {many(broken.lost_batches, 'whole batch')} behind"
+        f" {_no_bit(host)}), with {many(broken.lost_batches, 'whole batch')} after the damage"
     )
     found = list(rebuilt(standing, host, why))
     if not found:
@@ -73,12 +73,13 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
     if best.rank > host.rank:
         end = best.survey.end
         raise KraftoolError(
-            f"{host.name}: {why}. {best.name} is damaged, too, but can be trusted up to offset"
+            f"{host.name}: {why}. {best.name} is damaged too, but is readable up to offset"
             f" {end.offset} of epoch {end.epoch}",
             hint="if you gave collect files, name the directories or copies of them: kraftool then"
-            " takes good batches from each node. Otherwise mend that first: recover plan with"
-            f" {best.name} alone, and recover apply; then, before anything is started, plan with"
-            f" all: {host.name} is made anew from it",
+            " takes good batches from each node. Otherwise repair that node first: run"
+            f" recover plan with {best.name} alone, and recover apply. Before you start"
+            f" anything, plan again with all directories: {host.name} is then recreated from"
+            " it",
         )
 
 
@@ -94,10 +95,10 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
         return Mend(
             case="cut",
             host=host,
-            text=f"{host.name}: {why}. No other directory given here has a whole log as far: it is"
-            f" cut there, as Kafka would do with only warnings in its log",
+            text=f"{host.name}: {why}. No other directory given here has a whole log as far."
+            " The plan cuts the log there, as Kafka would do with only warnings in its log",
             edits=(
-                *cut_at_break(survey, log, "nothing behind it can be trusted"),
+                *cut_at_break(survey, log, "nothing after it can be trusted"),
                 *epochs_removed(survey),
             ),
             lost=_lost(host, broken.offset, broken),
@@ -111,7 +112,8 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
             case="rest-kept",
             host=host,
             text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it, and the log is"
-            " whole from there on: the log begins there now. Kafka would have wiped that, too",
+            " whole from there on. The log now begins there. Kafka would have deleted that"
+            " part too",
             edits=(*kept, *bad_removed(survey)),
             stops_all=True,
             replaces_log=True,
@@ -119,8 +121,8 @@ def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
     return Mend(
         case="snapshot-only",
         host=host,
-        text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it: the log goes, and"
-        " the node goes on from there",
+        text=f"{host.name}: {why}. The snapshot at {newest.offset} is beyond it. The plan removes"
+        " the log, and the node continues from the snapshot",
         edits=(
             *removals(survey, "the snapshot is beyond the damage", _LOG_FILES),
             *bad_removed(survey),
@@ -147,12 +149,12 @@ def _rest(survey: Survey, log: SurveyedLog, offset: int) -> Iterator[Edit]:
             before=before(survey, target),
             after=first.fingerprint,
             pieces=(Piece(file=old, start=first.start, end=first.end),),
-            why="what follows the snapshot, whole",
+            why="the whole rest after the snapshot",
         )
     keeps.add(name)
     yield from removals(
         survey,
-        "it is before the snapshot, or Kafka makes it anew",
+        "it is before the snapshot, or Kafka recreates it",
         _LOG_FILES,
         but=frozenset(keeps),
     )
@@ -169,6 +171,6 @@ def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
     elif broken.lost_batches:
         return ()
     else:
-        text = f"what its log had behind offset {first - 1} cannot be told; it is given up, and may"
+        text = f"what its log had after offset {first - 1} is unknown; it is given up, and may"
         text += " have been committed"
     return (Risk(word=Acceptance.AHEAD.value, text=f"{host.name}: {text}"),)

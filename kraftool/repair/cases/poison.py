@@ -31,7 +31,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         raise KraftoolError(
             f"--set poison={wanted}: no log given here has a record at offset {wanted} that could"
             " not be applied",
-            hint="kraftool verify-log names such records, with their offsets",
+            hint="kraftool verify-log names such records with their offsets",
         )
     contents = {misfit.noops for _, misfit in having}
     base = having[0][1].base_offset
@@ -39,16 +39,16 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         log = host.survey.log
         if misfit is None and log is not None and log.start_offset <= base < log.intact_end:
             raise KraftoolError(
-                f"--set poison={wanted}: {host.name} has that offset too, and it is not known"
-                " whether the record fits there: its state was read from a later snapshot, or its"
-                " log is another",
-                hint=f"empty or rebuild it first (--set rebuild={host.node_id}), or leave it out,"
+                f"--set poison={wanted}: {host.name} has that offset too, but kraftool does"
+                " not know whether the record fits there: its state was read from a later"
+                " snapshot, or its log differs",
+                hint=f"empty or rebuild it first (--set rebuild={host.node_id}). Or leave it out,"
                 " and empty its __cluster_metadata-0 if it is a broker or an observer",
             )
     if len(contents) > 1:
         raise KraftoolError(
             f"--set poison={wanted}: the logs have different batches there",
-            hint="see where they part (kraftool doctor), and rebuild the wrong ones first:"
+            hint="run kraftool doctor to see where they diverge, and rebuild the wrong ones first:"
             " --set rebuild=ID",
         )
     for host, misfit in having:
@@ -86,7 +86,7 @@ def _replaced(standing: QuorumAssessment, host: Host, misfit: Misfit) -> Mend:
         case="poison",
         host=host,
         text=f"{host.name}{who}: {what} way to NoOps at offset {misfit.base_offset}"
-        f" ({misfit.text}); what follows stays as it is",
+        f" ({misfit.text}). The records that follow stay",
         edits=(edit, *epochs_removed(host.survey)),
         stops_all=True,
     )

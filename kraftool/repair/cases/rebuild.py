@@ -41,7 +41,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     if host is None:
         raise KraftoolError(
             f"--set rebuild={wanted}: no directory of node {wanted} was given",
-            hint="give it; where its meta.properties is lost, name its server.properties instead",
+            hint="give it. If its meta.properties is lost, name its server.properties instead",
         )
     source = None
     if standing.request.source is not None:
@@ -49,15 +49,14 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         if source is None or source is host or not can_be_source(source):
             raise KraftoolError(
                 f"--set from={standing.request.source}: there is no whole log of that node",
-                hint="give its directory, or leave it out: the best one is taken",
+                hint="give its directory, or leave from out: kraftool then uses the best one",
             )
-    found = list(rebuilt(standing, host, "it was asked for", source))
+    found = list(rebuilt(standing, host, "you asked for it", source))
     if not found:
         raise KraftoolError(
-            f"--set rebuild={wanted}: no other directory given here is whole and as far as"
-            f" {host.name} is",
-            hint="give another node's directory, or say which one it is made from all the same:"
-            " --set from=ID",
+            f"--set rebuild={wanted}: no other directory given here is whole and reaches as"
+            f" far as {host.name}",
+            hint="give another node's directory, or name the one to use anyway: --set from=ID",
         )
     yield from found
     yield from small_files.quorum_state(standing, host)
@@ -71,9 +70,9 @@ def rebuilt(
         yield Mend(
             case="emptied",
             host=host,
-            text=f"{host.name}: {why}; it is no voter: emptied, it fetches everything from the"
-            " leader",
-            edits=removals(host.survey, "the node fetches everything anew"),
+            text=f"{host.name}: {why}. It is not a voter: the plan empties it, and it fetches"
+            " everything from the leader",
+            edits=removals(host.survey, "the node fetches everything again"),
             replaces_log=True,
         )
         return
@@ -92,7 +91,7 @@ def rebuilt(
                 hint=way_out(standing, host),
             )
     elif lost is None and _may_go_further(host.survey, source.survey):
-        unknown = f"{host.name}: how far its damaged log went cannot be told, maybe beyond"
+        unknown = f"{host.name}: the end of its damaged log is unknown, and may be beyond"
         unknown += f" {source.name}'s{_unseen(standing)}"
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unknown))
     if lost is not None:
@@ -100,13 +99,13 @@ def rebuilt(
             Risk(
                 word=Acceptance.AHEAD.value,
                 text=f"{host.name} has records from offset {lost.first_offset} to"
-                f" {lost.end_offset - 1} that {source.name} has not{_unseen(standing)}",
+                f" {lost.end_offset - 1} that {source.name} does not have{_unseen(standing)}",
             )
         )
     yield Mend(
         case="rebuilt",
         host=host,
-        text=f"{host.name}: {why}; its log and snapshots are recreated from {source.name}, up to"
+        text=f"{host.name}: {why}. Its log and snapshots are recreated from {source.name}, up to"
         f" offset {source.survey.end.offset} of epoch {source.survey.end.epoch}",
         edits=(*copied(host, source), *_raised(standing, host, source.survey.end.epoch)),
         source=source,
@@ -130,7 +129,7 @@ def _raised(standing: QuorumAssessment, host: Host, epoch: int) -> Iterator[Edit
     ):
         return
     free = small_files.free_epoch(standing, host)
-    why = f"above epoch {highest}, the highest of any node: no vote that was given is given again"
+    why = f"above epoch {highest}, the highest of any node, so no node votes twice in an epoch"
     if free >= LARGEST_EPOCH:  # a false epoch somewhere leaves no room
         free, why = epoch, f"the log ends in epoch {epoch}"
         if state_survey.leader_epoch >= epoch:
@@ -164,24 +163,23 @@ def _log_size(survey: Survey) -> int:
 
 def way_out(standing: QuorumAssessment, host: Host) -> str:
     """What to do where nothing that was given can take the place of a directory's log."""
-    hint = "give the directories of the other nodes, too"
+    hint = "give the directories of the other nodes too"
     gone = _gone(standing)
     if not host.lost_log or not standing.votes(host):
-        hint += ": one of them may lend its snapshot, or all of its log"
+        hint += ": one of them may have a snapshot or a whole log that can be used"
         sources = [each for each in standing.hosts if each is not host and can_be_source(each)]
         best = max(sources, key=lambda each: each.rank, default=None)
         if best is not None and host.node_id is not None and best.node_id is not None:
-            hint += "; or give up what it has beyond another node's log:"
+            hint += ". Or give up what it has beyond another node's log:"
             hint += f" --set rebuild={host.node_id} --set from={best.node_id}"
         return hint
     if not gone:
-        return f"{hint}: one of them may lend its snapshot, or all of its log"
+        return f"{hint}: one of them may have a snapshot or a whole log that can be used"
     if len(gone) < len(standing.voters):
         ids = ",".join(map(str, gone))
-        return f"{hint}; or say that what has no log is lost as a voter: --set lost={ids}"
+        return f"{hint}. Or declare the voters without a log lost: --set lost={ids}"
     return (
-        f"{hint}; or have one lead alone with the best state that is left: --set"
-        f" seed={host.node_id}"
+        f"{hint}. Or let one lead alone with the best state that is left: --set seed={host.node_id}"
     )
 
 
@@ -193,7 +191,7 @@ def _gone(standing: QuorumAssessment) -> list[int]:
 def _unseen(standing: QuorumAssessment) -> str:
     """Who may have them, and was not asked."""
     ids = listed(voter.id for voter in standing.missing)
-    return f" (voter {ids} may have them: give that directory, too)" if ids else ""
+    return f" (voter {ids} may have them: give that directory too)" if ids else ""
 
 
 def can_be_source(host: Host) -> bool:
@@ -227,7 +225,7 @@ def copied(host: Host, source: Host) -> Iterator[Edit]:
             pieces=(Piece(file=target, source=source.name, end=fingerprint.size),),
             why=f"as {source.name} has it",
         )
-    yield from removals(host.survey, f"{source.name} has none such", but=frozenset(wanted))
+    yield from removals(host.survey, f"{source.name} does not have it", but=frozenset(wanted))
     if before(host.survey, PARTITION_METADATA) is None:
         there = before(source.survey, PARTITION_METADATA)
         if there is not None:

@@ -42,12 +42,12 @@ def described(host: Host) -> str:
     survey = host.survey
     runs = [run for restored_file in survey.restored_files for run in restored_file.runs]
     text = (
-        f"{host.name}: its log is damaged, and other nodes have the batches that belong there."
+        f"{host.name}: its log is damaged, but other nodes have the batches that belong there."
         f" The plan takes {listed(run.describe() for run in runs)}, and the rest from"
-        f" {host.name} itself. The epochs and CRCs of the batches at both sides agree"
+        f" {host.name} itself. The epochs and CRCs of the batches on both sides agree"
     )
     if survey.intact:
-        text += f": {host.name} has the log again that it had, up to offset {survey.end.offset}"
+        text += f": {host.name} gets back the log that it had, up to offset {survey.end.offset}"
     return text
 
 

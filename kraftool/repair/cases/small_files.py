@@ -44,24 +44,24 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     epoch = free_epoch(standing, host)
     if epoch >= LARGEST_EPOCH:
         raise KraftoolError(
-            f"{host.name}: {why}, and epoch {standing.highest_epoch} is too near to the highest"
-            " there can be for one above it",
-            hint="one of the files has a false epoch, as in a checkpoint's name: find it with"
-            " kraftool doctor, move it away, and plan again",
+            f"{host.name}: {why}, and epoch {standing.highest_epoch} is too close to the"
+            " highest possible epoch: there is no room for one above it",
+            hint="one of the files has a false epoch, for example in a checkpoint's name. Find it"
+            " with kraftool doctor, move it away, and plan again",
         )
-    text = f"{host.name}: {why}; it is written with the epoch {epoch} and no vote,"
+    text = f"{host.name}: {why}. The plan writes it with the epoch {epoch} and no vote,"
     if unseen:
         text += (
-            f" far above every epoch known here: the epoch of voter {listed(unseen)} is not known,"
-            " and may be a later one. The next election begins above it"
+            f" far above every epoch known here: the epoch of voter {listed(unseen)} is"
+            " unknown, and may be a later one. The next election begins above it"
         )
     else:
         text += (
-            " one above that of all other voters when they were read: it gave none of them a vote"
-            " in that one, nor in a later one"
+            " one above the epochs of all other voters when they were read: it voted for none"
+            " of them in that epoch or a later one"
         )
     if standing.votes(host) and len(standing.voters) > 1:
-        text += ". Deleting it would make it forget a vote that it may have given"
+        text += ". If the file were deleted, the node would forget a vote that it may have given"
     yield Mend(
         case="quorum-state",
         host=host,
@@ -72,7 +72,7 @@ def quorum_state(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
                 epoch,
                 standing.kraft_version,
                 [voter.id for voter in standing.voters],
-                "no vote that was given is given again",
+                "so the node does not vote twice in an epoch",
             ),
         ),
     )
@@ -101,21 +101,22 @@ def leader_epochs(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         yield Mend(
             case="leader-epochs",
             host=host,
-            text=f"{host.name}: leader-epoch-checkpoint is not what the log says ({complaint}):"
-            " Kafka would refuse it or believe it; it goes, and is made anew of the log",
+            text=f"{host.name}: leader-epoch-checkpoint contradicts the log ({complaint}): Kafka"
+            " would refuse it or trust it. The plan removes it, and Kafka recreates it from"
+            " the log",
             edits=edits,
         )
 
 
 def partition_metadata(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     complaint = host.survey.topic_id_complaint
-    edit = removed(host.survey, PARTITION_METADATA.name, "Kafka makes it anew")
+    edit = removed(host.survey, PARTITION_METADATA.name, "Kafka recreates it")
     if complaint and edit is not None:
         yield Mend(
             case="partition-metadata",
             host=host,
             text=f"{host.name}: partition.metadata is wrong ({complaint}): Kafka refuses to start"
-            " on it; it goes, and is made anew",
+            " on it. The plan removes it, and Kafka recreates it",
             edits=(edit,),
         )
 
@@ -123,20 +124,23 @@ def partition_metadata(standing: QuorumAssessment, host: Host) -> Iterator[Mend]
 def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     """Kafka reads it at every start, and uses it where no metadata was ever written."""
     complaint = host.survey.bootstrap_complaint
-    edit = removed(host.survey, BOOTSTRAP_CHECKPOINT, "no node that has metadata needs it")
+    edit = removed(host.survey, BOOTSTRAP_CHECKPOINT, "a node that has metadata does not need it")
     if not complaint or edit is None or not host.has_metadata:
         return
-    why = f"{host.name}: bootstrap.checkpoint is damaged ({complaint}): Kafka's start can end on it"
+    why = (
+        f"{host.name}: bootstrap.checkpoint is damaged ({complaint}): Kafka may exit on it when it"
+        " starts"
+    )
     if all(each.survey.end.offset == 0 for each in standing.hosts):
         raise KraftoolError(
-            f"{why}, and no log given here has the first records yet, which are in that file",
-            hint="format the directory anew, as it was formatted first (kraftool format)",
+            f"{why}, and no log given here has the first records yet. They are only in that file",
+            hint="format the directory again, as it was formatted at first (kraftool format)",
         )
     yield Mend(
         case="bootstrap",
         host=host,
-        text=f"{why}. Only a quorum without any metadata begins with what is in it: it goes, and"
-        " nothing takes its place",
+        text=f"{why}. Only a quorum without any metadata starts from this file. The plan removes"
+        " it, and nothing replaces it",
         edits=(edit,),
     )
 
@@ -159,6 +163,7 @@ def stray_names(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             case="stray-names",
             host=host,
             text=f"{host.name}: {', '.join(each.target.name for each in edits)}: Kafka refuses to"
-            " start on such a name, or would take it into the log; it goes",
+            " start on such a name, or would read the file as part of the log. The plan"
+            " removes it",
             edits=tuple(edits),
         )

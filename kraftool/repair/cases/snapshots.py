@@ -40,7 +40,8 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             yield Mend(case=_case(bad, log), host=host, text=_text(host, bad, log), edits=edits)
         return
     why = (
-        f"its log begins at offset {log.start_offset}, and no whole snapshot holds what was before"
+        f"its log begins at offset {log.start_offset}, and no whole snapshot has the records"
+        " before that"
     )
     deleted = [
         surveyed_snapshot
@@ -54,7 +55,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         yield Mend(
             case="snapshot-restored",
             host=host,
-            text=f"{host.name}: {why}; {deleted[-1].name} does, and gets its name back",
+            text=f"{host.name}: {why}. {deleted[-1].name} has them, and gets its name back",
             edits=(*edits, *_restored(survey, deleted[-1])),
         )
         return
@@ -64,8 +65,8 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         yield Mend(
             case="snapshot-copied",
             host=host,
-            text=f"{host.name}: {why}; {source.name} has the one at {snapshot.offset}, of the same"
-            " log",
+            text=f"{host.name}: {why}. {source.name} has the one at {snapshot.offset}, of the same"
+                " log",
             edits=(*(edit for edit in edits if edit.target.name != snapshot.name),
                    _copy(host.survey, source, snapshot)),
             source=source,
@@ -104,12 +105,13 @@ def _text(host: Host, bad: list[SurveyedSnapshot], log: SurveyedLog) -> str:
     more = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
     if _is_beyond(newest, log):
         return (
-            f"{host.name}: {newest.name}{more} is named beyond the log's end and is no whole"
-            f" snapshot ({newest.complaint}): Kafka would wipe the log for it, and die"
+            f"{host.name}: {newest.name}{more} has a name beyond the log's end and is not a"
+            f" whole snapshot ({newest.complaint}): Kafka would delete the log for it, and"
+            " exit"
         )
     return (
-        f"{host.name}: {newest.name}{more} is damaged ({newest.complaint}); the log and the rest"
-        " do without it. It goes"
+        f"{host.name}: {newest.name}{more} is damaged ({newest.complaint}). The log and the"
+        " rest do not need it. The plan removes it"
     )
 
 
@@ -123,7 +125,7 @@ def bad_removed(survey: Survey) -> Iterator[Edit]:
 
 
 def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
-    old = removed(survey, snapshot.name, "it has its own name again")
+    old = removed(survey, snapshot.name, "it gets its own name back")
     assert old is not None, "a snapshot of the survey is among its files"
     assert old.before is not None, "what is removed was there"
     target = PlanFile(kind=PlanFileKind.SNAPSHOT, name=snapshot.name.removesuffix(".deleted"))
@@ -133,7 +135,7 @@ def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
         before=there.fingerprint if there is not None else None,
         after=old.before,
         pieces=(Piece(file=old.target, end=old.before.size),),
-        why="the log cannot do without it",
+        why="the log does not need it",
     )
     yield old
 
@@ -161,5 +163,5 @@ def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:
         before=there.fingerprint if there is not None else None,
         after=file.fingerprint,
         pieces=(Piece(file=target, source=source.name, end=file.fingerprint.size),),
-        why="the log cannot do without it",
+        why="the log does not need it",
     )

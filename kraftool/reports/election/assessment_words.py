@@ -50,7 +50,7 @@ def looked_at(found: Assessment) -> str:
     if found.is_live:
         return f"The leader reported the log ends of {len(found.given)} of {many(count, 'voter')}"
     whose = "voters' directories" if count > 1 else "voter's directory"
-    told = f"{len(found.given)} of {count} {whose} looked at"
+    told = f"{len(found.given)} of {count} {whose} were checked"
     if not found.not_given:
         return told
     were = "was" if len(found.not_given) == 1 else "were"
@@ -82,7 +82,7 @@ def state_sentence(found: Assessment) -> str:
     if found.state is QuorumSafety.UNKNOWN:
         if found.voters:
             return f"More than {MOST_VOTERS} voters: the safety of a start was not checked"
-        return "No file names the voters, so nothing can be said about committed records"
+        return "No file names the voters, so kraftool cannot say anything about committed records"
     if found.state is QuorumSafety.NO_LEADER:
         return "No node that was given can be elected"
     if found.state is QuorumSafety.SAFE:

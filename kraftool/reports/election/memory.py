@@ -107,8 +107,8 @@ def _leader_forgot(case: ElectionCase, other: NodeCase, last: OffsetAndEpoch) ->
     if leader.end.is_at_least(last):
         return ""
     return (
-        f"ends before node {other.id}, and node {leader.id} lacks records up to offset {end - 1}"
-        f" that it wrote as leader of epoch {epoch}"
+        f"ends before node {other.id}, although node {leader.id} lacks records up to offset"
+        f" {end - 1} that it wrote as leader of epoch {epoch}"
     )
 
 

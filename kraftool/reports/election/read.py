@@ -59,7 +59,7 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
     home = between.home_cluster(sources)
     for source in sources:
         if between.is_foreign(source, home):
-            notes.append(f"{source.name} is of another cluster: it takes no part")
+            notes.append(f"{source.name} belongs to another cluster, so it is left out")
         elif (
             source.has_metadata
             or source.quorum_state is not None
@@ -78,7 +78,9 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
         other = nodes.get(found.id)
         if other is not None:
             findings += identities.ids_twice([source for source in ours if _id(source) == found.id])
-            notes.append(f"two directories are node {found.id}'s: the one with more log counts")
+            notes.append(
+                f"two directories belong to node {found.id}: the one with the longer log is used"
+            )
             if other.end.is_at_least(found.end):
                 continue
         nodes[found.id] = found
@@ -94,7 +96,7 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
     wanted = {id_ for node in ordered if node.is_voter for id_ in node.voters.ids}
     wanted |= case.voters.ids or missing.keys()
     notes += (
-        f"{directory}, the directory of node {id_}, is not there: it takes no part"
+        f"{directory}, the directory of node {id_}, does not exist, so the node is left out"
         for id_, directory in missing.items()
         if id_ not in wanted
     )
@@ -120,7 +122,7 @@ def _connected(node: NodeCase, nodes: Sequence[NodeCase]) -> NodeCase:
 
 def _nameless(source: VoterSourceReport) -> Finding:
     return kinds.UNREADABLE.at(
-        source.name, "no meta.properties tells which node this is: it takes no part"
+        source.name, "there is no meta.properties to show which node this is, so it is left out"
     )
 
 
@@ -185,11 +187,11 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         notes.append(marked(source.marker))
     election = _election(source.quorum_state) if source.quorum_state is not None else None
     if election is None and log.end > 0:
-        notes.append(f"{node_id} has no quorum-state: it starts without a memory of its vote")
+        notes.append(f"{node_id} has no quorum-state: it starts without knowing how it voted")
     is_running = bool(source.directory) and lock_holder(source.directory).state is LockState.HELD
     if is_running:
         notes.append(
-            f"{node_id} runs: directories are read one after the other, so that its log may end"
+            f"{node_id} is running. Directories are read one after another, so its log may end"
             " later or earlier here than those of other running nodes"
         )
     obstacle = source.keeps_from_starting if not is_running else None
@@ -208,10 +210,11 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
 
 def marked(marker: WitnessMarker) -> str:
     """What the file kraftool-witness says, in words."""
-    as_what = "leads as a last resort only" if marker.is_last_resort else "may be elected"
+    as_what = "leads only as a last resort" if marker.is_last_resort else "may be elected"
     return (
-        f"{marker.node_id} is a witness, which {as_what}: kraftool node (process"
-        f" {marker.process_id}, started {marker.started_at}) runs on its directory, or was killed"
+        f"{marker.node_id} is a witness, which {as_what}. kraftool node (process"
+        f" {marker.process_id}, started {marker.started_at}) runs on its directory, or was"
+        " killed"
     )
 
 
@@ -221,8 +224,8 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
     start, end = (extent.start, extent.end) if extent is not None else (0, 0)
     if extent is not None and extent.cut is not None and extent.cut < end:
         notes.append(
-            f"{_id(source)} would cut its damaged log at {extent.cut}, of {end} offsets:"
-            " what is behind that is not counted"
+            f"{_id(source)} would cut its damaged log at {extent.cut}, of {end} offsets."
+            " Records after that are not counted"
         )
         end = max(extent.cut, start)
     behind, is_torn = None, False

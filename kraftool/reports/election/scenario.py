@@ -87,21 +87,21 @@ def _mapping(value: Any, known: frozenset[str] | None, what: str) -> dict[Any, A
     for key in value:
         if known is not None and key not in known:
             raise ScenarioError(
-                f"{what} has no {key}", hint=f"known are {', '.join(sorted(known))}"
+                f"{what} has no {key}", hint=f"known keys are {', '.join(sorted(known))}"
             )
     return value
 
 
 def _number(value: Any, what: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
-        raise ScenarioError(f"{what} is not a number from 0 on")
+        raise ScenarioError(f"{what} is not a number of at least 0")
     return value
 
 
 def _id(value: Any, what: str) -> int:
     number = _number(value, what)
     if number > 0x7FFFFFFF:
-        raise ScenarioError(f"{what} is no node id")
+        raise ScenarioError(f"{what} is not a node id")
     return number
 
 
@@ -127,14 +127,14 @@ def _text(value: Any, what: str) -> str:
 def _scenario(top: Mapping[str, Any]) -> Scenario:
     told = _mapping(top.get("nodes"), None, "nodes")
     if not 0 < len(told) <= _MOST_NODES:
-        raise ScenarioError(f"nodes: there are 1 to {_MOST_NODES}")
+        raise ScenarioError(f"nodes: there must be 1 to {_MOST_NODES}")
     nodes = {
         _id(key, "a node's id"): _mapping(value or {}, _NODE, f"node {key}")
         for key, value in told.items()
     }
     level = _number(top.get("kraftVersion", 1), "kraftVersion")
     if level not in (0, 1):
-        raise ScenarioError("kraftVersion is 0 or 1")
+        raise ScenarioError("kraftVersion must be 0 or 1")
     timing = _timing(top.get("timing"))
     directories = {
         id_: _text(node.get("directoryId", f"directory-{id_}"), f"directoryId of {id_}")
@@ -165,7 +165,7 @@ def _scenario(top: Mapping[str, Any]) -> Scenario:
 
 def _flag(value: Any, what: str) -> bool:
     if value not in (None, True, False):
-        raise ScenarioError(f"{what} is true or false")
+        raise ScenarioError(f"{what} must be true or false")
     return bool(value)
 
 
@@ -173,7 +173,7 @@ def _timing(value: Any) -> Timing:
     told = _mapping(value or {}, frozenset(_TIMING), "timing")
     found = {_TIMING[key]: _number(each, f"timing.{key}") for key, each in told.items()}
     if any(each > 3_600_000 for each in found.values()):
-        raise ScenarioError("timing: at most an hour")
+        raise ScenarioError("timing: an hour at most")
     return replace(Timing(), **found)
 
 
@@ -234,10 +234,12 @@ def _log(id_: int, told: Mapping[str, Any], voters: VoterSet, level: int) -> Log
     if "snapshot" in told:
         pair = [_number(each, f"snapshot of {id_}") for each in _list(told["snapshot"])]
         if len(pair) != 2:
-            raise ScenarioError(f"snapshot of {id_} is [offset, epoch]")
+            raise ScenarioError(f"snapshot of {id_} must be [offset, epoch]")
         snapshots.append(OffsetAndEpoch(*pair))
     if start > 0 and not snapshots:
-        raise ScenarioError(f"the log of {id_} starts at {start}, and no snapshot is before it")
+        raise ScenarioError(
+            f"the log of {id_} starts at {start}, but there is no snapshot before it"
+        )
     if end < start:
         raise ScenarioError(f"the log of {id_} ends before it starts")
     formatted = [] if level == 0 else [OffsetAndEpoch(0, 0)]
@@ -262,8 +264,10 @@ def _epochs(id_: int, told: Any, start: int, end: int) -> Iterator[EpochEntry]:
     if pairs and (
         pairs[0].start_offset > start or pairs[-1].start_offset >= end or pairs[0].epoch < 1
     ):
-        raise ScenarioError(f"log of {id_}: epochs from 1 on cover {start} to {end - 1}")
+        raise ScenarioError(
+            f"log of {id_}: epochs must be 1 or more and cover {start} to {end - 1}"
+        )
     for (one, first), (other, second) in pairwise(pairs):
         if other <= one or second <= first:
-            raise ScenarioError(f"log of {id_}: epochs and their offsets rise")
+            raise ScenarioError(f"log of {id_}: epochs and their offsets must increase")
     yield from pairs

@@ -23,12 +23,12 @@ def wiped(case: ElectionCase, node_id: int) -> ElectionCase:
         settings=replace(node.settings, directory_id=f"anew-{node_id}"),
         log=Log(),
         election=None,
-        assumed="formatted anew",
+        assumed="formatted again",
         notes=(),
         cannot_start=False,
     )
     return case.with_node(anew).noting(
-        f"{node_id} is wiped: formatted anew, with another directory id and no log"
+        f"{node_id} is wiped: formatted again, with another directory id and no log"
     )
 
 
@@ -37,7 +37,7 @@ def witness(case: ElectionCase, node_id: int) -> ElectionCase:
     node = case.by_id[node_id]
     settings = replace(node.settings, is_witness=True, hands_over=True)
     return case.with_node(replace(node, settings=settings)).noting(
-        f"{node_id} is a witness: kraftool node runs on it, which leads as a last resort only"
+        f"{node_id} is a witness: kraftool node runs on it and leads only as a last resort"
     )
 
 
@@ -47,7 +47,7 @@ def added(case: ElectionCase, node_id: int) -> ElectionCase:
         return case
     node = replace(_blank(case, node_id), assumed="new")
     return case.with_node(node).noting(
-        f"{node_id} is a new controller with an empty log, which is started before it is added"
+        f"{node_id} is a new controller with an empty log, and is started before it is added"
     )
 
 

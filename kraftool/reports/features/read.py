@@ -72,7 +72,7 @@ def read_features(
         raise KraftoolError(findings[0].text, hint=findings[0].advice)
     if not states:
         raise KraftoolError(
-            f"{locations[0].path}: settings only, and no state to tell the features from",
+            f"{locations[0].path}: settings only: there is no state to read the features from",
             hint="name a data directory of the cluster too",
         )
     newest = max(states, key=lambda each: (each.source.epoch, each.source.end_offset))

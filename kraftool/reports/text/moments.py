@@ -39,7 +39,7 @@ def read_time(text: str, what: str) -> int:
     except (ValueError, OverflowError):
         raise KraftoolError(
             f"{what} {_shown(text)} is not a time",
-            hint="use 2026-11-21T06:00:00Z, epoch milliseconds, or 90m, 2h, 7d for so long ago",
+            hint="use 2026-11-21T06:00:00Z, epoch milliseconds, or 90m, 2h, 7d for a time ago",
         ) from None
     return round((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from kraftool.reports.findings.finding import FindingKind, Severity
 
 EPOCH_ALONE = (
-    "no record differs, only partitionLeaderEpoch, which no CRC covers: a flipped bit or an edit."
-    " Keep a copy; then, while the others have a leader and with Kafka stopped on this node, move"
-    " all of __cluster_metadata-0 but quorum-state away (not meta.properties), so that it fetches"
-    " everything anew"
+    "only partitionLeaderEpoch differs, which no CRC covers: a flipped bit or an edit."
+    " Keep a copy. Then, while the others have a leader, stop Kafka on this node and move"
+    " all of __cluster_metadata-0 except quorum-state away (not meta.properties). The node then"
+    " fetches everything again"
 )
 NOTHING_IN_COMMON = (
-    "this is the log of another cluster, or of a quorum that was formatted anew: find out whose it"
-    " is, by the directory ids of its voters, and delete nothing; it may be the only one that its"
-    " cluster has. Start Kafka on neither before"
+    "this is the log of another cluster, or of a quorum that was formatted again. Find its owner"
+    " by the directory ids of its voters. Delete nothing: it may be the only log that its"
+    " cluster has. Do not start Kafka on either side before that"
 )
 NEITHER_IS_KNOWN = (
-    "nothing here tells which of the sides is right. kraftool verify-snapshot on each may: the"
-    " snapshots of a log that was altered later are not what the log makes now (KT-SNAP-DIFFERS)."
+    "nothing here shows which side is right. Run kraftool verify-snapshot on each: if a log was"
+    " altered later, its snapshots differ from the state that it now produces (KT-SNAP-DIFFERS)."
     " Then: "
 )
 
@@ -46,4 +46,4 @@ def advice(kind: FindingKind, agreeing: Sequence[str], *, is_majority: bool) -> 
     if not is_majority:
         return NEITHER_IS_KNOWN + kind.advice
     names = " and ".join(agreeing)
-    return f"{names} agree, which speaks for them. {kind.advice[0].upper()}{kind.advice[1:]}"
+    return f"{names} agree, which is evidence for them. {kind.advice[0].upper()}{kind.advice[1:]}"

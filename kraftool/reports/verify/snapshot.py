@@ -157,7 +157,7 @@ def new_check(entry: Entry) -> SnapshotCheck:
 def leftover(entry: Entry) -> VerifiedSnapshot:
     """A snapshot that Kafka removes at its start: listed, and not judged."""
     name = parse_checkpoint_name(entry.basename)
-    assert name is not None, "only a snapshot's name tells that it is a leftover"
+    assert name is not None, "only a snapshot's name shows that it is a leftover"
     return VerifiedSnapshot(
         file=entry.name,
         offset=name.offset,

@@ -148,7 +148,7 @@ class RecordRules:
         if self._count == 1 and name != METADATA_VERSION:
             self._note(
                 kinds.ORDER,
-                "metadata.version comes first: it tells how to read the rest",
+                "metadata.version comes first: the rest is read by its level",
                 field="name",
                 expected=METADATA_VERSION,
                 found=name,

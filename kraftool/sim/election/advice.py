@@ -75,8 +75,8 @@ def _network(report: Report) -> Iterable[AdviceStep]:
         )
     if list(slow(report)) or report.without_leader:
         yield AdviceStep(
-            "Make messages faster, or the controller.quorum timeouts longer: elections fail, or"
-            " take long."
+            "Make messages faster, or the controller.quorum timeouts longer: elections fail"
+            " or take long."
         )
 
 
@@ -99,10 +99,10 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
             why = "without it there is no leader"
             if restart.leaders:
                 cut = "; ".join(dict.fromkeys(map(lost, restart.losses)))
-                why = f"{listed(restart.leaders, 'or')} could lead meanwhile, and {cut}"
+                why = f"{listed(restart.leaders, 'or')} could lead meanwhile, but {cut}"
             yield AdviceStep(f"Do not restart {restart.node_id} now: {why}.{back}")
         yield AdviceStep(
-            f"Restart {listed(safe)} one by one only, each once the last has caught up."
+            f"Restart {listed(safe)} only one by one, each once the previous one has caught up."
         )
     elif down:
         yield AdviceStep(
@@ -112,7 +112,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
         grave = any(finding.severity is not Severity.INFO for finding in report.case.findings)
         done = "Do what the findings below say." if grave else "Nothing has to be done."
         yield AdviceStep(
-            f"{done} Restart one node after another, each once the one before has caught up."
+            f"{done} Restart one node after another, each once the previous one has caught up."
         )
 
 
@@ -141,9 +141,9 @@ def _replaced(report: Report) -> Iterable[AdviceStep]:
     for node in _strangers(report):
         voter = report.case.voters.voters[node.id]
         yield AdviceStep(
-            f"Start {node.id} only once there is a leader. It is not the voter {node.id} any more:"
-            f" remove that one, wait until {node.id} has no Lag, and add it from {node.id} itself,"
-            " with its server.properties:",
+            f"Start {node.id} only once there is a leader. It is no longer the voter"
+                f" {node.id}: remove that one, wait until {node.id} has no lag, and add it from"
+                f" {node.id} itself, with its server.properties:",
             (
                 tools.line(
                     "kafka-metadata-quorum", *anywhere, "remove-controller",
@@ -191,28 +191,31 @@ def _save(report: Report) -> Iterable[AdviceStep]:
     holders = sorted({each for loss in report.grave for each in loss.holders})
     if not report.rescue:
         yield AdviceStep(
-            f"{listed(holders)} {'has' if len(holders) == 1 else 'have'} what would be lost, and no"
-            " group of these nodes is sure to keep it: find the directories of the other voters."
+            f"{listed(holders)} {'has' if len(holders) == 1 else 'have'} the records that"
+            " would be lost, but no group of these nodes is sure to keep them: find the"
+            " directories of the other voters."
         )
         return
     case, down = report.case, sorted(report.conditions.down & set(report.rescue))
     if down:
         them = "it" if len(down) == 1 else "them"
         yield AdviceStep(
-            f"Bring back {listed(down)} before any other node starts: no group of these nodes that"
-            f" does without {them} keeps all records and has a leader."
+            f"Bring back {listed(down)} before any other node starts: no group of these nodes"
+            f" without {them} keeps all records and has a leader."
         )
     rest = sorted(case.voters.ids - set(report.rescue))
     alone = " alone" if rest else ""
     rivals = [each for each in rest if each in case.by_id and _is_rival(case, case.by_id[each])]
     if rivals:
         yield AdviceStep(
-            f"Format {listed(rivals)} anew with --no-initial-controllers, once the copy is safe:"
-            f" as {'it is, it elects itself' if len(rivals) == 1 else 'they are, they lead alone'}."
+            f"Once the copy is safe, format {listed(rivals)} again with"
+            " --no-initial-controllers:"
+            f" {'otherwise it elects itself' if len(rivals) == 1 else 'otherwise they lead alone'}."
         )
     then = f" Start {listed(rest)} once there is a leader." if rest else ""
     yield AdviceStep(
-        f"Then start {listed(report.rescue)}{alone}: whoever of these leads has all of it.{then}"
+        f"Then start {listed(report.rescue)}{alone}: each possible leader of these has all of"
+        f" it.{then}"
     )
 
 

@@ -188,13 +188,13 @@ def _reason(
         )
     if error is Error.INCONSISTENT_CLUSTER_ID:
         return told(
-            "cluster", f"it is of cluster {own.settings.cluster_id}, not {asked.cluster_id}"
+            "cluster", f"it belongs to cluster {own.settings.cluster_id}, not {asked.cluster_id}"
         )
     if error is Error.INVALID_VOTER_KEY and asked.voter is not None:
         return told(
             "replica",
-            f"{to} asks replica {asked.voter}, and this one is {own.settings.key}"
-            " (formatted anew, a node is another replica)",
+            f"{to} asks replica {asked.voter}, but this one is {own.settings.key} (a node that"
+            " is formatted again is another replica)",
         )
     if error is Error.FENCED_LEADER_EPOCH:
         return told("epoch", f"it is in epoch {own.epoch}, beyond {to}'s {asked.replica_epoch}")
@@ -285,11 +285,9 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
             else f"{node_id} would be given {votes} votes, but the answers come too late to count"
         )
     elif not commits:
-        why_not = (
-            f"{node_id} can be elected, but what it then writes reached no majority when tried"
-        )
+        why_not = f"{node_id} can be elected, but in the trial its records did not reach a majority"
     if trial.own.errors and not commits:
-        why_not = f"{node_id} ends with an error: {trial.own.errors[0]}"
+        why_not = f"{node_id} stops with an error: {trial.own.errors[0]}"
     return Chance(
         node=node_id,
         wins=wins,
@@ -303,7 +301,7 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
 def no_voter(node: NodeCase) -> str:
     """Why a node does not ask for votes."""
     if not node.voters:
-        return f"{node.id} knows of no voters: it waits for a leader to tell it"
+        return f"{node.id} knows no voters: it waits until a leader reports them"
     same = node.voters.voters.get(node.id)
     if same is not None:
         return (
@@ -320,16 +318,16 @@ def _silent(trial: _Trial, voter: int) -> Refusal:
     node, own = case.by_id.get(voter), case.by_id[node_id]
     if node is None:
         is_lost = voter in dict(case.missing)
-        what = "its directory is not there" if is_lost else "no directory was given for it"
+        what = "its directory does not exist" if is_lost else "no directory was given for it"
         why = f"{what}; it counts as down"
     elif voter in conditions.down:
         why = "it is down"
     elif not (conditions.passes(node_id, voter) and conditions.passes(voter, node_id)):
         why = "they are cut off from each other"
     elif not own.voters.has(node.key):
-        why = f"it was formatted anew and is not the replica {own.voters.voters[voter].key}"
+        why = f"it was formatted again and is not the replica {own.voters.voters[voter].key}"
     elif trial.replicas[voter].errors:
-        why = f"it has ended with an error ({trial.replicas[voter].errors[0]})"
+        why = f"it has stopped with an error ({trial.replicas[voter].errors[0]})"
     elif 2 * conditions.shortest_ms >= own.settings.timing.request_timeout_ms:
         why = "an answer takes longer than the request timeout"
     else:

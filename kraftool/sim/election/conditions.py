@@ -118,7 +118,8 @@ def partition(text: str, nodes: Iterable[int]) -> frozenset[tuple[int, int]]:
             for second in other
         )
     raise ConditionError(
-        f"{text}: not a partition", hint="write 1|2,3 (no way between) or 1>2 (from 1 to 2 alone)"
+        f"{text}: not a partition",
+        hint="write 1|2,3 (no connection between them) or 1>2 (only from 1 to 2)",
     )
 
 

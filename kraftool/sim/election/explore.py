@@ -281,13 +281,13 @@ class Explorer:
             if clipped(place.known[1], end) != clipped(committed[1], end):
                 return (
                     "committed records",
-                    f"{place.replica.id} takes other records than those for committed below {end}",
+                    f"{place.replica.id} has other records than the committed ones below {end}",
                 )
         newly = place.leads is not None and place.leads not in before[3]
         if newly and not _has(place.log, committed):
             told = (
-                f"{place.replica.id} leads with a log up to {place.log[0]}, without all of what is"
-                f" committed below {committed[0]}"
+                f"{place.replica.id} leads with a log up to {place.log[0]}, without all"
+                f" records committed below {committed[0]}"
             )
             return "leader completeness", told
         return None
@@ -313,7 +313,7 @@ class Explorer:
     def _named(self, slot: int, choice: int) -> str:
         board = self._board
         if choice == TICK:
-            return f"{board.up[slot]}: a timer runs out"
+            return f"{board.up[slot]}: a timer expires"
         if choice == CRASH:
             return f"{board.up[slot]}: crashes and starts again"
         message = board.messages[choice]

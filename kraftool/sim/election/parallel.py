@@ -88,7 +88,7 @@ class Runs:
             is_over = True
         except BrokenProcessPool:
             raise KraftoolError(
-                "a helper process was killed; the runs are not complete",
+                "a helper process was killed, so the runs are incomplete",
                 hint="give it more memory, or use --jobs 1",
             ) from None
         finally:

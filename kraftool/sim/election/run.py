@@ -270,7 +270,7 @@ class ElectionRun:
         """Take note of a new role, send what the core sent, and wake the node when it is due."""
         id_, role = replica.id, replica.raft.role
         if replica.broken:
-            self._note(id_, words=f"ends with an error: {replica.broken}")
+            self._note(id_, words=f"stops with an error: {replica.broken}")
             self._listens_after(id_, replica.deadline_ms)
             self._roles.pop(id_, None)
             self._wake(replica)

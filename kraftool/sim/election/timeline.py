@@ -64,7 +64,7 @@ def lines(seen: Iterable[Seen]) -> Iterator[TimelineEntry]:
             if told is None:
                 continue
             who = f"{_name(each.node)} → {_name(each.to)}"
-            words = f"{told}  (does not get through)" if each.lost else told
+            words = f"{told}  (does not arrive)" if each.lost else told
         if said.get(who) == words:
             continue
         said[who] = words
@@ -116,7 +116,7 @@ def _answer(answer: Answer, words: str) -> str:
 def _fetched(body: FetchResponse) -> str | None:
     if body.diverging_epoch is not None:
         where = body.diverging_epoch
-        return f"our logs part: mine has epoch {where.epoch} up to {where.offset}"
+        return f"our logs differ: mine has epoch {where.epoch} up to {where.offset}"
     if body.snapshot_id is not None:
         return f"you are too far behind: take snapshot {body.snapshot_id.offset}"
     if body.batches:

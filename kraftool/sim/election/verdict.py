@@ -43,8 +43,8 @@ def verdict(report: Report) -> ElectionVerdict:
     elif not report.is_elected:
         headline = (
             f"No leader was elected in {many(report.runs, 'run')} of"
-            f" {seconds(report.horizon_ms)}: {listed(report.leaders, 'or')} could lead, but only if"
-            " messages came sooner, or in another order."
+            f" {seconds(report.horizon_ms)}: {listed(report.leaders, 'or')} could lead, but"
+            " only if messages arrived sooner, or in another order."
         )
     else:
         headline = _who(report)
@@ -134,10 +134,10 @@ def _witnesses(report: Report) -> Iterable[str]:
     ]
     if lasting and all(chance.via is None for chance in report.chances):
         yield (
-            f"Node {listed(lasting)} is a witness: it votes, and leads as a last resort only."
+            f"Node {listed(lasting)} is a witness: it votes, and leads only as a last resort."
             if len(lasting) == 1
-            else f"Nodes {listed(lasting)} are witnesses: they vote, and lead as a last resort"
-            " only."
+            else f"Nodes {listed(lasting)} are witnesses: they vote, and lead only as a last"
+            " resort."
         )
 
 
@@ -148,33 +148,33 @@ def _graves(report: Report) -> Iterable[str]:
     for leader in report.unseen:
         end = report.case.by_id[leader].end.offset
         yield (
-            f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, and no"
-            f" directory shows them: {why_unknown(report.assessment)}."
+            f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, but"
+            f" no directory shows them: {why_unknown(report.assessment)}."
         )
 
 
 def _doubts(report: Report) -> Iterable[str]:
     if report.wins and report.without_leader:
         yield (
-            f"In {report.without_leader} of {many(report.runs, 'run')} nobody could lead within"
-            f" {seconds(report.horizon_ms)}."
+            f"In {report.without_leader} of {many(report.runs, 'run')} no node became leader"
+            f" within {seconds(report.horizon_ms)}."
         )
     if report.given_up:
         yield (
-            f"{many(report.given_up, 'run')} ended sooner, after {MOST_EVENTS} events without a"
-            " leader: what would come later is not known."
+            f"{many(report.given_up, 'run')} stopped early, after {MOST_EVENTS} events without"
+            " a leader: what would happen later is not known."
         )
     for node, why, runs in report.broken:
         yield (
-            f"{node} ends with an error in {runs} of {many(report.runs, 'run')} ({why}), as"
-            " Kafka would: it has to be started again."
+            f"{node} stops with an error in {runs} of {many(report.runs, 'run')} ({why}), as"
+            " Kafka would. Start it again."
         )
         ended = report.case.by_id[node]
         if ended.stands_in_won_epoch:
             yield (
-                f"{node} voted for itself in epoch {ended.end.epoch}, which another node won. Kafka"
-                " starts it as a candidate of that epoch again, and ends it when a voter answers"
-                " that knows the epoch and no leader."
+                f"{node} voted for itself in epoch {ended.end.epoch}, but another node won"
+                " that epoch. Kafka starts it as a candidate of that epoch again, and stops"
+                " it when a voter answers that knows the epoch but no leader."
             )
 
 
@@ -198,9 +198,9 @@ def _standing(report: Report) -> Iterable[str]:
     for each in absent:
         if each in missing:
             yield (
-                f"The directory of {each} is not there: its server.properties leads to"
-                f" {missing[each]}. It counts as down: mount the disk, or name the directory itself"
-                " if it was moved."
+                f"The directory of {each} does not exist: its server.properties leads to"
+                f" {missing[each]}. The node counts as down. Mount the disk, or name the"
+                " directory itself if it was moved."
             )
     ungiven = [each for each in absent if each not in missing]
     if ungiven:
@@ -226,9 +226,12 @@ def _empties(report: Report) -> Iterable[str]:
                     "it is the only one" if alone else f"they are {listed(sorted(node.voters.ids))}"
                 )
                 so = f"and by its own log {own}"
-            yield (f"{node.id} was formatted anew: the voter {node.id} is another replica, {so}.")
+            yield (f"{node.id} was formatted again: the voter {node.id} is another replica, {so}.")
         elif report.case.voters.has(node.key) and is_empty(node) and not all_empty(report):
-            yield f"{node.id} is a voter with an empty log: it votes for whoever asks first."
+            yield (
+                f"{node.id} is a voter with an empty log: it votes for the first candidate that"
+                " asks."
+            )
 
 
 def _changed(report: Report) -> Iterable[str]:
@@ -237,7 +240,7 @@ def _changed(report: Report) -> Iterable[str]:
             what = "is not added" if change.adds else "is not removed"
             yield f"{change.node} {what}: {change.message or change.answers[0][0]}."
     if report.changes and report.failures_after is None:
-        yield "After the changes of the voters there would be no leader if all started again."
+        yield "After the voter changes there would be no leader if all nodes started again."
 
 
 # --- without ----------------------------------------------------------------------------------
@@ -247,15 +250,15 @@ def _why(report: Report) -> str:
     case = report.case
     voters = case.voters
     if not voters:
-        return "no directory tells who votes"
+        return "no directory names the voters"
     reaching = [each for each in report.up if voters.has(case.by_id[each].key)]
     gone = sorted(voters.ids - set(reaching))
     if len(reaching) < voters.majority:
-        have = f"{listed(reaching)} alone" if reaching else "none"
+        have = f"only {listed(reaching)}" if reaching else "none"
         is_are = "is" if len(reaching) < 2 else "are"
         return (
-            f"{have} of the {len(voters)} voters {listed(sorted(voters.ids))} {is_are} there, and"
-            f" {voters.majority} are needed ({_missing(report, gone)})"
+            f"of the {len(voters)} voters {listed(sorted(voters.ids))} {have} {is_are}"
+            f" available, but {voters.majority} are needed ({_missing(report, gone)})"
         )
     refusals = [refusal for chance in report.chances for refusal in chance.refusals]
     reasons = [refusal.reason for refusal in refusals if refusal.kind != "silent"]
@@ -263,7 +266,7 @@ def _why(report: Report) -> str:
         return "; ".join(reasons[:3])
     cut = "the partition leaves no side with a majority" if report.conditions.cut else ""
     told = [each.why_not for each in report.chances if each.why_not]
-    return cut or "; ".join(told[:3]) or "nobody gets a majority"
+    return cut or "; ".join(told[:3]) or "no node gets a majority"
 
 
 def _missing(report: Report, gone: Sequence[int]) -> str:
@@ -275,9 +278,9 @@ def _missing(report: Report, gone: Sequence[int]) -> str:
         elif each in report.case.unknown:
             is_lost = each in dict(report.case.missing)
             lacking = "the directory that it is configured with" if is_lost else "a directory here"
-            why = f"without {lacking}, so taken as down"
+            why = f"without {lacking}, so it counts as down"
         else:
-            why = "formatted anew"
+            why = "newly formatted"
         reasons.setdefault(why, []).append(each)
     return "; ".join(
         f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {why}" for why, ids in reasons.items()

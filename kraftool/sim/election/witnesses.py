@@ -28,7 +28,10 @@ def why_not(node: NodeCase) -> str:
     """Why a witness is no candidate; empty for every other node."""
     if not node.settings.is_witness:
         return ""
-    return f"{node.id} is a witness: it leads as a last resort only, until a Kafka has caught up"
+    return (
+        f"{node.id} is a witness: it leads only as a last resort, until a Kafka controller has"
+        " caught up"
+    )
 
 
 def handed_over(

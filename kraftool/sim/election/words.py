@@ -29,14 +29,16 @@ def lost(loss: RecordLoss) -> str:
     """Records that are cut off, in words."""
     words = {
         CommitStatus.COMMITTED: "which were committed",
-        CommitStatus.MAJORITY: "which are on a majority, so take them for committed",
+        CommitStatus.MAJORITY: "which are on a majority, so treat them as committed",
         CommitStatus.POSSIBLE: "which may have been committed",
         CommitStatus.NOT: "which no majority had",
     }[loss.standing]
     what = (
         f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"
     )
-    return f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)} are cut off, {words}"
+    return (
+        f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)} are truncated, {words}"
+    )
 
 
 def is_empty(node: NodeCase) -> bool:
@@ -55,6 +57,7 @@ def slow(report: Report) -> Iterable[str]:
     if up and 2 * conditions.longest_ms > patience:
         yield (
             f"A request and its answer take {seconds(2 * conditions.shortest_ms)} to"
-            f" {seconds(2 * conditions.longest_ms)} together, and after"
-            f" controller.quorum.request.timeout.ms ({seconds(patience)}) an answer counts no more."
+            f" {seconds(2 * conditions.longest_ms)} together. After"
+            f" controller.quorum.request.timeout.ms ({seconds(patience)}) an answer no longer"
+            " counts."
         )

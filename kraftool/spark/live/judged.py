@@ -105,7 +105,7 @@ def _news(
     news = in_order(finding for digest, finding in by_digest.items() if digest not in known)
     told = [_with_count(new) for new in news[:MOST]]
     if len(news) > MOST:
-        text = f"{len(news) - MOST} more findings, which kraftool dump tells"
+        text = f"{len(news) - MOST} more findings; kraftool dump shows them"
         fault = replace(news[MOST].fault, reason=text, expected="", found="")
         told.append(replace(news[MOST], fault=fault, advice=""))
     found.findings += ([owner_object(owner), finding_row(finding)] for finding in told)

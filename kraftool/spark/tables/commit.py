@@ -197,7 +197,7 @@ def _move(root: str, source: str, target: str) -> None:
         if not os.path.exists(os.path.join(root, target)):
             raise KraftoolError(
                 f"{root}: a file of an interrupted run is gone: {source}",
-                hint="the tables cannot be trusted any more; write them anew to another folder",
+                hint="the tables can no longer be trusted; write them again to another folder",
             ) from None
 
 
@@ -311,13 +311,13 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
             )
     except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError):
         raise TablesRefusedError(
-            f"{path} cannot be read", hint="write the tables anew to another folder"
+            f"{path} cannot be read", hint="write the tables again to another folder"
         ) from None
     if layout != LAYOUT:
         other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
         raise TablesRefusedError(
             f"{root} was written by {other} kraftool (layout {layout}; this one writes {LAYOUT})",
-            hint="use that one, or write the tables anew to another folder",
+            hint="use that one, or write the tables again to another folder",
         )
     for option, before, now in (
         ("--show-secrets", marker.kept.show_secrets, kept.show_secrets),
@@ -346,6 +346,6 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
             raise TablesRefusedError(
                 f"{root} has lost its table {name}, of {total.rows} rows, and they are not read"
                 " again",
-                hint="put it back, or write the tables anew to another folder",
+                hint="put it back, or write the tables again to another folder",
             )
     return replace(marker, roots=roots, depth=depth)

@@ -145,6 +145,6 @@ def memories(root: str) -> Iterator[GroupMemory]:
                 group_memory = GroupMemory.from_json(file.read())
         except (LookupError, TypeError, ValueError) as error:
             raise KraftoolError(
-                f"{path} cannot be read", hint="write the tables anew to another folder"
+                f"{path} cannot be read", hint="write the tables again to another folder"
             ) from error
         yield group_memory

@@ -82,7 +82,7 @@ def test_of_one_against_one_neither_is_known_to_be_right(tmp_path: Path) -> None
         node(tmp_path / "b", begun().data_batch(level(30), topic()), 2),
     )
     told = one("KT-SIG-SAME-PLACE", *paths)
-    assert told.finding.advice.startswith("nothing here tells which of the sides is right")
+    assert told.finding.advice.startswith("nothing here shows which side is right")
 
 
 def test_an_epoch_alone_that_differs_is_said(tmp_path: Path) -> None:

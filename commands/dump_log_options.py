@@ -11,6 +11,7 @@ from kraftool.commands.options import (
     Color,
     Debug,
     DumpLogFormat,
+    NoOps,
     Offsets,
     Out,
     Quiet,
@@ -75,11 +76,21 @@ class DumpLogOptions:
         bool, typer.Option("--batches-only", help="Batch headers without their records.")
     ] = False
     head: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Only the first N records.")
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Only the first N records; folded no-ops do not count."
+        ),
     ] = None
     tail: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Only the last N records.")
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Only the last N records; folded no-ops do not count."
+        ),
     ] = None
+    noops: Annotated[
+        NoOps,
+        typer.Option("--noops", help="No-op records in a table: one line a run, or every one."),
+    ] = NoOps.FOLD
     wide: Annotated[bool, typer.Option("--wide", help="Do not cut lines at the terminal.")] = False
     jobs: Annotated[
         int,

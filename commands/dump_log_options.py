@@ -11,6 +11,7 @@ from kraftool.commands.options import (
     Color,
     Debug,
     DumpLogFormat,
+    NoOps,
     Offsets,
     Out,
     Quiet,
@@ -96,11 +97,25 @@ class DumpLogOptions:
         bool, typer.Option("--batches-only", help="Show batch headers without their records.")
     ] = False
     head: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Show only the first N records.")
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Show only the first N records. Folded no-ops do not count.",
+        ),
     ] = None
     tail: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Show only the last N records.")
+        int | None,
+        typer.Option(
+            min=0, metavar="N", help="Show only the last N records. Folded no-ops do not count."
+        ),
     ] = None
+    noops: Annotated[
+        NoOps,
+        typer.Option(
+            "--noops", help="Show a run of no-op records in a table as one line, or each of them."
+        ),
+    ] = NoOps.FOLD
     wide: Annotated[
         bool, typer.Option("--wide", help="Do not cut lines at the terminal's width.")
     ] = False

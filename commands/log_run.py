@@ -16,8 +16,15 @@ from itertools import chain
 from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.log_follow import DumpFollower, Following
+from kraftool.commands.log_noops import (
+    NoOpFolder,
+    NoOpRun,
+    first_of,
+    weight,
+    without_first,
+)
 from kraftool.commands.log_table import LogTable
-from kraftool.commands.options import DumpLogFormat
+from kraftool.commands.options import DumpLogFormat, NoOps
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
@@ -103,7 +110,7 @@ class LogRun:
         self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
         self.topics = TopicNames()
         self.remaining = options.head
-        self.last: deque[tuple[LogFile, Entry]] = deque()
+        self.last: deque[tuple[LogFile, Entry | NoOpRun]] = deque()
         self.tail = options.tail
         self.following: Following | None = DumpFollower() if options.follow else None
         self.ends: dict[str, tuple[str, WalkState]] = {}
@@ -122,6 +129,13 @@ class LogRun:
             batches_only=options.batches_only,
         )
         self.shown: LogFile | None = None
+        self.folds = (
+            options.noops is NoOps.FOLD
+            and options.output is DumpLogFormat.TABLE
+            and not options.batches_only
+            and not self.selection.names_type("NoOpRecord")
+        )
+        self.folder = NoOpFolder(self._take)
 
     def run(self, where: Sequence[str | Location]) -> None:
         """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
@@ -149,7 +163,12 @@ class LogRun:
             if self.following is not None:
                 self.following.run(self)
         finally:
+            self.folder.flush()
             self._close_document()
+        if self.folder.folded and (options.head is not None or options.tail is not None):
+            self.output.note(
+                "kraftool: no-ops are folded and not counted; --noops show shows each of them"
+            )
         if self.selection.looks_into_records and not self.matched:
             self.output.note(
                 "kraftool: nothing matched. Records older than the log are in checkpoints;"
@@ -277,6 +296,7 @@ class LogRun:
 
     def _entries(self, files: Iterable[LogFile]) -> None:
         self._each(files, self._entries_of)
+        self.folder.flush()
         while self.last:
             self._show(*self.last.popleft())
         self.tail = None
@@ -310,6 +330,7 @@ class LogRun:
                     progress(item.position)
                     if self.remaining == 0:
                         return
+                self.folder.flush()
                 self._ends_at(file, walk.state)
 
     def take_all(
@@ -335,7 +356,10 @@ class LogRun:
 
     def _item(self, file: LogFile, item: Item) -> None:
         for entry in self.dump.item(file.name, item):
-            self._take(file, entry)
+            if self.folds:
+                self.folder.take(file, entry)
+            else:
+                self._take(file, entry)
 
     def show_held(self) -> None:
         """Show the damage that was held: at the end of a log that is followed it may be half a
@@ -344,12 +368,13 @@ class LogRun:
         for each in held:
             self._item(*each)
 
-    def _take(self, file: LogFile, entry: Entry) -> None:
+    def _take(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         """Show an entry, or keep it while it may be among the last."""
         if isinstance(entry, Fault):
             self._report(file, [entry])
         if isinstance(entry, BatchEntry) and self.remaining is not None:
-            entry = self._first(entry, self.remaining)
+            if not self.dump.batches_only:
+                entry = first_of(entry, self.remaining, folds=self.folds)
             self.remaining -= self._weight(entry)
         if self.tail is None:
             self._show(file, entry)
@@ -364,22 +389,20 @@ class LogRun:
             file, oldest = self.last[0]
             if isinstance(oldest, BatchEntry) and not self.dump.batches_only:
                 surplus = self.kept - self.tail
-                self.last[0] = (file, replace(oldest, records=oldest.records[surplus:]))
+                self.last[0] = file, without_first(oldest, surplus, folds=self.folds)
                 self.kept -= surplus
 
-    def _weight(self, entry: Entry) -> int:
-        if isinstance(entry, Fault):
-            return 0
-        return 1 if self.dump.batches_only else len(entry.records)
+    def _weight(self, entry: Entry | NoOpRun) -> int:
+        if self.dump.batches_only:
+            return int(isinstance(entry, BatchEntry))
+        return weight(entry, folds=self.folds)
 
-    def _first(self, entry: BatchEntry, count: int) -> BatchEntry:
-        if self.dump.batches_only or len(entry.records) <= count:
-            return entry
-        return replace(entry, records=entry.records[:count])
-
-    def _show(self, file: LogFile, entry: Entry) -> None:
+    def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         self._begin(file)
-        if self.options.output is DumpLogFormat.TABLE:
+        if isinstance(entry, NoOpRun):
+            self.matched = True
+            self.table.no_ops(entry)
+        elif self.options.output is DumpLogFormat.TABLE:
             self.matched = self.matched or isinstance(entry, BatchEntry)
             self.table.entry(entry)
         else:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, tzinfo
 
+from kraftool.commands.log_noops import NoOpRun
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import iso
 from kraftool.decoders.errors import Fault
@@ -16,6 +17,7 @@ from kraftool.reports.files.record_summary import summary
 from kraftool.reports.logs.dump import BatchEntry, Entry, TopicNames
 from kraftool.reports.logs.transactions import Transactions
 from kraftool.reports.logs.types import record_label
+from kraftool.reports.text.words import no_ops
 
 _MARKS = {"committed": "t", "aborted": "✗", "open": "?"}
 
@@ -69,10 +71,7 @@ class LogTable:
 
     def record(self, entry: BatchEntry, item: LogRecord, number: int) -> None:
         batch, record, style = entry.batch, item.record, self.output.style
-        day, _, clock = iso(record.timestamp, self.zone).partition("T")
-        if day != self.day:
-            self.day = day
-            self.output.line(style(f"{'':9}  {day}", "quiet"))
+        clock = self._clock(record.timestamp)
         last = len(entry.records) - 1 + entry.continued
         border = "─" if last == 0 else "┌" if number == 0 else "└" if number == last else "│"
         mark = " "
@@ -82,7 +81,7 @@ class LogTable:
             mark = _MARKS.get(self.marks.outcome(record.offset), " ")
         label = record_label(item)
         says = "not decoded" if item.data is None else printable(summary(item, self.topics.name))
-        fixed = f"{record.offset:9}  {clock or day:{self.clock}} {batch.epoch:5} "
+        fixed = f"{record.offset:9}  {clock:{self.clock}} {batch.epoch:5} "
         room = self.output.width - len(fixed) - len(border) - len(mark) - 1
         label, says = self._fit(printable(label), says, room)
         self.output.line(
@@ -98,6 +97,22 @@ class LogTable:
                 f"{len(record.value)} bytes, the record begins at {position_in_file(batch, record)}"
             )
             self.output.line(f"{'':9}  {style(where, 'quiet')}")
+
+    def _clock(self, timestamp: int) -> str:
+        """The time of the day, behind a line with the day where that is another one."""
+        day, _, clock = iso(timestamp, self.zone).partition("T")
+        if day != self.day:
+            self.day = day
+            self.output.line(self.output.style(f"{'':9}  {day}", "quiet"))
+        return clock or day
+
+    def no_ops(self, run: NoOpRun) -> None:
+        """A run of no-ops as one line."""
+        first, last = run.first.records[0].record, run.last.records[-1].record
+        clock = self._clock(first.timestamp)
+        fixed = f"{first.offset:9}  {clock:{self.clock}} {run.first.batch.epoch:5} "
+        words = no_ops(run.count, first.timestamp, last.timestamp)
+        self.output.line(self.output.style(f"{fixed}   {words}", "quiet"))
 
     def _fit(self, label: str, says: str, room: int) -> tuple[str, str]:
         if not self.cut or len(label) + 2 + len(says) <= room:

@@ -64,6 +64,13 @@ class Format(StrEnum):
     CSV = "csv"
 
 
+class NoOps(StrEnum):
+    """How a table shows runs of no-op records."""
+
+    FOLD = "fold"
+    SHOW = "show"
+
+
 class DumpLogFormat(StrEnum):
     """Output formats of dump-log."""
 

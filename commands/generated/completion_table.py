@@ -9,25 +9,26 @@ _2 = ('auto', 'always', 'never')
 _3 = ('table', 'json', 'jsonl', 'csv', 'kafka')
 _4 = ('AbortTransactionRecord', 'AccessControlEntryRecord', 'BeginTransactionRecord', 'BrokerRegistrationChangeRecord', 'ClearElrRecord', 'ClientQuotaRecord', 'ConfigRecord', 'DelegationTokenRecord', 'EndTransactionRecord', 'FeatureLevelRecord', 'FenceBrokerRecord', 'NoOpRecord', 'PartitionChangeRecord', 'PartitionRecord', 'ProducerIdsRecord', 'RegisterBrokerRecord', 'RegisterControllerRecord', 'RemoveAccessControlEntryRecord', 'RemoveDelegationTokenRecord', 'RemoveTopicRecord', 'RemoveUserScramCredentialRecord', 'TopicRecord', 'UnfenceBrokerRecord', 'UnregisterBrokerRecord', 'UnregisterControllerRecord', 'UserScramCredentialRecord', 'ZkMigrationStateRecord', 'Abort', 'Commit', 'LeaderChange', 'SnapshotHeader', 'SnapshotFooter', 'KRaftVersion', 'KRaftVoters')
 _5 = ('mark', 'hide')
-_6 = ('topics', 'partitions', 'brokers', 'controllers', 'features', 'configs', 'quotas', 'acls', 'scram', 'tokens')
-_7 = ('table', 'tree', 'json', 'jsonl')
-_8 = ('elections', 'voters', 'features', 'brokers', 'controllers', 'transactions', 'snapshots', 'partitions', 'topics', 'gaps', 'nodes', 'damage')
-_9 = ('table', 'json', 'jsonl', 'csv')
-_10 = ('list', 'KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
-_11 = ('KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
-_12 = ('error', 'warning', 'info')
-_13 = ('table', 'json', 'jsonl')
-_14 = ('4.4', '4.4-IV2', '4.4-IV1', '4.4-IV0', '4.3', '4.3-IV0', '4.2', '4.2-IV1', '4.2-IV0', '4.1', '4.1-IV1', '4.1-IV0', '4.0', '4.0-IV3', '4.0-IV2', '4.0-IV1', '4.0-IV0', '3.9', '3.9-IV0', '3.8', '3.8-IV0', '3.7', '3.7-IV4', '3.7-IV3', '3.7-IV2', '3.7-IV1', '3.7-IV0', '3.6', '3.6-IV2', '3.6-IV1', '3.6-IV0', '3.5', '3.5-IV2', '3.5-IV1', '3.5-IV0', '3.4', '3.4-IV0', '3.3', '3.3-IV3')
-_15 = ('quorum', 'log', 'state', 'timeline', 'files', 'health', 'voters', 'what_if')
-_16 = ('dark', 'light', 'colour-blind', 'no-colour')
-_17 = ('table', 'json')
-_18 = ('append', 'snapshot-jump', 'static-properties')
-_19 = ('yaml', 'json')
-_20 = ('voter', 'observer')
-_21 = ('text', 'json')
-_22 = ('console', 'parquet:', 'kafka:')
-_23 = ('earliest', 'latest')
-_24 = ('table', 'jsonl')
+_6 = ('fold', 'show')
+_7 = ('topics', 'partitions', 'brokers', 'controllers', 'features', 'configs', 'quotas', 'acls', 'scram', 'tokens')
+_8 = ('table', 'tree', 'json', 'jsonl')
+_9 = ('elections', 'voters', 'features', 'brokers', 'controllers', 'transactions', 'snapshots', 'partitions', 'topics', 'gaps', 'nodes', 'damage')
+_10 = ('table', 'json', 'jsonl', 'csv')
+_11 = ('list', 'KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
+_12 = ('KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
+_13 = ('error', 'warning', 'info')
+_14 = ('table', 'json', 'jsonl')
+_15 = ('4.4', '4.4-IV2', '4.4-IV1', '4.4-IV0', '4.3', '4.3-IV0', '4.2', '4.2-IV1', '4.2-IV0', '4.1', '4.1-IV1', '4.1-IV0', '4.0', '4.0-IV3', '4.0-IV2', '4.0-IV1', '4.0-IV0', '3.9', '3.9-IV0', '3.8', '3.8-IV0', '3.7', '3.7-IV4', '3.7-IV3', '3.7-IV2', '3.7-IV1', '3.7-IV0', '3.6', '3.6-IV2', '3.6-IV1', '3.6-IV0', '3.5', '3.5-IV2', '3.5-IV1', '3.5-IV0', '3.4', '3.4-IV0', '3.3', '3.3-IV3')
+_16 = ('quorum', 'log', 'state', 'timeline', 'files', 'health', 'voters', 'what_if')
+_17 = ('dark', 'light', 'colour-blind', 'no-colour')
+_18 = ('table', 'json')
+_19 = ('append', 'snapshot-jump', 'static-properties')
+_20 = ('yaml', 'json')
+_21 = ('voter', 'observer')
+_22 = ('text', 'json')
+_23 = ('console', 'parquet:', 'kafka:')
+_24 = ('earliest', 'latest')
+_25 = ('table', 'jsonl')
 
 COMMANDS = {
     '': (
@@ -66,8 +67,9 @@ COMMANDS = {
         (('--snapshots',), 'Also show the checkpoints of a directory.', None, False),
         (('-f', '--follow'), 'Keep showing new records as the log grows, until interrupted.', None, False),
         (('--batches-only',), 'Show batch headers without their records.', None, False),
-        (('--head',), 'Show only the first N records.', (), False),
-        (('--tail',), 'Show only the last N records.', (), False),
+        (('--head',), 'Show only the first N records. Folded no-ops do not count.', (), False),
+        (('--tail',), 'Show only the last N records. Folded no-ops do not count.', (), False),
+        (('--noops',), 'Show a run of no-op records in a table as one line, or each of them.', _6, False),
         (('--wide',), "Do not cut lines at the terminal's width.", None, False),
         (('--jobs',), 'Number of processes for large files. 0 uses all processors.', (), False),
         (('--bootstrap-controller',), 'Controllers to ask first. kraftool finds the others from there.', (), False),
@@ -89,14 +91,14 @@ COMMANDS = {
     'state': (
         (('--at',), "Show the state before this offset: 100 includes 0 to 99, as in a snapshot's name.", (), False),
         (('--at-time',), 'Show the state at this time: ISO-8601, epoch ms, or 2h for two hours ago.', (), False),
-        (('-s', '--section'), 'Show the table of this section instead. Repeat it for more sections.', _6, True),
+        (('-s', '--section'), 'Show the table of this section instead. Repeat it for more sections.', _7, True),
         (('--topic',), 'Show the partitions of this topic. Repeat it for more topics.', (), True),
         (('--limit',), 'Maximum number of rows in a table; the rest is counted. 0 shows all.', (), False),
         (('--bootstrap-controller',), 'Controllers to ask first. kraftool finds the others from there.', (), False),
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _7, False),
+        (('-o', '--output'), 'Output format.', _8, False),
         (('--show-secrets',), 'Show SCRAM keys, tokens and sensitive config values.', None, False),
         (('--tz',), 'Time zone for times in tables.', (), False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
@@ -131,13 +133,13 @@ COMMANDS = {
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'timeline': (
-        (('--only',), 'Show only elections, voters, features (kraft.version too), brokers, controllers, transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged logs are always shown.', _8, True),
+        (('--only',), 'Show only elections, voters, features (kraft.version too), brokers, controllers, transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged logs are always shown.', _9, True),
         (('--offsets',), 'Offsets from A to B, both included. A or B may be omitted.', (), False),
         (('--since',), 'Show records from this time on: ISO-8601, epoch ms, or 2h for two hours ago.', (), False),
         (('--until',), 'Show records up to this time. Takes the same forms as --since.', (), False),
         (('--topics',), 'List created and deleted topics instead of only counting them.', None, False),
         (('--gaps',), 'Show times without a record that are longer than this.', (), False),
-        (('-o', '--output'), 'Output format.', _9, False),
+        (('-o', '--output'), 'Output format.', _10, False),
         (('--tz',), 'Time zone for times in tables.', (), False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
@@ -146,9 +148,9 @@ COMMANDS = {
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'doctor': (
-        (('--explain',), 'Explain a finding code. `list` explains all of them.', _10, False),
-        (('--ignore',), 'Leave out findings with this code. Repeat it for more codes.', _11, True),
-        (('--fail-on',), 'Exit 1 if a finding has at least this severity.', _12, False),
+        (('--explain',), 'Explain a finding code. `list` explains all of them.', _11, False),
+        (('--ignore',), 'Leave out findings with this code. Repeat it for more codes.', _12, True),
+        (('--fail-on',), 'Exit 1 if a finding has at least this severity.', _13, False),
         (('--bootstrap-controller',), 'Controllers to ask first. kraftool finds the others from there.', (), False),
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
@@ -184,7 +186,7 @@ COMMANDS = {
         (('--at-end',), 'Compare each directory at its own end, not at the last common offset.', None, False),
         (('--ignore',), 'Fields to leave out, separated by commas: leaderEpoch,partitionEpoch.', (), False),
         (('--limit',), 'Maximum number of lines of each kind in the table. 0 shows all.', (), False),
-        (('-o', '--output'), 'Output format.', _13, False),
+        (('-o', '--output'), 'Output format.', _14, False),
         (('--show-secrets',), 'Show SCRAM keys, tokens and sensitive config values.', None, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
@@ -206,9 +208,9 @@ COMMANDS = {
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'features': (
-        (('--to',), 'Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.', _14, False),
+        (('--to',), 'Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.', _15, False),
         (('--feature',), "Check a change of this feature. With --to it replaces the release's default.", (), True),
-        (('--assume-nodes',), 'Check as if every node ran this release, as after a software upgrade.', _14, False),
+        (('--assume-nodes',), 'Check as if every node ran this release, as after a software upgrade.', _15, False),
         (('--bootstrap-controller',), 'Controllers to ask first. kraftool finds the others from there.', (), False),
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
@@ -227,8 +229,8 @@ COMMANDS = {
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
         (('--interval',), 'Polling interval.', (), False),
-        (('--view',), 'View to open first, such as quorum.', _15, False),
-        (('--theme',), 'Colour theme. NO_COLOR switches colours off.', _16, False),
+        (('--view',), 'View to open first, such as quorum.', _16, False),
+        (('--theme',), 'Colour theme. NO_COLOR switches colours off.', _17, False),
         (('--once',), 'Print the quorum as it is now, and exit.', None, False),
         (('--serve',), 'Show it in a browser on this machine. 0 uses any free port.', (), False),
         (('-o', '--output'), 'Output format.', _1, False),
@@ -295,7 +297,7 @@ COMMANDS = {
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -310,7 +312,7 @@ COMMANDS = {
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -325,7 +327,7 @@ COMMANDS = {
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -338,7 +340,7 @@ COMMANDS = {
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -383,18 +385,18 @@ COMMANDS = {
         (('--container',), 'Container of the pods (default: as kubectl).', (), False),
         (('--timeout',), 'Seconds of silence after which a node fails.', (), False),
         (('--at',), 'Also hash the state at this offset.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'recover plan': (
-        (('--method',), 'Method to use instead of the one that the rules choose.', _18, False),
+        (('--method',), 'Method to use instead of the one that the rules choose.', _19, False),
         (('--fence',), 'Give all kept nodes a new cluster id.', None, False),
         (('--kafka-version',), 'Oldest Kafka version on any controller or broker.', (), False),
         (('--set',), 'A fact that only you know, such as lost=2,3. Repeat it for more facts.', (), True),
         (('--accept',), 'Accept a risk by its word.', (), True),
-        (('-o', '--output'), 'yaml is the plan, which apply takes. json adds the judgement, for programs.', _19, False),
+        (('-o', '--output'), 'yaml is the plan, which apply takes. json adds the judgement, for programs.', _20, False),
         (('--out',), 'New file for the plan.', (), False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
@@ -408,7 +410,7 @@ COMMANDS = {
         (('--seeds',), 'Number of simulated runs of each kind.', (), False),
         (('--timeout',), 'Seconds to wait for a leader.', (), False),
         (('--keep',), 'Keep the copies in this new or empty folder.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
@@ -422,7 +424,7 @@ COMMANDS = {
         (('--source',), 'Directory of another host that files are made from. Repeat it for more hosts.', (), True),
         (('-c', '--config'), 'server.properties of the node, to compare with the plan.', (), False),
         (('--dry-run',), 'Check, and report what would be done. Change nothing.', None, False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
@@ -435,7 +437,7 @@ COMMANDS = {
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),
         (('--timeout',), 'Seconds to wait for a node.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--tz',), 'Time zone for times in tables.', (), False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -446,7 +448,7 @@ COMMANDS = {
         (('--dir',), 'Data directory (metadata.log.dir).', (), False),
         (('--yes',), 'Apply this plan without a question. You confirm that no Kafka runs on the directory anywhere.', (), False),
         (('--host',), 'Name of the host in the plan, if the files do not show it.', (), False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
@@ -457,7 +459,7 @@ COMMANDS = {
         (('-s', '--standalone'), 'Make this controller the only voter of the first quorum.', None, False),
         (('-I', '--initial-controllers'), 'Voters of the first quorum; the same value on each of these controllers.', (), False),
         (('-N', '--no-initial-controllers'), 'Let this controller join an existing quorum.', None, False),
-        (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _14, False),
+        (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _15, False),
         (('--kafka-home',), 'Use the release of this Kafka installation, from its libs/*server-common*.jar.', (), False),
         (('--bootstrap-controller',), 'Use the metadata.version that this running quorum has finalized.', (), False),
         (('-f', '--feature'), 'Set another level of a feature. Repeat it for more features.', (), True),
@@ -467,7 +469,7 @@ COMMANDS = {
         (('--timeout',), 'Seconds to wait for a node.', (), False),
         (('-g', '--ignore-formatted'), 'Leave formatted directories unchanged.', None, False),
         (('--dry-run',), 'Show what would be formatted, and how. Write nothing.', None, False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
@@ -481,7 +483,7 @@ COMMANDS = {
         (('-s', '--standalone'), 'Make this controller the only voter of the first quorum.', None, False),
         (('-I', '--initial-controllers'), 'Voters of the first quorum; the same value on each of these controllers.', (), False),
         (('-N', '--no-initial-controllers'), 'Let this controller join an existing quorum.', None, False),
-        (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _14, False),
+        (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _15, False),
         (('--kafka-home',), 'Use the release of this Kafka installation, from its libs/*server-common*.jar.', (), False),
         (('--bootstrap-controller',), 'Use the metadata.version that this running quorum has finalized.', (), False),
         (('-f', '--feature'), 'Set another level of a feature. Repeat it for more features.', (), True),
@@ -491,7 +493,7 @@ COMMANDS = {
         (('--timeout',), 'Seconds to wait for a node.', (), False),
         (('-g', '--ignore-formatted'), 'Leave formatted directories unchanged.', None, False),
         (('--dry-run',), 'Show what would be formatted, and how. Write nothing.', None, False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
@@ -507,7 +509,7 @@ COMMANDS = {
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'storage version-mapping': (
-        (('-r', '--release-version'), 'A release, such as 4.3 or 4.3-IV0 (default: the newest).', _14, False),
+        (('-r', '--release-version'), 'A release, such as 4.3 or 4.3-IV0 (default: the newest).', _15, False),
         (('--debug',), 'Show the traceback of an internal error.', None, False),
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
@@ -521,13 +523,13 @@ COMMANDS = {
     ),
     'node run': (
         (('-c', '--config'), 'server.properties of the node.', (), False),
-        (('--role',), 'Role of the node (default: the role that its own log shows).', _20, False),
+        (('--role',), 'Role of the node (default: the role that its own log shows).', _21, False),
         (('--witness',), 'Vote and replicate, but run no controller; lead as a last resort.', None, False),
         (('--image', '--no-image'), 'Replay the metadata and write snapshots. A voter with --no-image is a witness.', None, False),
         (('--override',), 'Override a property of the file.', (), True),
         (('--metrics-listen',), 'Address for serving /metrics.', (), False),
         (('--shutdown-timeout',), 'Seconds allowed for shutdown.', (), False),
-        (('--log-format',), 'Log format on stderr.', _21, False),
+        (('--log-format',), 'Log format on stderr.', _22, False),
         (('--dry-run',), 'Show what would run. Write and send nothing.', None, False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -536,10 +538,10 @@ COMMANDS = {
     ),
     'node standalone': (
         (('--listen',), 'Address for brokers (default 127.0.0.1:9093).', (), False),
-        (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _14, False),
+        (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _15, False),
         (('--metrics-listen',), 'Address for serving /metrics.', (), False),
         (('--shutdown-timeout',), 'Seconds allowed for shutdown.', (), False),
-        (('--log-format',), 'Log format on stderr.', _21, False),
+        (('--log-format',), 'Log format on stderr.', _22, False),
         (('--dry-run',), 'Show what would run. Write and send nothing.', None, False),
         (('--color',), 'When to use colours.', _2, False),
         (('-q', '--quiet'), 'Do not report progress on stderr.', None, False),
@@ -550,9 +552,9 @@ COMMANDS = {
         (('-h', '--help'), 'Show this message and exit.', None, False),
     ),
     'pipeline stream': (
-        (('--to',), 'Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT separated by commas).', _22, False),
+        (('--to',), 'Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT separated by commas).', _23, False),
         (('--checkpoint',), "Folder for the stream's position, so that the next run continues from there. Without it, a console stream starts from scratch, and a Parquet stream stores its position in its own folder.", (), False),
-        (('--from',), 'Where a new stream starts.', _23, False),
+        (('--from',), 'Where a new stream starts.', _24, False),
         (('--once',), 'Process what is there now, and exit.', None, False),
         (('--interval',), 'Polling interval.', (), False),
         (('--rate',), 'Amount of the logs to read at a time, such as 64M. [default: 4M to the console, else 256M]', (), False),
@@ -560,7 +562,7 @@ COMMANDS = {
         (('--cluster',), 'Read only this cluster. Repeat it for more clusters.', (), True),
         (('--findings', '--no-findings'), 'Also report findings for changed files.', None, False),
         (('--kafka-conf',), "Setting of Kafka's producer, such as for TLS. Repeat it for more settings. Values are never shown.", (), True),
-        (('-o', '--output'), 'Format of the console.', _24, False),
+        (('-o', '--output'), 'Format of the console.', _25, False),
         (('--show-secrets',), 'Show SCRAM keys, tokens and sensitive config values.', None, False),
         (('--tz',), 'Time zone for times in tables.', (), False),
         (('--depth',), 'Maximum search depth below a ROOT.', (), False),
@@ -575,9 +577,9 @@ COMMANDS = {
     ),
     'pipeline audit': (
         (('--html',), 'Write an HTML report to this new file.', (), False),
-        (('--ignore',), 'Leave out findings with this code. Repeat it for more codes.', _11, True),
-        (('--fail-on',), 'Exit 1 if a finding has at least this severity.', _12, False),
-        (('-o', '--output'), 'Output format.', _17, False),
+        (('--ignore',), 'Leave out findings with this code. Repeat it for more codes.', _12, True),
+        (('--fail-on',), 'Exit 1 if a finding has at least this severity.', _13, False),
+        (('-o', '--output'), 'Output format.', _18, False),
         (('--out',), 'Write to a new file instead of stdout.', (), False),
         (('--depth',), 'Maximum search depth below a ROOT.', (), False),
         (('--storage-options',), 'File with a JSON object for fsspec, such as the endpoint and credentials for URLs.', (), False),

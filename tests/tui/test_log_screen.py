@@ -324,6 +324,25 @@ def test_new_records_are_followed_unless_the_cursor_is_elsewhere_or_it_is_paused
     run(body, log.parent)
 
 
+def test_runs_of_no_ops_are_one_line_and_z_shows_each_of_them() -> None:
+    async def body(pilot: Pilot[None], view: LogScreen) -> None:
+        assert_snapshot(app_of(pilot), "log-no-ops-80x24")
+        await press(pilot, "g")
+        assert "⋯ 78 no-ops, 3.1 s" in screen(app_of(pilot))
+        folded = len(view.lines.rows)
+        await press(pilot, *"jjjjjjjjjjjj")
+        at = offset(view)
+        await press(pilot, "z")
+        assert offset(view) == at, "the cursor stays on its record"
+        assert "no-ops" not in screen(app_of(pilot))
+        assert len(view.lines.rows) > folded
+        await press(pilot, "z")
+        assert offset(view) == at
+        assert len(view.lines.rows) == folded
+
+    run(body, "fixtures/kafka-4.3.0/slow-follower/node-1/data")
+
+
 def test_a_truncation_is_told_and_marked_where_it_happened(tmp_path: Path) -> None:
     whole, log = batches(), tmp_path / "__cluster_metadata-0" / LOG
     log.parent.mkdir()

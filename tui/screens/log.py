@@ -63,13 +63,15 @@ class LogScreen(PlaceView):
 
     TITLE = "Log"
     ABOUT = (
-        "The records of the metadata log as they are written. Enter opens one with its bytes. A"
-        f" filter is made of words: {EXAMPLE}. Signs: {LEGEND}."
+        "The records of the metadata log as they are written. Enter opens one with its bytes. A run"
+        " of no-ops, which an idle controller writes, is one line; z shows each. A filter is made"
+        f" of words: {EXAMPLE}. Signs: {LEGEND}."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f", "filter", "Filter"),
         Binding("o", "goto", "Go to"),
         Binding("enter", "open", "Open"),
+        Binding("z", "fold", "No-ops"),
         Binding("d", "directory", "Directory"),
         Binding("x", "stop", "Stop", show=False),
         Binding("escape", "close", "Close", show=False),
@@ -130,11 +132,12 @@ class LogScreen(PlaceView):
         sources = self.sources
         query = self._stretch.query if self._stretch is not None else LogQuery()
         row = None if self.lines.is_at_end else self.lines.row
+        folds = self._feed is None or self._feed.folds
 
         def read(number: int, view: QuorumView | None) -> _OpenedAt:
             opened = open_log(sources, number, view)
             feed = opened.feed
-            feed.query = query
+            feed.query, feed.folds = query, folds
             if row is None or row.offset is None:
                 return _OpenedAt(opened, feed.last(_PAGE))
             return _OpenedAt(opened, feed.go(GoTo("offset", row.offset), _PAGE))
@@ -293,6 +296,17 @@ class LogScreen(PlaceView):
         place = None if row is None or self.lines.is_at_end else row.place
         self._ask("filter", lambda: feed.filter(query, place, _PAGE), alone=True)
 
+    def action_fold(self) -> None:
+        """Fold runs of no-ops, or show each of them."""
+        feed = self._feed
+        if feed is None:
+            return
+        self._is_halted = False
+        folds, row = not feed.folds, self.lines.row
+        place = None if row is None or self.lines.is_at_end else row.place
+        self._ask("fold", lambda: feed.fold(folds, place, _PAGE), alone=True)
+        self.watch_app.tell("no-ops folded" if folds else "every no-op is shown")
+
     # --- search -------------------------------------------------------------------------------
 
     def search(self, text: str, step: int = 1) -> bool:
@@ -409,4 +423,4 @@ def _index_of(rows: Sequence[LogRow], row: LogRow | None, near: int) -> int:
     """Where a row is now; failing that, where the cursor was."""
     if row is None:
         return near
-    return next((at for at, log_row in enumerate(rows) if log_row.place == row.place), near)
+    return next((at for at, log_row in enumerate(rows) if log_row.has(row.place)), near)

@@ -1,4 +1,4 @@
-"""The metadata at an offset: a tree that is opened where one looks, and what differs between two.
+"""The metadata at an offset: an overview, a finder, a tree, and what differs between two offsets.
 
 Owns what is said and which keys do it. States come from `reports/browse/history.py`, in a thread.
 """
@@ -6,16 +6,18 @@ Owns what is said and which keys do it. States come from `reports/browse/history
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from kraftool.client.model import QuorumView
 from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.browse.state_changes import ChangeRow, StateComparison, difference
+from kraftool.reports.browse.state_overview import StateOverview, state_overview
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
 from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
@@ -24,12 +26,15 @@ from kraftool.reports.text.json_document import json_object
 from kraftool.tui.details import Working
 from kraftool.tui.places import PlaceView
 from kraftool.tui.widgets.lines import Lines
+from kraftool.tui.widgets.panel import Panel
 from kraftool.tui.widgets.prompt import Prompt
 from kraftool.tui.widgets.slider import Slider
+from kraftool.tui.widgets.state_finder import StateFinder
 from kraftool.tui.widgets.state_lines import (
     TreeLines,
     change_line,
     headline,
+    overview_rows,
     state_words,
     tree_line,
     wrapped,
@@ -47,6 +52,16 @@ from kraftool.watching.state_document import (
 from kraftool.watching.task import Task
 
 _PARTS = 20
+_FIND = "find"
+
+
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    """A state, what it differs in from the marked one, and its card."""
+
+    state: LoadedState
+    difference: StateComparison | None
+    overview: StateOverview
 
 
 class StateScreen(PlaceView):
@@ -55,15 +70,17 @@ class StateScreen(PlaceView):
     TITLE = "State"
     ABOUT = (
         "The metadata at an offset, which is exclusive: the state at 100 has seen 0 to 99."
-        " Snapshots (┴) and the log give that of any offset. m marks one, c compares with it."
+        " Snapshots (┴) and the log give that of any offset. f finds topics, brokers and configs by"
+        " name; Enter on a topic shows its partitions. m marks an offset, c compares with it."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("comma", "step(-1)", "Offset before", key_display=",", show=False),
         Binding("full_stop", "step(1)", "Next offset", key_display=".", show=False),
-        Binding("less_than_sign", "part(-1)", "Back", key_display="<"),
-        Binding("greater_than_sign", "part(1)", "On", key_display=">"),
+        Binding("less_than_sign", "part(-1)", "Back", key_display="<", show=False),
+        Binding("greater_than_sign", "part(1)", "On", key_display=">", show=False),
+        Binding("f", "find", "Find"),
         Binding("o", "goto", "Go to"),
-        Binding("m", "mark", "Mark"),
+        Binding("m", "mark", "Mark", show=False),
         Binding("c", "compare", "Compare"),
         Binding("d", "directory", "Directory", show=False),
         Binding("x", "stop", "Stop", show=False),
@@ -80,6 +97,7 @@ class StateScreen(PlaceView):
         self._tree: StateTree | None = None
         self._marked: int | None = None
         self._difference: StateComparison | None = None
+        self._overview: StateOverview | None = None
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -87,14 +105,31 @@ class StateScreen(PlaceView):
         yield Slider(id="state-slider")
         yield Working(id="state-working")
         yield Prompt(id="state-prompt")
+        yield Panel("Overview", id="state-overview")
         yield TreeLines(lambda row, width: tree_line(row, width, self.palette), id="state-tree")
         yield Lines[ChangeRow](
             lambda row, width: change_line(row, width, self.palette), id="state-changes"
         )
+        yield StateFinder(self, id="state-found")
         yield Lines[str](lambda line, _: self.text(line), id="state-detail")
 
     def first_focus(self) -> None:
-        (self._changes if self._changes.display else self._tree_lines).focus()
+        shown = next(each for each in self._lists if each.display)
+        shown.focus()
+
+    @property
+    def _lists(self) -> tuple[Lines[Any], ...]:
+        """Of which one is shown."""
+        return self._tree_lines, self._changes, self._found
+
+    def _show_list(self, shown: Lines[Any]) -> None:
+        for each in self._lists:
+            each.display = each is shown
+        self._detail.display = False
+
+    @property
+    def _found(self) -> StateFinder:
+        return self.query_one("#state-found", StateFinder)
 
     @property
     def _tree_lines(self) -> TreeLines:
@@ -172,30 +207,35 @@ class StateScreen(PlaceView):
         self._wanted = offset
         marked = self._marked if self._changes.display else None
 
-        def read(task: Task) -> tuple[LoadedState, StateComparison | None] | Failed:
+        def read(task: Task) -> _Reached | Failed:
             task.begin("reading snapshot and log")
 
-            def both() -> tuple[LoadedState, StateComparison | None]:
+            def reached() -> _Reached:
                 state = history.at(offset, task.passed)
-                if marked is None:
-                    return state, None
-                return state, difference(history.at(marked, task.passed), state)
+                compared = None
+                if marked is not None:
+                    compared = difference(history.at(marked, task.passed), state)
+                task.begin("counting partitions")
+                return _Reached(state, compared, state_overview(state.image))
 
-            return attempt(both)
+            return attempt(reached)
 
         self.begin("state", read, self._take)
         self._draw()
 
-    def _take(self, result: tuple[LoadedState, StateComparison | None] | Failed) -> None:
+    def _take(self, result: _Reached | Failed) -> None:
         if isinstance(result, Failed):
             self._problem = result.reason
             self._draw()
             return
-        self._state, self._difference = result
+        self._state, self._difference = result.state, result.difference
+        self._overview = result.overview
         self._problem = ""
         opened = self._tree.opened if self._tree is not None else frozenset()
         self._tree = StateTree(self._state.image, opened)
         self._fill()
+        if self._found.display:
+            self._found.take(self._state.image)
         if self._difference is not None:
             self._changes.set_rows(self._difference.rows, 0)
         self._draw()
@@ -235,6 +275,12 @@ class StateScreen(PlaceView):
 
     def on_prompt_answered(self, message: Prompt.Answered) -> None:
         words, history = message.words, self._history
+        if message.prompt.asked == _FIND:
+            if words is None:
+                self.action_close()
+            else:
+                self.first_focus()
+            return
         self.first_focus()
         if history is None or not words or not words.strip():
             return
@@ -258,8 +304,7 @@ class StateScreen(PlaceView):
         shows = not self._changes.display
         if shows and self._marked is None and self._history is not None:
             self._marked = self._history.bounds.first
-        self._changes.display, self._tree_lines.display = shows, not shows
-        self._detail.display = False
+        self._show_list(self._changes if shows else self._tree_lines)
         self.first_focus()
         self._reach(self._wanted)
 
@@ -274,6 +319,8 @@ class StateScreen(PlaceView):
         """Let go of the states that were shown: the place is another one."""
         self._close_history()
         self._state, self._tree, self._difference, self._problem = None, None, None, ""
+        self._overview = None
+        self._show_list(self._tree_lines)
         self._wanted = self._marked = None
         self._tree_lines.set_rows((), 0)
         self._changes.set_rows((), 0)
@@ -294,6 +341,8 @@ class StateScreen(PlaceView):
         row, tree = self._tree_lines.row, self._tree
         if message.lines is self._changes:
             self._show_detail()
+        elif message.lines is self._found:
+            self._found.open_row()
         elif message.lines is self._tree_lines and row is not None and tree is not None:
             if row.is_directory:
                 tree.toggle(row.path)
@@ -308,7 +357,7 @@ class StateScreen(PlaceView):
     def _show_detail(self) -> None:
         """All of what a line says."""
         row = self._changes.row if self._changes.display else self._tree_lines.row
-        if row is None:
+        if row is None or self._found.display:
             return
         text = row.text() if isinstance(row, TreeRow) else f"{row.name}  {row.text}"
         self._detail.display = bool(text)
@@ -316,14 +365,45 @@ class StateScreen(PlaceView):
         self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
 
     def action_close(self) -> None:
-        self._detail.display = False
+        """Close the details, or go back: from a topic to what was found, from there to the tree."""
+        if self._detail.display:
+            self._detail.display = False
+        elif self._found.display and not self._found.leave_topic():
+            self._show_list(self._tree_lines)
         self.first_focus()
+
+    # --- finder -------------------------------------------------------------------------------
+
+    def action_find(self) -> None:
+        """Look for topics, brokers and configs by name; what is found is shown while one writes."""
+        if self._state is None:
+            self.watch_app.tell("no state is read yet")
+            return
+        self._show_list(self._found)
+        words = self._found.begin(self._state.image)
+        self.query_one(Prompt).ask(_FIND, "a topic, broker or config; Enter, then Enter on a row",
+                                   words)  # fmt: skip
+
+    def on_input_changed(self, message: Input.Changed) -> None:
+        prompt = self.query_one(Prompt)
+        if message.input is prompt and prompt.display and prompt.asked == _FIND:
+            self._found.look_for(message.value)
+
+    def on_state_finder_reveal(self, message: StateFinder.Reveal) -> None:
+        """Show a place in the tree."""
+        if self._tree is not None:
+            self._tree.reveal(message.path)
+            self._show_list(self._tree_lines)
+            self.first_focus()
+            self._fill(message.path)
 
     # --- search -------------------------------------------------------------------------------
 
     def search(self, text: str, step: int = 1) -> bool:
         if self._changes.display:
             return self._changes.find(text, step, lambda row: f"{row.name} {row.text}")
+        if self._found.display:
+            return self._found.find(text, step, lambda row: f"{row.name} {row.text}")
         tree, row = self._tree, self._tree_lines.row
         if tree is None:
             return False
@@ -357,9 +437,26 @@ class StateScreen(PlaceView):
             title.update(self.text("nothing is watched whose state could be read", "quiet"))
             return
         title.update(self._title())
+        self._draw_overview()
         if self._history is not None:
             bounds = self._history.bounds
             slider.tell(bounds.first, bounds.last, self._here(), bounds.snapshots, self._marked)
+
+    def _draw_overview(self) -> None:
+        card, overview = self.query_one("#state-overview", Panel), self._overview
+        card.display = overview is not None and not self._changes.display
+        if overview is not None:
+            card.show_rows(overview_rows(overview, self._cluster_id, self.palette))
+
+    @property
+    def _cluster_id(self) -> str:
+        """By the directory that is shown, or by the live quorum."""
+        picture = self.picture
+        if picture is None:
+            return ""
+        if not self.is_live and self._number < len(picture.directories):
+            return picture.directories[self._number].node.cluster_id or ""
+        return (picture.view.cluster_id if picture.view is not None else None) or ""
 
     def _title(self) -> Text:
         state = self._state
@@ -383,6 +480,8 @@ class StateScreen(PlaceView):
         if self._changes.display:
             change = self._changes.row
             return "" if change is None else f"{change.sign} {change.name} {change.text}".strip()
+        if self._found.display:
+            return self._found.copied
         row = self._tree_lines.row
         return "" if row is None else "\t".join(("/".join(row.path), row.text())).strip()
 

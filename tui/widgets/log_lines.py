@@ -53,8 +53,10 @@ class LogPainter:
         offset = str(row.offset)
         line.append(" " * (self.offset_width - len(offset))).append(offset, quiet)
         line.append(f" {_clock(row, width)} {row.epoch:>4} ", palette.quiet)
-        line.append(_BORDERS[row.border], palette.line)
         sign, style = self._sign(row)
+        if row.count > 1:
+            return line.append(f" {sign} ", style).append(printable(row.text), palette.quiet)
+        line.append(_BORDERS[row.border], palette.line)
         line.append(sign, style).append(" ")
         name = palette.bad if not row.is_decoded else palette.quiet if row.is_idle else palette.name
         line.append(printable(row.label), name)
@@ -73,7 +75,7 @@ class LogPainter:
     def is_beyond(self, row: LogRow) -> bool:
         """Whether a row is known not to be committed."""
         mark = self.high_watermark
-        return mark is not None and row.offset is not None and row.offset >= mark
+        return mark is not None and row.end_offset is not None and row.end_offset >= mark
 
 
 def _clock(row: LogRow, width: int) -> str:

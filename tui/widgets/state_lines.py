@@ -13,8 +13,11 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from kraftool.reports.browse.state_changes import ChangeRow
+from kraftool.reports.browse.state_finder import FoundKind, FoundRow
+from kraftool.reports.browse.state_overview import OverviewPart, StateOverview
 from kraftool.reports.browse.state_tree import TreeRow
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import Status
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
@@ -32,6 +35,43 @@ def tree_line(row: TreeRow, width: int, palette: Palette) -> Text:
         return line.append(f"  {row.count}", palette.quiet)
     line.append(f"  {name}  ", palette.key)
     return line.append(printable(row.text())[: max(width, 1)])
+
+
+def found_line(row: FoundRow, width: int, palette: Palette) -> Text:
+    """A line of the finder: kind and name, and its state by a sign and words."""
+    line = Text(no_wrap=True, end="")
+    if row.kind is FoundKind.HEADING:
+        if row.name:
+            line.append(f"{printable(row.name)}  ", palette.name)
+        elif not row.text.startswith("…"):
+            line.append("  ")
+        return line.append(printable(row.text)[:width], palette.quiet)
+    status = row.status
+    style = getattr(palette, status.meaning)
+    line.append(f"{status.mark} ", style)
+    if row.kind is FoundKind.PARTITION:
+        is_bad = status in (Status.BAD, Status.WARN)
+        return line.append(printable(row.text)[:width], style if is_bad else "")
+    line.append(f"{row.kind.value} ", palette.quiet).append(printable(row.name), palette.name)
+    return line.append(f"  {printable(row.text)}"[:width])
+
+
+def overview_rows(overview: StateOverview, cluster_id: str, palette: Palette) -> list[list[Text]]:
+    """The card, a row a line."""
+    rows = []
+    lines = [*overview.lines]
+    if cluster_id:
+        label, parts = lines[0]
+        lines[0] = label, (OverviewPart(text=f"cluster {cluster_id}"), *parts)
+    for label, parts in lines:
+        words = Text(no_wrap=False)
+        for number, part in enumerate(parts):
+            sign = "" if part.status is Status.NOTE else f"{part.status.mark} "
+            meaning = "" if part.status is Status.NOTE else part.status.meaning
+            words.append(" · " if number else "", palette.quiet)
+            words.append_text(palette.text(f"{sign}{part.text}", meaning))
+        rows.append([palette.text(label, "quiet"), words])
+    return rows
 
 
 _SIGNS = {"+": "good", "-": "bad", "~": "warn", "": ""}

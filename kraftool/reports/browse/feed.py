@@ -6,12 +6,13 @@ through a bounded piece and gives the stretch as it is then; whoever shows it as
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from kraftool.reports.browse.blocks import RowPlace
-from kraftool.reports.browse.rows import LogRow
+from kraftool.reports.browse.rows import LogRow, cut_fold, fold, joins
 from kraftool.reports.browse.session import LogSession, WindowExtent
-from kraftool.reports.browse.window import note
+from kraftool.reports.browse.window import Page, note
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.query import GoTo, LogQuery
 
@@ -44,6 +45,8 @@ class LogFeed:
     def __init__(self, session: LogSession) -> None:
         self.session = session
         self.query = LogQuery()
+        self.folds = True
+        """True if a run of no-ops is one row."""
         self._rows: list[LogRow] = []
         self._up: RowPlace | None = None
         self._down: RowPlace | None = None
@@ -55,13 +58,13 @@ class LogFeed:
     def last(self, count: int) -> RowRange:
         """The end of the log."""
         end = self.session.end
-        page = self.session.before(end, count, self._selection)
+        page = self._before(end, count)
         self._rows, self._up, self._down, self._end = [*page.rows], page.resume, None, end
         return self._stretch(cursor=len(self._rows) - 1)
 
     def first(self, count: int) -> RowRange:
         """The start of the log."""
-        page = self.session.behind(None, count, self._selection)
+        page = self._behind(None, count)
         self._rows, self._up = [*page.rows], None
         self._down, self._end = page.resume, page.reached
         return self._stretch(cursor=0)
@@ -71,8 +74,8 @@ class LogFeed:
 
     def around(self, place: RowPlace, count: int) -> RowRange:
         """Rows on both sides of a place, and the cursor at it."""
-        before = self.session.before(place, count, self._selection)
-        behind = self.session.behind(place, count, self._selection)
+        before = self._before(place, count)
+        behind = self._behind(place, count)
         self._rows = [*before.rows, *behind.rows]
         self._up, self._down, self._end = before.resume, behind.resume, behind.reached
         return self._stretch(cursor=min(len(before.rows), len(self._rows) - 1))
@@ -81,6 +84,29 @@ class LogFeed:
         """Other rows, around the same place."""
         self.query = query
         return self.last(count) if place is None else self.around(place, count)
+
+    def fold(self, folds: bool, place: RowPlace | None, count: int) -> RowRange:
+        """Fold runs of no-ops, or show every record, around the same place."""
+        self.folds = folds
+        return self.last(count) if place is None else self.around(place, count)
+
+    @property
+    def _folds(self) -> bool:
+        """False where somebody asks for no-ops by name."""
+        return self.folds and not self.query.selection.names_type("NoOpRecord")
+
+    def _before(self, place: RowPlace | None, count: int) -> Page:
+        return self.session.before(place, count, self._selection, folds=self._folds)
+
+    def _behind(self, place: RowPlace | None, count: int) -> Page:
+        return self.session.behind(place, count, self._selection, folds=self._folds)
+
+    def _joined(self, rows: Iterable[LogRow], following: Iterable[LogRow]) -> list[LogRow]:
+        """Two stretches as one, without a seam in a run of no-ops."""
+        joined, more = [*rows], [*following]
+        if self._folds and joined and more and joins(joined[-1], more[0]):
+            joined[-1] = fold(joined[-1], more.pop(0))
+        return [*joined, *more]
 
     @property
     def _selection(self) -> Selection | None:
@@ -92,9 +118,9 @@ class LogFeed:
         """Look further back, a piece."""
         if self._up is None:
             return self._stretch()
-        page = self.session.before(self._up, count, self._selection)
+        page = self._before(self._up, count)
         self._up = page.resume
-        self._rows = [*page.rows, *self._rows]
+        self._rows = self._joined(page.rows, self._rows)
         if len(self._rows) > MOST:
             self._down = self._rows[MOST].place
             del self._rows[MOST:]
@@ -107,9 +133,9 @@ class LogFeed:
         return self._on(self._down, count)
 
     def _on(self, place: RowPlace, count: int) -> RowRange:
-        page = self.session.behind(place, count, self._selection)
+        page = self._behind(place, count)
         self._down, self._end = page.resume, page.reached
-        self._rows += page.rows
+        self._rows = self._joined(self._rows, page.rows)
         over = max(len(self._rows) - MOST, 0)
         if over:
             self._up = self._rows[over].place
@@ -140,7 +166,11 @@ class LogFeed:
         """The log lost its records from an offset on."""
         told = f"truncated: the records from offset {offset} on are no longer in the log"
         place = self.session.place_of(GoTo("offset", offset))
-        kept = [row for row in self._rows if row.offset is None or row.offset < offset]
+        kept = [
+            row if row.end_offset is None or row.end_offset < offset else cut_fold(row, offset)
+            for row in self._rows
+            if row.offset is None or row.offset < offset
+        ]
         if len(kept) < len(self._rows) or self._down is None:
             self._rows = [*kept, note(told, place, offset)]
             self._down, self._end = None, place

@@ -34,9 +34,14 @@ from kraftool.reports.browse.prefilter import Glance, glance
 from kraftool.reports.files.record_summary import summary
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames, grep_text, masked
 from kraftool.reports.logs.types import record_label
+from kraftool.reports.text.words import no_ops
 
 MOST_RECORDS = 20_000
 """Of one batch; a small compressed one can hold millions."""
+_MOST_IDLE = 16
+"""An idle controller writes no-ops one by one, rarely two at once."""
+_NO_OP = b"\x01\x14"
+"""How a no-op begins: the frame's version, and its type."""
 _BEHIND = 1 << 30
 """What is wrong with a batch comes behind its records, whatever their number."""
 _TOPIC_RECORD = re.compile(rb"\x01\x02[\x00-\x7f]")
@@ -86,6 +91,63 @@ class LogRow:
     transaction: str = ""
     """How the metadata transaction around it ended: committed, aborted, open, or `inside`."""
     size: int = 0
+    folds: bool = False
+    """True if its batch is sound and has nothing but no-ops."""
+    count: int = 1
+    """Records that this row stands for: more than one is a run of no-ops."""
+    last_place: RowPlace | None = None
+    """The last record of such a run."""
+    last_offset: int | None = None
+    last_timestamp: int | None = None
+
+    @property
+    def end_offset(self) -> int | None:
+        """The offset of its last record."""
+        return self.offset if self.last_offset is None else self.last_offset
+
+    def has(self, place: RowPlace) -> bool:
+        """True if the row is at a place, or stands for the row there."""
+        return self.place == place or (
+            self.last_place is not None and self.place <= place <= self.last_place
+        )
+
+
+def joins(row: LogRow, following: LogRow) -> bool:
+    """True if two rows that follow each other are folded into one."""
+    return (
+        row.folds
+        and following.folds
+        and not row.transaction
+        and not following.transaction
+        and (row.epoch, row.place.segment) == (following.epoch, following.place.segment)
+    )
+
+
+def fold(row: LogRow, following: LogRow) -> LogRow:
+    """Two rows of no-ops as one."""
+    count = row.count + following.count
+    last_ms = following.last_timestamp if following.count > 1 else following.timestamp
+    return replace(
+        row,
+        border=Border.ONLY,
+        text=no_ops(count, row.timestamp, last_ms),
+        size=row.size + following.size,
+        count=count,
+        last_place=following.last_place or following.place,
+        last_offset=following.end_offset,
+        last_timestamp=last_ms,
+    )
+
+
+def cut_fold(row: LogRow, offset: int) -> LogRow:
+    """What is left of a run of no-ops that was truncated at an offset within it."""
+    assert row.offset is not None, "a record has an offset"
+    count = offset - row.offset
+    if count < 2:
+        return replace(row, count=1, text="", last_place=None, last_offset=None,
+                       last_timestamp=None)  # fmt: skip
+    text = no_ops(count, None, None)
+    return replace(row, count=count, text=text, last_offset=offset - 1, last_timestamp=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +220,14 @@ class RowMaker:
     ) -> Iterator[LogRow]:
         last = batch.header.record_count - 1
         number = -1
+        folds = valid and _is_idle(batch)
         try:
             for number, item in enumerate(islice(decode_batch(batch), MOST_RECORDS)):
                 shown = masked(item)
                 if wanted is not None and not wanted.dump.selects(shown):
                     continue
                 row = self._record(file, segment, batch, valid, shown, number, last)
+                row = replace(row, folds=True) if folds else row
                 if wanted is None or wanted.has_words(shown, row):
                     yield row
         except DecodeError as error:
@@ -216,6 +280,17 @@ class RowMaker:
             is_decoded=item.error is None,
             size=record.size,
         )
+
+
+def _is_idle(batch: RecordBatch) -> bool:
+    """True for a batch with nothing but no-ops; a large one is not looked at."""
+    if batch.is_control or batch.header.record_count > _MOST_IDLE or _NO_OP not in batch.data:
+        return False
+    try:
+        items = [*decode_batch(batch)]
+    except DecodeError:
+        return False
+    return all(item.name == "NoOpRecord" and item.error is None for item in items)
 
 
 def _border(number: int, last: int) -> Border:

@@ -65,20 +65,32 @@ class LogSession:
         return self.window.path
 
     def before(
-        self, place: RowPlace | None, count: int, selection: Selection | None = None
+        self,
+        place: RowPlace | None,
+        count: int,
+        selection: Selection | None = None,
+        *,
+        folds: bool = False,
     ) -> Page:
         """Rows before a place; the last ones if there is none."""
         with self._lock:
             at = self.window.end if place is None else place
-            return self.window.backward(at, count, selection, AT_ONCE)
+            at_most = min(AT_ONCE, _FOLDED_AT_ONCE) if folds else AT_ONCE
+            return self.window.backward(at, count, selection, at_most, folds=folds)
 
     def behind(
-        self, place: RowPlace | None, count: int, selection: Selection | None = None
+        self,
+        place: RowPlace | None,
+        count: int,
+        selection: Selection | None = None,
+        *,
+        folds: bool = False,
     ) -> Page:
         """Rows from a place on; the first ones if there is none."""
         with self._lock:
             at = self.window.start if place is None else place
-            return self.window.forward(at, count, selection, AT_ONCE)
+            at_most = min(AT_ONCE, _FOLDED_AT_ONCE) if folds else AT_ONCE
+            return self.window.forward(at, count, selection, at_most, folds=folds)
 
     def place_of(self, goto: GoTo) -> RowPlace:
         """Where an offset, an epoch or a time is."""
@@ -138,6 +150,8 @@ class LogSession:
 
 
 _TOPIC_AT_ONCE = 64 << 20
+_FOLDED_AT_ONCE = 1 << 17
+"""Less than without folding: a page of runs has many more records than rows."""
 
 
 def _extent(window: LogWindow, tail: WindowTail) -> WindowExtent:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, after
 from kraftool.reports.browse.blocks import BEFORE, Block, LogBlocks, RowPlace
-from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker
+from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker, fold, joins
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
 from kraftool.reports.browse.transaction_index import Marks
 from kraftool.reports.logs.dump import Selection
@@ -122,8 +122,10 @@ class LogWindow:
         count: int,
         selection: Selection | None = None,
         at_most: int = AT_ONCE,
+        *,
+        folds: bool = False,
     ) -> Page:
-        """Rows from a place onwards, itself included."""
+        """Rows from a place onwards, itself included; `folds`: runs of no-ops are a row each."""
         rows: list[LogRow] = []
         scanned = 0
         segment: int | None = place.segment
@@ -135,6 +137,9 @@ class LogWindow:
             for number, item in enumerate(block.items):
                 for row in self._item_rows(block, number, selection):
                     if row.place.index < index:
+                        continue
+                    if folds and rows and joins(rows[-1], row):
+                        rows[-1] = fold(rows[-1], row)
                         continue
                     if len(rows) == count:
                         return _page(rows, row.place)
@@ -156,6 +161,8 @@ class LogWindow:
         count: int,
         selection: Selection | None = None,
         at_most: int = AT_ONCE,
+        *,
+        folds: bool = False,
     ) -> Page:
         """Rows before a place, the nearest ones, in the order of the log."""
         rows: list[LogRow] = []  # the nearest first
@@ -169,12 +176,14 @@ class LogWindow:
             ]
             scanned += item.size
             _breathe(number, item)
-            room = count - len(rows)
-            rows += reversed(log_rows[-room:] if len(log_rows) > room else log_rows)
-            if len(log_rows) > room:
-                # The rest of this batch is what comes next.
-                resume = log_rows[-room].place if room else log_rows[-1].place.after()
-                return _page(rows[::-1], resume)
+            for row in reversed(log_rows):
+                if folds and rows and joins(row, rows[-1]):
+                    rows[-1] = fold(row, rows[-1])
+                elif len(rows) == count:
+                    # The rest of this batch is what comes next.
+                    return _page(rows[::-1], row.place.after())
+                else:
+                    rows.append(row)
             if len(rows) == count or scanned >= at_most:
                 return _page(rows[::-1], RowPlace(block.segment, item.position))
         return Page(rows=tuple(rows[::-1]), resume=None, reached=self.start)

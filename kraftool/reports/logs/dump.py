@@ -69,6 +69,10 @@ class Selection:
     hidden: Transactions | None = None
     """Transactions of which only the committed ones are shown, without their markers."""
 
+    def names_type(self, name: str) -> bool:
+        """True if records of this type are asked for by name."""
+        return bool(_words(name) & self.types)
+
     @property
     def looks_into_records(self) -> bool:
         """Whether a batch's header is not enough to decide."""

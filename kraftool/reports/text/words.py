@@ -51,3 +51,22 @@ def transactions(committed: int, aborted: int, open_since: int | None) -> str:
     if open_since is not None:
         told.append(f"one open since offset {open_since}")
     return ", ".join(told)
+
+
+def duration(ms: int) -> str:
+    """`54 ms`, `3.1 s`, `17 s`, `5 min`, `3 h`, `4 d`."""
+    if ms < 1_000:
+        return f"{ms} ms"
+    for unit, size, end in (("s", 1_000, 120), ("min", 60_000, 120), ("h", 3_600_000, 48)):
+        value = ms / size
+        if value < end:
+            return f"{value:.1f} {unit}" if value < 10 and unit == "s" else f"{value:.0f} {unit}"
+    return f"{ms / 86_400_000:.0f} d"
+
+
+def no_ops(count: int, first_ms: int | None, last_ms: int | None) -> str:
+    """How a run of no-op records is folded: `⋯ 34 no-ops, 17 s`."""
+    told = f"⋯ {count:,} no-ops"
+    if first_ms is None or last_ms is None or last_ms < first_ms:
+        return told
+    return f"{told}, {duration(last_ms - first_ms)}"

@@ -153,15 +153,15 @@ def _configs(image: MetadataImage, *, show_secrets: bool) -> Directory:
             (
                 config_resource
                 for config_resource in image.configs.resources
-                if _resource_name(config_resource) == name
+                if resource_name(config_resource) == name
             ),
             None,
         )
 
-    return by_key(image.configs.resources, _resource_name, read, resource)
+    return by_key(image.configs.resources, resource_name, read, resource)
 
 
-def _resource_name(resource: ConfigResource) -> str:
+def resource_name(resource: ConfigResource) -> str:
     """A resource's directory; that of the default resource is named by the type alone."""
     kind = RESOURCE_TYPES.get(resource.type, f"UNKNOWN_{resource.type}")
     return f"{kind}:{java_text(resource.name)}" if resource.name else kind

@@ -98,6 +98,10 @@ Out = Annotated[
 ]
 Color = Annotated[ColorWhen, typer.Option("--color", help="When to colour.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No narration on stderr.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show notes, and all findings of one kind, in full."),
+]
 ShowSecrets = Annotated[
     bool,
     typer.Option("--show-secrets", help="Show SCRAM keys, tokens and sensitive config values."),

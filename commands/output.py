@@ -26,11 +26,10 @@ from kraftool.commands.new_file import (
     unwritable,
 )
 from kraftool.commands.text_console import (
-    UNWRAPPED,
     allows_colour,
-    terminal_width,
+    rendered,
+    stream_width,
     text_console,
-    unfilled,
 )
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.text.printable import UNSAFE, escape
@@ -81,7 +80,7 @@ class Output:
         self.colored = {
             ColorWhen.ALWAYS: True,
             ColorWhen.NEVER: False,
-            ColorWhen.AUTO: self.to_terminal and allows_colour(),
+            ColorWhen.AUTO: allows_colour(watched=self.to_terminal),
         }[color]
         self.code = ExitCode.FINE
         self._bar: Progress | None = None
@@ -100,9 +99,7 @@ class Output:
     @property
     def width(self) -> int:
         """Columns to fill: the terminal's, or 80 where there is none."""
-        if not self.to_terminal and "COLUMNS" not in os.environ:
-            return 80
-        return terminal_width()
+        return stream_width(watched=self.to_terminal)
 
     def style(self, text: str, style: str) -> str:
         """Colour text that was made printable already."""
@@ -131,12 +128,9 @@ class Output:
         self._send(text.encode("utf-8", "replace") + b"\n")
 
     def rich(self, *renderables: RenderableType, unbroken: bool = False) -> None:
-        """Write rich tables and texts."""
-        console = self.console()
-        with console.capture() as capture:
-            for renderable in renderables:
-                console.print(renderable, soft_wrap=unbroken)
-        self._send(unfilled(capture.get()).encode("utf-8", "replace"))
+        """Write rich tables and texts: wrapped between words, or each line as long as it is."""
+        written = rendered(self.console(), renderables, unbroken=unbroken)
+        self._send(written.encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
         self._wrote = self._wrote or bool(data)
@@ -166,22 +160,15 @@ class Output:
         return text_console(self.width, colored=self.colored)
 
     def narrate(self, *renderables: RenderableType, unbroken: bool = False) -> None:
-        """Write rich tables and texts to stderr, unless asked to be quiet.
-
-        They are coloured and wrapped on a terminal only: elsewhere a line is found as it is.
-        """
+        """Write rich tables and texts to stderr as `rich` does, unless asked to be quiet."""
         self._flush()
-        if self.quiet or sys.stderr is None:
+        if self.quiet or sys.stderr is None or not renderables:
             return
         watched = sys.stderr.isatty()
         console = text_console(
-            terminal_width() if watched else UNWRAPPED,
-            colored=watched and allows_colour(),
+            stream_width(watched=watched), colored=allows_colour(watched=watched)
         )
-        with console.capture() as capture:
-            for renderable in renderables:
-                console.print(renderable, soft_wrap=unbroken)
-        _tell(unfilled(capture.get()).removesuffix("\n"))
+        _tell(rendered(console, renderables, unbroken=unbroken).removesuffix("\n"))
 
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""

@@ -14,7 +14,7 @@ from kraftool.commands.finding_options import (
     ignored_codes,
     settle,
 )
-from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
+from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
 from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
@@ -24,7 +24,8 @@ def doctor(
         list[str] | None,
         typer.Argument(
             metavar="PATH",
-            help="Data directories of one or several nodes, server.properties, tar or -.",
+            help="Data directories of one or several nodes, a folder above them,"
+            " server.properties, tar or -.",
         ),
     ] = None,
     explain: Annotated[
@@ -39,6 +40,7 @@ def doctor(
     command_config: CommandConfig = "",
     resolve: Resolve = None,
     timeout: Timeout = TIMEOUT_S,
+    verbose: Verbose = False,
     output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,
@@ -75,12 +77,15 @@ def doctor(
         raise UsageError("stdin can be read only once", hint="name - once")
 
     from kraftool.commands.read_progress import read_progress
+    from kraftool.reports.doctor.parents import with_directories_below
     from kraftool.reports.doctor.read import examine, locations_of
     from kraftool.reports.doctor.report import diagnose
     from kraftool.reports.logs.processes import quicken
 
     quicken()
-    locations, findings = locations_of(named)
+    named, parents, passed_over = with_directories_below(named)
+    locations, unread = locations_of(named)
+    findings = (*unread, *passed_over)
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
     with (
@@ -98,7 +103,7 @@ def doctor(
     if output is RowFormat.TABLE:
         from kraftool.commands.doctor_view import write_report
 
-        write_report(to, report)
+        write_report(to, report, parents, verbose=verbose)
     else:
         from kraftool.reports.doctor.doctor_json import doctor_document
 

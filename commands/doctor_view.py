@@ -1,20 +1,17 @@
-"""What `kraftool doctor` says to people: cause, evidence and the next command, worst first.
+"""What `kraftool doctor` says to people: what is wrong, evidence and the next command, worst first.
 
-Owns the layout. Everything that comes from data goes through `text`, which knows no markup, and
-commands stay on one line so that they can be copied.
+Owns the layout. Everything that comes from data goes through `text`, which knows no markup.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.finding_view import (
     BAD,
-    COMMAND,
     NAME,
     QUIET,
     SEVERITY_STYLES,
@@ -22,10 +19,15 @@ from kraftool.commands.finding_view import (
     headline,
     text,
     verdict,
+    write_commands,
+    write_finding,
+    write_notes,
 )
 from kraftool.commands.output import Output
+from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.reports.doctor.explain import Explanation
-from kraftool.reports.doctor.model import Diagnosis, Evidence
+from kraftool.reports.doctor.model import Diagnosis, Evidence, ExaminedDirectory
+from kraftool.reports.doctor.parents import Parent
 from kraftool.reports.doctor.report import DirectoryDiagnoses, DoctorReport
 from kraftool.reports.election.assessment import Assessment
 from kraftool.reports.election.assessment_words import sentences
@@ -33,17 +35,23 @@ from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
 
 _MOST_ALIKE = 3
-"""So many diagnoses of one code in a section are told in full; JSON has them all."""
-_INDENT = 9
+"""Diagnoses of one code in a section that are shown in full; -v and JSON have them all."""
 _FINE, _INCOMPLETE = "no problems found", "no problems found in what was looked at"
 
 
-def write_report(to: Output, report: DoctorReport) -> None:
-    """Every section, then the verdict and what looks deeper."""
+def write_report(
+    to: Output, report: DoctorReport, parents: Sequence[Parent] = (), *, verbose: bool = False
+) -> None:
+    """Every section, then the verdict and what looks deeper.
+
+    `parents` were given instead of the directories below them.
+    """
+    for parent in parents:
+        _taken(to, parent)
     left_out = {unexamined.path for unexamined in report.unexamined}
     for section in report.sections:
         is_complete = section.path not in left_out and not report.ignored
-        _section(to, section, is_live=report.is_live, is_complete=is_complete)
+        _section(to, section, report, is_complete=is_complete, verbose=verbose)
         to.line()
     assessment = report.assessment
     if report.wiped or (assessment is not None and assessment.voters and not report.is_live):
@@ -74,8 +82,17 @@ def write_report(to: Output, report: DoctorReport) -> None:
         to.rich(text(f"not looked at: {part.path}: {part.reason}", WARN))
     if report.deeper:
         to.rich(text("To look deeper:", QUIET))
-        for each in report.deeper:
-            to.rich(text(f"  {each}"), unbroken=True)
+        write_commands(to, report.deeper, 2)
+
+
+def _taken(to: Output, parent: Parent) -> None:
+    """Which data directories were found below a PATH that is none itself."""
+    prefix = f"{parent.path.rstrip('/')}/"
+    names = ", ".join(each.removeprefix(prefix) for each in parent.directories)
+    count = many(len(parent.directories), "data directory")
+    words = f"{count} below {parent.path}: {names}"
+    to.rich(Flow(text(words, QUIET), again="  ", widest=READABLE))
+    to.line()
 
 
 def _share(found: Assessment, count: int) -> str:
@@ -92,67 +109,93 @@ def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
     for sentence in sentences(found) if found is not None else ():
         to.rich(text(sentence))
     for each in report.wiped:
-        is_command = each.startswith("  ")
-        to.rich(text(each, COMMAND if is_command else ""), unbroken=is_command)
+        if each.startswith("  "):
+            write_commands(to, (each.strip(),))
+        else:
+            to.rich(Flow(text(each), widest=READABLE))
     for words, command in report.commands:
         to.rich(text(f"{words}:", QUIET))
-        to.rich(text(f"  {command}", COMMAND), unbroken=True)
+        write_commands(to, (command,), 2)
 
 
-def _section(to: Output, section: DirectoryDiagnoses, *, is_live: bool, is_complete: bool) -> None:
+def _section(
+    to: Output,
+    section: DirectoryDiagnoses,
+    report: DoctorReport,
+    *,
+    is_complete: bool,
+    verbose: bool,
+) -> None:
     findings = [diagnosis.finding for diagnosis in section.diagnoses]
     if section.path:
-        fine = _FINE if is_complete else _INCOMPLETE
-        head = headline(section.path, findings, fine=fine, is_complete=is_complete)
-        patient = section.patient
-        if patient is not None and patient.node_id is not None:
-            head.append_text(text(f"  node {patient.node_id}", QUIET))
-        if patient is not None and patient.source.is_live:
-            if patient.source.is_witness:
-                head.append("  leads without a controller; its log was read", style=BAD)
-            else:
-                head.append_text(text("  current leader; its log was read over the network", QUIET))
-        elif patient is not None and patient.source.marker is not None:
-            head.append("  a witness's: kraftool node runs on it, or was killed", style=WARN)
-        if patient is not None and patient.is_live:
-            head.append_text(text("  another process holds the lock", QUIET))
-        to.rich(head, unbroken=True)
+        _directory_head(to, section, is_complete=is_complete)
     else:
-        whole = "nodes and directories" if is_live else "directories, and of the PATHs as a whole"
-        to.rich(headline(f"Between the {whole}", findings))
+        whole = "nodes and directories" if report.is_live else "directories, and of all PATHs"
+        to.rich(headline("", findings, name=f"Between the {whole}"))
     alike: dict[tuple[str, Severity], int] = {}
     for diagnosis in section.diagnoses:
-        key = diagnosis.finding.code, diagnosis.finding.severity
+        finding = diagnosis.finding
+        if finding.severity is Severity.INFO and not verbose:
+            continue
+        key = finding.code, finding.severity
         alike[key] = alike.get(key, 0) + 1
-        if alike[key] <= _MOST_ALIKE:
+        if alike[key] <= _MOST_ALIKE or verbose:
             to.line()
-            _diagnosis(to, diagnosis, section.path)
+            write_finding(to, finding, _details(diagnosis, section.path), diagnosis.commands)
     for (code, _), count in alike.items():
-        if count > _MOST_ALIKE:
-            to.rich(text(f"… and {count - _MOST_ALIKE} more {code}", QUIET))
+        if count > _MOST_ALIKE and not verbose:
+            to.rich(text(f"… and {count - _MOST_ALIKE} more {code}  (-v shows them)", QUIET))
+    if not verbose:
+        notes = [finding for finding in findings if finding.severity is Severity.INFO]
+        if notes and alike:
+            to.line()
+        write_notes(to, notes)
 
 
-def _diagnosis(to: Output, diagnosis: Diagnosis, directory: str) -> None:
+def _directory_head(to: Output, section: DirectoryDiagnoses, *, is_complete: bool) -> None:
+    examined = section.patient
+    to.rich(
+        headline(
+            section.path,
+            [diagnosis.finding for diagnosis in section.diagnoses],
+            name=_node_name(examined),
+            fine=_FINE if is_complete else _INCOMPLETE,
+            is_complete=is_complete,
+        )
+    )
+    for words, style in _circumstances(examined) if examined is not None else ():
+        to.rich(Flow(text(words, style), lead="  ", widest=READABLE))
+
+
+def _node_name(examined: ExaminedDirectory | None) -> str:
+    if examined is None or examined.node_id is None:
+        return ""
+    return f"node {examined.node_id}"
+
+
+def _circumstances(examined: ExaminedDirectory) -> Iterator[tuple[str, str]]:
+    """Who uses the directory now, and how its log was read, with a style."""
+    if examined.source.is_live:
+        if examined.source.is_witness:
+            yield "leads without a controller; its log was read", BAD
+        else:
+            yield "current leader; its log was read over the network", QUIET
+    elif examined.source.marker is not None:
+        yield "a witness's: kraftool node runs on it, or was killed", WARN
+    if examined.is_live:
+        yield "another process holds the lock", QUIET
+
+
+def _details(diagnosis: Diagnosis, directory: str) -> Iterator[Text]:
+    """The place of a finding, unless the evidence names it, and the evidence."""
     finding = diagnosis.finding
-    head = Text(finding.severity.value.ljust(_INDENT), style=SEVERITY_STYLES[finding.severity])
-    head.append(finding.code, style=NAME)
     place = Evidence(file=finding.file, found="", position=finding.position, offset=finding.offset)
     where = _below(directory, place)
-    to.rich(head.append_text(text(f"  {where}" if where else "")), unbroken=True)
-    _sentence(
-        to,
-        "cause",
-        f"{finding.field}: {finding.text}" if finding.field else finding.text,
-    )
-    told = []
-    for evidence in diagnosis.evidence:
-        where = _below(directory, evidence)
-        told.append(text(": ".join(part for part in (where, evidence.found) if part)))
-    _lines(to, "evidence", told)
-    if finding.advice:
-        _sentence(to, "next", finding.advice)
-    commands = [text(command, COMMAND) for command in diagnosis.commands]
-    _lines(to, "" if finding.advice else "next", commands)
+    shown = [(_below(directory, evidence), evidence.found) for evidence in diagnosis.evidence]
+    if where and all(other != where for other, _ in shown):
+        yield text(where)
+    for other, found in shown:
+        yield text(": ".join(part for part in (other, found) if part))
 
 
 def _below(directory: str, evidence: Evidence) -> str:
@@ -165,46 +208,26 @@ def _below(directory: str, evidence: Evidence) -> str:
     return replace(evidence, file=file).where()
 
 
-def _lines(to: Output, name: str, lines: Sequence[Text]) -> None:
-    """Values and commands, each on one line however long, so that it can be copied."""
-    for number, line in enumerate(lines):
-        label = Text((name if not number else "").ljust(_INDENT), style=QUIET)
-        to.rich(label.append_text(line), unbroken=True)
-
-
-def _sentence(to: Output, name: str, words: str) -> None:
-    """A sentence, in as many lines as it takes."""
-    table = Table.grid()
-    table.add_column(no_wrap=True, width=_INDENT)
-    table.add_column(overflow="fold")
-    table.add_row(Text(name, style=QUIET), text(words))
-    to.rich(table)
-
-
 def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
     """One code in full; of several, a line each."""
     if len(told) > 1:
         for explanation in told:
             style = SEVERITY_STYLES[explanation.severity]
-            line = Text(explanation.code.ljust(28), style=NAME)
-            to.rich(
-                line.append(explanation.severity.ljust(_INDENT), style=style).append(
-                    explanation.meaning
-                ),
-                unbroken=True,
-            )
+            lead = Text().append(explanation.code.ljust(28), style=NAME)
+            lead.append(explanation.severity.ljust(9), style=style)
+            to.rich(Flow(Text(explanation.meaning), lead=lead))
         return
     for explanation in told:
-        head = Text(explanation.code, style=NAME)
+        head = Text().append(explanation.code, style=NAME)
         to.rich(
             head.append(f"  {explanation.severity}", style=SEVERITY_STYLES[explanation.severity])
         )
-        _sentence(to, "meaning", explanation.meaning)
-        more = {
+        parts = {
+            "meaning": explanation.meaning,
             "next": explanation.advice,
             "note": explanation.note,
             "see": ", ".join(explanation.references),
         }
-        for name, words in more.items():
+        for name, words in parts.items():
             if words:
-                _sentence(to, name, words)
+                to.rich(Flow(text(words), lead=Text(name.ljust(9), style=QUIET), widest=READABLE))

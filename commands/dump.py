@@ -17,6 +17,7 @@ from kraftool.commands.options import (
     ShowSecrets,
     TakenFor,
     TimeZone,
+    Verbose,
 )
 from kraftool.commands.output import ColorWhen, Output
 
@@ -50,6 +51,7 @@ def dump(
         int | None,
         typer.Option("--tail", metavar="N", min=0, help="Show the last N entries of an index."),
     ] = None,
+    verbose: Verbose = False,
     output: RowOutput = RowFormat.TABLE,
     show_secrets: ShowSecrets = False,
     tz: TimeZone = "UTC",
@@ -114,7 +116,7 @@ def dump(
     else:
         from kraftool.commands.dump_view import write_report
 
-        write_report(to, report, zone)
+        write_report(to, report, zone, verbose=verbose)
         if records:
             from kraftool.commands.dump_records import write_records
 

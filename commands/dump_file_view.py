@@ -13,9 +13,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from kraftool.commands.finding_view import COMMAND, KEY, NAME, QUIET, text
+from kraftool.commands.finding_view import KEY, NAME, QUIET, text, write_commands
 from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import plain_table, type_table
+from kraftool.commands.text_flow import Beside
 from kraftool.commands.times import iso
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint, PartitionMetadata
 from kraftool.decoders.kinds import FileKind
@@ -30,8 +31,8 @@ from kraftool.reports.text.words import many, size, span, transactions
 
 def write_file(output: Output, file: FileReport, zone: tzinfo) -> None:
     """Write one file, decoded."""
-    head = text(file.name, NAME).append(f"  {file.kind.value}, {size(file.size)}", style=QUIET)
-    output.rich(head, unbroken=True)
+    kind = Text().append(file.kind.value, style=NAME).append(f", {size(file.size)}")
+    output.rich(Beside(kind, text(file.name, NAME)))
     match file.content:
         case LogSummary():
             _log(output, file, file.content, zone)
@@ -198,9 +199,8 @@ def _log(output: Output, file: FileReport, log: LogSummary, zone: tzinfo) -> Non
         output.line()
         output.rich(type_table("Records", log.types, output.width))
     output.line()
-    hint = Text("its records: ", style=QUIET)
-    command = f"kraftool dump-log {shlex.quote(file.name)}"
-    output.rich(hint.append_text(text(command, COMMAND)), unbroken=True)
+    output.rich(Text("→ its records:", style=QUIET))
+    write_commands(output, (f"kraftool dump-log {shlex.quote(file.name)}",), 2)
 
 
 def _feature(name: str, level: int) -> str:

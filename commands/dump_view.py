@@ -16,14 +16,15 @@ from rich.text import Text
 from kraftool.commands.dump_file_view import write_file
 from kraftool.commands.finding_view import (
     BAD,
-    COMMAND,
     KEY,
+    MOST_ALIKE,
     NAME,
     QUIET,
     SEVERITY_STYLES,
     WARN,
     headline,
     text,
+    write_commands,
     write_findings,
 )
 from kraftool.commands.output import Output
@@ -51,17 +52,22 @@ from kraftool.reports.text.words import ids, many, size, transactions
 from kraftool.storage.lock import LockState
 
 _LABEL_WIDTH = 16
+_ROOM_FOR_CONTENT = 38
+"""Columns beside a file's name for its size and what it holds."""
 _NO_UUID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 
-def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
+def write_report(
+    output: Output, report: DumpReport, zone: tzinfo, *, verbose: bool = False
+) -> None:
     """Write a whole dump."""
     first = True
     for directory in report.directories:
         if not first:
             output.line()
         first = False
-        _write_directory(output, directory, zone, tools.line("kraftool", "doctor", report.path))
+        doctor = tools.line("kraftool", "doctor", report.path)
+        _write_directory(output, directory, zone, doctor, verbose=verbose)
     if report.findings and report.directories:
         output.line()
         output.rich(Text("Of the PATH as a whole", style=NAME))
@@ -70,16 +76,25 @@ def write_report(output: Output, report: DumpReport, zone: tzinfo) -> None:
             output.line()
         first = False
         write_file(output, file, zone)
-    write_findings(output, report.findings, "")
+    write_findings(output, report.findings, "", most_alike=None if verbose else MOST_ALIKE)
 
 
-def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo, doctor: str) -> None:
+def _write_directory(
+    output: Output, report: DirectoryReport, zone: tzinfo, doctor: str, *, verbose: bool
+) -> None:
+    node_id = report.summary.node.node_id
     output.rich(
-        headline(report.path, report.findings, fine=_what_was_read(report), is_complete=False),
-        unbroken=True,
+        headline(
+            report.path,
+            report.findings,
+            name=f"node {node_id}" if node_id is not None else "",
+            fine=_what_was_read(report),
+            is_judged=False,
+        )
     )
-    hint = Text("to judge what is in them: ", style=QUIET)
-    output.rich(hint.append_text(text(doctor, COMMAND)), unbroken=True)
+    hint = Text("  → ", style=QUIET).append("doctor judges what is in them:", style=QUIET)
+    output.rich(hint)
+    write_commands(output, (doctor,))
     rows = _Rows(output.width)
     _identity(rows, report)
     _leadership(rows, report, zone)
@@ -87,7 +102,13 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo, doct
     _range(rows, report.summary, zone)
     _rest(rows, report)
     output.rich(rows.table)
-    write_findings(output, report.findings, report.path)
+    write_findings(
+        output,
+        report.findings,
+        report.path,
+        with_notes=verbose,
+        most_alike=None if verbose else MOST_ALIKE,
+    )
     if len(report.summary.snapshots) > 0:
         output.line()
         output.rich(_snapshots(report.summary.snapshots, zone, output.width))
@@ -100,13 +121,13 @@ def _write_directory(output: Output, report: DirectoryReport, zone: tzinfo, doct
 
 
 def _what_was_read(report: DirectoryReport) -> str:
-    """Say how many files were read. A dump decodes them; doctor judges what is in them."""
+    """Say how many files can be read. A dump decodes them; doctor judges what is in them."""
     unknown = sum(file.kind is FileKind.UNKNOWN for file in report.files)
-    words = f"{many(len(report.files) - unknown, 'file')} read"
-    if not any(
+    files = many(len(report.files) - unknown, "file")
+    is_whole = not any(
         KINDS[finding.code].undecoded for finding in report.findings if finding.code in KINDS
-    ):
-        words += ", all decodable"
+    )
+    words = f"{files} readable" if is_whole else f"{files}, not all readable"
     return f"{words}, {many(unknown, 'file')} of no known kind" if unknown else words
 
 
@@ -323,7 +344,8 @@ def _snapshot_state(snapshot: SnapshotSummary) -> Text:
 
 def _files(report: DirectoryReport, width: int) -> Table:
     """One line a file; on a narrow terminal what it holds goes below its name."""
-    wide, narrow = width >= 100, width < 78
+    longest = max((len(file.basename) for file in report.files), default=0)
+    wide, narrow = width >= 100, width < max(78, longest + _ROOM_FOR_CONTENT)
     columns = ["file", *(["kind"] if wide else []), "size", *([] if narrow else ["holds"])]
     table = plain_table("Files", *columns, right=("size",))
     worst: dict[str, Severity] = {}

@@ -1,4 +1,4 @@
-"""Findings for people: where, what, what it means for Kafka, and what to do; then the verdict.
+"""Findings for people: what, where, what it means for Kafka, and what to do; then the verdict.
 
 Owns the look of findings, which all commands share. Everything that comes from data goes through
 `printable` into Text, which knows no markup.
@@ -6,15 +6,15 @@ Owns the look of findings, which all commands share. Everything that comes from 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from rich.table import Table
 from rich.text import Text
 
 from kraftool.commands.output import Output, printable
+from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.reports.findings.finding import Finding, Severity, tally
 from kraftool.reports.findings.kinds import KINDS
-from kraftool.reports.findings.status import Status, overall_status, status_of
+from kraftool.reports.findings.status import Status, overall_status, status_of, worst_status
 from kraftool.reports.text.words import many
 
 KEY, NAME, QUIET, GOOD, WARN, BAD, TYPE = (
@@ -33,8 +33,14 @@ MEANING_STYLES = {
 """A style for each meaning that reports and `watching` know."""
 COMMAND = KEY
 """What is to be pasted: no verdict, and so in no colour of a verdict."""
-_MOST_ALIKE = 3
+MOST_ALIKE = 3
 """Findings of one kind in one file that are shown in full, and further places that one lists."""
+_PLAIN_AREAS = ("SIG", "DIR")
+"""Areas of codes whose names say enough without the area."""
+_LEAST_TITLE = 36
+"""Columns of a title beside its code."""
+_LEAST_WORDS = 3
+"""Blanks in a statement that stands for itself; what is shorter is the name of a field or type."""
 
 
 def text(value: object, style: str = "") -> Text:
@@ -51,11 +57,28 @@ SEVERITY_STYLES = {each: style_of(status_of(each)) for each in Severity}
 
 
 def headline(
-    path: str, findings: Sequence[Finding], *, fine: str = "", is_complete: bool = True
-) -> Text:
-    """A path with how much is wrong with it; `fine` where no finding is a warning or an error."""
-    line = Text().append_text(text(path, NAME)).append("  ")
-    return line.append_text(_outcome(findings, ", ", fine, is_complete=is_complete))
+    path: str,
+    findings: Sequence[Finding],
+    *,
+    name: str = "",
+    fine: str = "",
+    is_complete: bool = True,
+    is_judged: bool = True,
+) -> Beside:
+    """How much is wrong with a path; `fine` where no finding is a warning or an error.
+
+    What is not judged is not called right or unknown.
+    """
+    status = overall_status((finding.severity for finding in findings), is_complete=is_complete)
+    if not is_judged:
+        status = worst_status([Status.NOTE, *(status_of(finding.severity) for finding in findings)])
+    body = Text().append(f"{name}   " if name else "", style=NAME)
+    outcome = _outcome(findings, ", ", fine, is_complete=is_complete and is_judged)
+    return Beside(
+        body.append_text(outcome),
+        text(path, NAME),
+        lead=Text(f"{status.mark} ", style=style_of(status)),
+    )
 
 
 def verdict(
@@ -67,71 +90,165 @@ def verdict(
 
 
 def _outcome(findings: Sequence[Finding], between: str, fine: str, *, is_complete: bool) -> Text:
-    """Errors and warnings by number; without any, `fine` in the colour of what is left."""
+    """Errors and warnings by number; without any, `fine` in the colour of what is left; notes."""
     counts, line = tally(findings), Text()
     for severity in (Severity.ERROR, Severity.WARNING):
         if counts[severity]:
             line.append(between if line else "")
             line.append(many(counts[severity], severity.value), style=SEVERITY_STYLES[severity])
-    if not line:
-        status = overall_status((finding.severity for finding in findings), is_complete=is_complete)
-        notes = f"{counts[Severity.INFO]} info" if counts[Severity.INFO] else ""
-        line.append(", ".join(filter(None, (fine, notes))), style=style_of(status))
+    status = overall_status((finding.severity for finding in findings), is_complete=is_complete)
+    if not line and fine:
+        line.append(fine, style=style_of(status))
+    if counts[Severity.INFO]:
+        style = QUIET if counts[Severity.ERROR] or counts[Severity.WARNING] else style_of(status)
+        line.append(", " if line else "", style=style)
+        line.append(many(counts[Severity.INFO], "note"), style=style)
     return line
 
 
 def advice_line(words: str, status: Status) -> Text:
     """What to do, behind an arrow in the colour of what it warns of."""
-    return Text("→ ", style=style_of(status)).append_text(text(words))
+    return Text().append("→ ", style=style_of(status)).append_text(text(words))
+
+
+def advice_flow(words: str, status: Status, indent: int = 0) -> Flow:
+    """`advice_line` in as many lines as it takes."""
+    lead = Text(" " * indent).append("→ ", style=style_of(status))
+    return Flow(text(words), lead=lead, widest=READABLE)
+
+
+def command_lines(commands: Iterable[str], indent: int = 4) -> Iterator[Flow | Unbroken]:
+    """Commands, each on one line however long, so that it can be copied; comments are wrapped."""
+    blank = " " * indent
+    for command in commands:
+        if command.startswith("# "):
+            lead = Text(f"{blank}# ", style=QUIET)
+            yield Flow(text(command[2:], QUIET), lead=lead, again=f"{blank}# ", widest=READABLE)
+        else:
+            line = Text(blank).append("$ ", style=QUIET).append_text(text(command, COMMAND))
+            yield Unbroken(line)
+
+
+def write_commands(output: Output, commands: Iterable[str], indent: int = 4) -> None:
+    """Write commands to be copied."""
+    output.rich(*command_lines(commands, indent))
+
+
+def write_finding(
+    output: Output,
+    finding: Finding,
+    details: Iterable[Text],
+    commands: Iterable[str] = (),
+) -> None:
+    """One finding: its title with the code beside it, details, what to do, commands."""
+    status = status_of(finding.severity)
+    style = style_of(status)
+    title, rest = _titled(f"{finding.field}: {finding.text}" if finding.field else finding.text)
+    output.rich(
+        Beside(
+            text(title, NAME),
+            Text(f"{finding.severity.value} {finding.code}", style=QUIET),
+            lead=Text(f"{status.mark} ", style=style),
+            least=_LEAST_TITLE,
+        )
+    )
+    for detail in (text(rest), *details):
+        if detail:
+            output.rich(Flow(detail, lead="    ", again="      ", widest=READABLE))
+    if finding.advice:
+        output.rich(advice_flow(finding.advice, status, 2))
+    write_commands(output, commands)
+
+
+def _titled(words: str) -> tuple[str, str]:
+    """The statement that a finding begins with, and the rest: where it lists or explains."""
+    ends = [end for mark in ("; ", ": ", ". ") if (end := words.find(mark)) >= 0]
+    for end in sorted(ends):
+        if words.count(" ", 0, end) >= _LEAST_WORDS:
+            return words[:end], words[end + 2 :]
+    return words, ""
+
+
+def write_notes(output: Output, notes: Sequence[Finding]) -> None:
+    """One line for all notes, with what each is about; -v shows them."""
+    if not notes:
+        return
+    names = list(dict.fromkeys(_short_name(note) for note in notes))
+    head, tail = f"· {many(len(notes), 'note')}: ", "  (-v shows them)"
+    room = min(output.width, READABLE) - len(head) - len(tail)
+    shown = names
+    while len(shown) > 1 and len(_together(shown, names)) > room:
+        shown = shown[:-1]
+    output.rich(text(f"{head}{_together(shown, names)}{tail}", QUIET))
+
+
+def _together(shown: Sequence[str], names: Sequence[str]) -> str:
+    more = f" · {len(names) - len(shown)} more" if len(shown) < len(names) else ""
+    return " · ".join(shown) + more
+
+
+def _short_name(finding: Finding) -> str:
+    """`broker fenced` of KT-SIG-BROKER-FENCED, `log none` of KT-LOG-NONE."""
+    _, area, *rest = finding.code.split("-")
+    return " ".join(rest if area in _PLAIN_AREAS else [area, *rest]).lower()
 
 
 def write_findings(
-    output: Output, findings: Sequence[Finding], directory: str, *, explain: bool = False
+    output: Output,
+    findings: Sequence[Finding],
+    directory: str,
+    *,
+    explain: bool = False,
+    with_notes: bool = True,
+    most_alike: int | None = MOST_ALIKE,
 ) -> None:
-    """The findings, worst first: where, what, and what to do.
+    """The findings, worst first: what, where, and what to do.
 
-    With `explain`, each kind says what it means for Kafka where it is first met.
+    With `explain`, each kind says what it means for Kafka where it is first met. Without
+    `with_notes`, the notes are one line. After
+    `most_alike` of one kind in one file, the others are only counted.
     """
-    if not findings:
-        return
-    output.line()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, width=7)
-    table.add_column(overflow="fold")
     alike: dict[tuple[str, str], int] = {}
     explained: set[str] = set()
     for finding in findings:
+        if finding.severity is Severity.INFO and not with_notes:
+            continue
         key = (finding.code, finding.file)
         alike[key] = alike.get(key, 0) + 1
-        if alike[key] > _MOST_ALIKE:
+        if most_alike is not None and alike[key] > most_alike:
             continue
-        where = finding.where()
-        if directory:
-            where = _below(directory, where)
-        body = Text(finding.code, style=NAME)
-        if where:
-            body.append("  ").append_text(text(where))
-        body.append("\n").append_text(text(finding.sentence()))
-        for place in finding.places[:_MOST_ALIKE]:
-            body.append("\n").append_text(text(f"also at {place.where()}: {place.reason}", QUIET))
-        if finding.count > 1:
-            body.append("\n").append_text(text(_places(finding), QUIET))
+        meaning = ""
         if explain and finding.code not in explained and finding.code in KINDS:
             explained.add(finding.code)
-            body.append("\n").append(KINDS[finding.code].meaning, style=QUIET)
-        if finding.advice:
-            body.append("\n").append_text(advice_line(finding.advice, status_of(finding.severity)))
-        table.add_row(Text(finding.severity.value, style=SEVERITY_STYLES[finding.severity]), body)
-    output.rich(table)
+            meaning = KINDS[finding.code].meaning
+        output.line()
+        write_finding(output, finding, _details(finding, directory, meaning))
     for (code, file), count in alike.items():
-        if count > _MOST_ALIKE:
-            words = f"… and {count - _MOST_ALIKE} more {code} in {_below(directory, file)}"
+        if most_alike is not None and count > most_alike:
+            words = f"… and {count - most_alike} more {code} in {_below(directory, file)}"
             output.rich(text(words, QUIET))
+    if not with_notes:
+        notes = [finding for finding in findings if finding.severity is Severity.INFO]
+        if notes:
+            output.line()
+        write_notes(output, notes)
+
+
+def _details(finding: Finding, directory: str, meaning: str) -> Iterator[Text]:
+    where = finding.where()
+    if directory:
+        where = _below(directory, where)
+    yield text(f"{where}{finding.fault.sides()}".strip())
+    for place in finding.places[:MOST_ALIKE]:
+        yield text(f"also at {place.where()}: {place.reason}", QUIET)
+    if finding.count > 1:
+        yield text(_places(finding), QUIET)
+    yield text(meaning, QUIET)
 
 
 def _places(finding: Finding) -> str:
     """The number of places for which the finding stands."""
-    shown = 1 + len(finding.places[:_MOST_ALIKE])
+    shown = 1 + len(finding.places[:MOST_ALIKE])
     hidden = f" ({finding.count - shown} are not shown)" if finding.count > shown else ""
     return f"{finding.count} places in the file{hidden}"
 

@@ -105,6 +105,10 @@ Out = Annotated[
 ]
 Color = Annotated[ColorWhen, typer.Option("--color", help="When to use colours.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not report progress on stderr.")]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", "-v", help="Show notes, and all findings of one kind, in full."),
+]
 ShowSecrets = Annotated[
     bool,
     typer.Option("--show-secrets", help="Show SCRAM keys, tokens and sensitive config values."),

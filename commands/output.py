@@ -24,11 +24,10 @@ from kraftool.commands.new_file import (
     unwritable,
 )
 from kraftool.commands.text_console import (
-    UNWRAPPED,
-    colours,
-    terminal_width,
+    allows_colour,
+    rendered,
+    stream_width,
     text_console,
-    unfilled,
 )
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
@@ -80,7 +79,7 @@ class Output:
         self.colored = {
             ColorWhen.ALWAYS: True,
             ColorWhen.NEVER: False,
-            ColorWhen.AUTO: colours(is_terminal=self.to_terminal),
+            ColorWhen.AUTO: allows_colour(watched=self.to_terminal),
         }[color]
         self.code = ExitCode.FINE
         self._bar: Progress | None = None
@@ -99,9 +98,7 @@ class Output:
     @property
     def width(self) -> int:
         """Columns to fill: the terminal's, or 80 where there is none."""
-        if not self.to_terminal and "COLUMNS" not in os.environ:
-            return 80
-        return terminal_width()
+        return stream_width(watched=self.to_terminal)
 
     def style(self, text: str, style: str) -> str:
         """Colour text that was made printable already."""
@@ -130,12 +127,9 @@ class Output:
         self._send(text.encode("utf-8", "replace") + b"\n")
 
     def rich(self, *renderables: RenderableType, unbroken: bool = False) -> None:
-        """Write rich tables and texts."""
-        console = self.console()
-        with console.capture() as capture:
-            for renderable in renderables:
-                console.print(renderable, soft_wrap=unbroken)
-        self._send(unfilled(capture.get()).encode("utf-8", "replace"))
+        """Write rich tables and texts: wrapped between words, or each line as long as it is."""
+        written = rendered(self.console(), renderables, unbroken=unbroken)
+        self._send(written.encode("utf-8", "replace"))
 
     def _send(self, data: bytes) -> None:
         self._wrote = self._wrote or bool(data)
@@ -165,22 +159,15 @@ class Output:
         return text_console(self.width, colored=self.colored)
 
     def narrate(self, *renderables: RenderableType, unbroken: bool = False) -> None:
-        """Write rich tables and texts to stderr, unless asked to be quiet.
-
-        They are coloured and wrapped on a terminal only: elsewhere a line is found as it is.
-        """
+        """Write rich tables and texts to stderr as `rich` does, unless asked to be quiet."""
         self._flush()
-        if self.quiet or sys.stderr is None:
+        if self.quiet or sys.stderr is None or not renderables:
             return
         watched = sys.stderr.isatty()
         console = text_console(
-            terminal_width() if watched else UNWRAPPED,
-            colored=colours(is_terminal=watched),
+            stream_width(watched=watched), colored=allows_colour(watched=watched)
         )
-        with console.capture() as capture:
-            for renderable in renderables:
-                console.print(renderable, soft_wrap=unbroken)
-        _tell(unfilled(capture.get()).removesuffix("\n"))
+        _tell(rendered(console, renderables, unbroken=unbroken).removesuffix("\n"))
 
     def note(self, text: str) -> None:
         """Tell something on stderr, unless asked to be quiet; what was written comes before it."""

@@ -107,7 +107,7 @@ def apply(
             with repair:
                 repair.check()
                 if output is PlainFormat.TABLE:
-                    _tell(to, repair, config)
+                    _tell(to, repair, plan, config)
                     to.flush()
                 words = [risk.word for risk in made.risks]
                 confirm(made, "apply", directory, yes=yes, words=words, accepted=accept or ())
@@ -129,18 +129,28 @@ def apply(
     to.finish()
 
 
-def _tell(to: Output, repair: Apply, config: str) -> None:
-    from kraftool.commands.recover_run import write_edits, write_head, write_settings
+def _tell(to: Output, repair: Apply, plan: str, config: str) -> None:
+    from rich.text import Text
+
+    from kraftool.commands.finding_view import text
+    from kraftool.commands.recover_layout import (
+        edit_rows,
+        host_row,
+        labelled,
+        plan_head,
+        setting_rows,
+    )
     from kraftool.storage.repair_journal import Stage
 
-    write_head(to, repair.plan, repair.host, repair.directory.name)
+    to.rich(*plan_head(repair.plan, plan))
+    to.rich(*labelled("Plan", [text(each) for each in repair.plan.summary]))
+    to.rich(*host_row(repair.host, repair.directory.name))
     if repair.stage is Stage.CHANGING:
-        to.line("It was interrupted. This finishes it.")
-    to.line()
-    write_edits(to, repair.host.edits)
-    to.line()
+        to.rich(*labelled("", [Text("It was interrupted. This finishes it.")]))
+    to.rich(*edit_rows(repair.host.edits))
     if not config:
-        write_settings(to, repair.host)
+        to.rich(*setting_rows(repair.host))
+    to.line()
 
 
 def _would(to: Output, repair: Apply, plan: str, config: str, output: PlainFormat) -> None:
@@ -152,37 +162,40 @@ def _would(to: Output, repair: Apply, plan: str, config: str, output: PlainForma
     else:
         from kraftool.commands.finding_view import write_findings
 
-        _tell(to, repair, config)
+        _tell(to, repair, plan, config)
         write_findings(to, findings, "")
         to.line("It can be applied now. Nothing was changed.")
 
 
 def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, again: bool) -> None:
-    from kraftool.commands.finding_view import write_findings
-    from kraftool.commands.recover_run import steps_after, write_settings, write_steps
+    from kraftool.commands.finding_view import GOOD, text, write_findings
+    from kraftool.commands.recover_layout import checklist, setting_rows
+    from kraftool.commands.recover_run import steps_after
     from kraftool.commands.times import iso
     from kraftool.repair.plan import SHORT_ID
 
-    name = printable(repair.directory.name)
-    short = repair.plan.id[:SHORT_ID]
+    name, short = repair.directory.name, repair.plan.id[:SHORT_ID]
     if not repair.host.edits:
-        to.line(f"Plan {short} changes no file of {name} ({printable(repair.host.name)}).")
-        write_settings(to, repair.host)
+        to.rich(text(f"Plan {short} changes no file of {name} ({repair.host.name})."))
+        to.rich(*setting_rows(repair.host))
     elif again:
-        to.line(f"Plan {short} is already applied to {name}, since {iso(checked.ended_ms)}.")
+        since = iso(checked.ended_ms)
+        to.rich(text(f"Plan {short} is already applied to {name}, since {since}."))
     else:
-        to.line(to.style(f"Plan {short} is applied to {name}.", "good"))
-        to.line(f"The originals are in {printable(repair.backup.path)}/old.")
+        to.rich(text(f"Plan {short} is applied to {name}.", GOOD))
+        to.rich(text(f"The originals are in {repair.backup.path}/old."))
     write_findings(to, checked.findings, "")
     if not _is_wrong(repair, checked):
-        write_steps(to, steps_after(repair.plan, repair.host), plan)
+        if steps := steps_after(repair.plan, repair.host):
+            to.line()
+            to.rich(*checklist(steps, plan, "Next"))
         return
-    to.line()
-    to.line(
-        "Do not start the node: first do what is written above. If something is not as planned:"
-    )
     undo = "" if checked.has_moved_on else "kraftool recover undo, then "
-    to.line(f"{undo}collect and plan again.")
+    to.line()
+    to.rich(
+        text("Do not start the node before the problems above are solved."),
+        text(f"If the directory is not as planned: {undo}collect and plan again."),
+    )
 
 
 def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:

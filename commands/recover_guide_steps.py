@@ -29,7 +29,8 @@ from kraftool.commands.recover_guide_hosts import (
 )
 from kraftool.commands.recover_guide_questions import Ask, GuideQuestions, shown
 from kraftool.commands.recover_guide_record import GuideRecord, now
-from kraftool.commands.recover_run import read_plan, write_settings, write_steps
+from kraftool.commands.recover_layout import checklist, setting_rows
+from kraftool.commands.recover_run import read_plan
 from kraftool.repair.edits import sources_needed
 from kraftool.repair.plan import Action, HostPlan, Plan
 
@@ -114,8 +115,11 @@ class Guide(GuideQuestions):
         for host in plan.hosts:
             if host.settings:
                 self._heading(host.name)
-                write_settings(self._to, host)
-        write_steps(self._to, plan.steps[max(applying, default=-1) + 1 :], file)
+                self._to.rich(*setting_rows(host))
+        steps = plan.steps[max(applying, default=-1) + 1 :]
+        if steps:
+            self._to.line()
+            self._to.rich(*checklist(steps, file, "Next"))
 
     def _rehearse_and_apply(self, plan: Plan) -> None:
         file = self._record.path("plan.yaml")

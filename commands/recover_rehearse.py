@@ -125,7 +125,7 @@ def rehearse(
     else:
         from kraftool.commands.recover_rehearse_view import write_rehearsal
 
-        write_rehearsal(to, rehearsal, keep)
+        write_rehearsal(to, rehearsal, plan, keep)
     settle(to, rehearsal.findings)
     if rehearsal.refused is not None:
         each = rehearsal.refused

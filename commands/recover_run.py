@@ -1,4 +1,4 @@
-"""What apply, undo and verify share: reading the plan, telling it, asking before anything is done.
+"""What apply, undo and verify share: reading the plan, asking before anything is done, next steps.
 
 Owns the confirmation: the plan's id is typed, so that nobody applies another plan than the one that
 was read, with the words of the risks that it takes. Everything from the plan goes through
@@ -12,21 +12,14 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from rich.table import Table
-from rich.text import Text
-
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
-from kraftool.commands.finding_view import GOOD, NAME, QUIET, WARN, text
 from kraftool.commands.output import Output, printable
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.apply import Repair
 from kraftool.repair.disk import RepairRefused
-from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import SHORT_ID, Action, Edit, HostPlan, Plan, PlanStep
+from kraftool.repair.plan import SHORT_ID, Action, HostPlan, Plan, PlanStep
 from kraftool.repair.plan_yaml import MOST_BYTES, PlanError, plan_from_yaml
 from kraftool.repair.record import record_of
-from kraftool.repair.step_commands import with_plan_file
-from kraftool.reports.election.assessment import LossBound
 from kraftool.storage.files import Files, read_whole
 from kraftool.storage.repair_journal import Stage
 
@@ -75,70 +68,7 @@ def telling_interruption(to: Output, repair: Repair, plan: str) -> Iterator[None
         raise
 
 
-# --- telling ---------------------------------------------------------------------------------
-
-
-def write_head(to: Output, plan: Plan, host: HostPlan, directory: str) -> None:
-    """The plan, and what it has for this directory."""
-    line = Text("Plan ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
-    line.append(f"  {plan.method.value}").append(f", made by kraftool {printable(plan.tool)}")
-    to.rich(line)
-    table = Table.grid(padding=(0, 1))
-    table.add_column(width=1)
-    table.add_column(overflow="fold")
-    for sentence in plan.summary:
-        table.add_row("", text(sentence))
-    verdict, said = plan.loss.verdict, plan.loss.text
-    loss = Text("may be lost: ").append(
-        verdict.value, style=GOOD if verdict is LossBound.NONE else WARN
-    )
-    table.add_row("", loss.append_text(text(f"; {said.removeprefix(f'{verdict.value}: ')}")))
-    for risk in plan.risks:
-        table.add_row("", Text("risk ", style=WARN).append_text(text(f"{risk.word}: {risk.text}")))
-    to.rich(table)
-    line = text(directory, NAME).append(" is ").append_text(text(host.name, NAME))
-    node = host.identity.node_id
-    line.append(f" in the plan: {host.role.value}" + ("" if node is None else f", node {node}"))
-    to.rich(line)
-
-
-def write_edits(to: Output, edits: tuple[Edit, ...]) -> None:
-    """What happens to each file, in the order in which it does."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_column(no_wrap=True)
-    for edit in in_turn(edits):
-        body = text(edit.target.name)
-        if edit.why:
-            body.append("\n").append_text(text(edit.why, QUIET))
-        table.add_row(*_sizes(edit, body))
-    to.rich(table)
-
-
-def _sizes(edit: Edit, body: Text) -> tuple[Text, Text, Text]:
-    before = "" if edit.before is None else f"{edit.before.size} B"
-    if edit.is_removal:
-        return Text("  remove", style=WARN), body, Text(before, style=QUIET)
-    if edit.snapshot is not None:
-        size = f"{edit.snapshot.records} records"
-    else:
-        size = f"{edit.after.size} B" if edit.after is not None else ""
-    if edit.before is None:
-        return Text("  create", style=GOOD), body, Text(size, style=QUIET)
-    return Text("  replace", style=WARN), body, Text(f"{before} → {size}", style=QUIET)
-
-
-def write_settings(to: Output, host: HostPlan) -> None:
-    """What server.properties has to say; it is the reader who writes it."""
-    if not host.settings:
-        return
-    to.line("server.properties, before the node is started (kraftool does not write it):")
-    for setting in host.settings:
-        if setting.value:
-            to.line(f"  {printable(setting.key)}={printable(setting.value)}")
-        else:
-            to.line(f"  no line {printable(setting.key)}")
+# --- saying ----------------------------------------------------------------------------------
 
 
 def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
@@ -149,29 +79,6 @@ def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
     ours = [number for number in applying if host.name in plan.steps[number].hosts]
     begin = max(ours) + 1 if ours else min(applying, default=0)
     return list(plan.steps[begin:])
-
-
-def write_steps(to: Output, steps: Sequence[PlanStep], file: str) -> None:
-    """Steps with their commands, which name the plan's file."""
-    if not steps:
-        return
-    to.line()
-    to.line("Next:")
-    for number, step in enumerate(steps, 1):
-        where = f" on {', '.join(step.hosts)}" if step.hosts else ""
-        body = Text(f"{step.action.value}", style=NAME).append_text(text(f"{where}: ", QUIET))
-        table = Table.grid(padding=(0, 1))
-        table.add_column(no_wrap=True, width=4, justify="right")
-        table.add_column(overflow="fold")
-        table.add_row(Text(f"{number}."), body.append_text(text(step.text)))
-        to.rich(table)
-        for command in commands_of(step, file):  # not folded: it is there to be copied
-            to.line(f"     $ {printable(command)}")
-
-
-def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
-    """Return the commands of a step with the name of the plan's file, ready for a shell."""
-    return tuple(with_plan_file(command, file or "plan.yaml") for command in step.commands)
 
 
 def no_action(plan: Plan) -> str:

@@ -8,7 +8,7 @@ import typer
 
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
-from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.output import ColorWhen, Output
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 from kraftool.commands.recover_options import Config, Host, PlanFile
 
@@ -92,7 +92,7 @@ def verify(
 
         to.document(verify_document(plan_verification))
     else:
-        _write(to, plan_verification, zone)
+        _write(to, plan_verification, plan, zone)
     if plan_verification.quorum is not None:
         view = plan_verification.quorum.health.view
         tell_reach(to, view, shown=() if output is PlainFormat.JSON else view.asked)
@@ -125,17 +125,17 @@ def _live(
     return replace(found, quorum=check_quorum(found.plan, health, strays, found.directories))
 
 
-def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
+def _write(to: Output, found: PlanVerification, file: str, zone: tzinfo) -> None:
     from rich.text import Text
 
     from kraftool.commands.finding_view import style_of, write_findings
     from kraftool.commands.quorum_view import write_quorum
+    from kraftool.commands.recover_layout import plan_head
     from kraftool.commands.recover_run import no_action
-    from kraftool.repair.plan import SHORT_ID
     from kraftool.reports.findings.status import Status, overall_status
 
     if found.plan.changes:
-        to.line(f"Plan {found.plan.id[:SHORT_ID]}, {found.plan.method.value}")
+        to.rich(*plan_head(found.plan, file))
     else:
         to.line(no_action(found.plan))
         if found.quorum is None:
@@ -152,22 +152,29 @@ def _write(to: Output, found: PlanVerification, zone: tzinfo) -> None:
         status = overall_status(
             (finding.severity for finding in found.findings), is_complete=is_complete
         )
-        to.rich(Text("Everything that was checked is as planned.", style=style_of(status)))
+        words = "Everything that was checked is as planned."
     else:
-        to.rich(Text("Something is not as planned, see above.", style=style_of(Status.BAD)))
+        status, words = Status.BAD, "Something is not as planned: see above."
+    to.rich(Text(f"{status.mark} {words}", style=style_of(status)))
 
 
-def _directory(to: Output, each: DirectoryCheck, zone: tzinfo) -> None:
+def _directory(to: Output, check: DirectoryCheck, zone: tzinfo) -> None:
+    from rich.text import Text
+
+    from kraftool.commands.finding_view import NAME, QUIET, text
+    from kraftool.commands.recover_layout import labelled
     from kraftool.commands.times import iso
 
-    words = "nothing to change" if not each.changes else f"{each.stage.value}"
-    if each.ended_ms:
-        words += f" {iso(each.ended_ms, zone)}"
-    if each.has_moved_on:
+    words = "nothing to change" if not check.changes else f"{check.stage.value}"
+    if check.ended_ms:
+        words += f" {iso(check.ended_ms, zone)}"
+    if check.has_moved_on:
         words += "; a node has run on it since"
-    if each.is_running:
+    if check.is_running:
         words += "; a process is running on it now"
-    to.line(f"{printable(each.path)} ({printable(each.host)}): {words}")
-    if each.voters:
-        voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in each.voters)
-        to.line(f"  voters by its log: {printable(voters)}")
+    head = text(check.path, NAME)
+    rows = [Text().append_text(head).append_text(text(f" ({check.host}): {words}"))]
+    if check.voters:
+        voters = ", ".join(f"{key.id} ({key.directory_id or ''})" for key in check.voters)
+        rows.append(text(f"voters by its log: {voters}", QUIET))
+    to.rich(*labelled("Directory", rows))

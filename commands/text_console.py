@@ -8,13 +8,12 @@ from __future__ import annotations
 import io
 import os
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, RenderableType
 
-UNWRAPPED = 1 << 20
-"""Columns of a stream that is no terminal: no line is wrapped."""
 _FILLING = re.compile(r"(?: |\x1b\[[0-9;]*m)+$", re.MULTILINE)
 
 
@@ -35,26 +34,45 @@ def text_console(width: int, *, colored: bool) -> Console:
     )
 
 
-def unfilled(text: str) -> str:
+def rendered(console: Console, renderables: Iterable[RenderableType], *, unbroken: bool) -> str:
+    """Return what a console shows of tables and texts. No word is broken over two lines.
+
+    With `unbroken` no line is broken at all.
+    """
+    from rich.table import Table
+    from rich.text import Text
+
+    from kraftool.commands.text_flow import Beside, Flow, Stacked, Unbroken, fitting
+
+    with console.capture() as capture:
+        for each in renderables:
+            shown = fitting(each, console.width) if isinstance(each, Table) else each
+            if isinstance(shown, Text) and not unbroken:
+                shown = Flow(shown)
+            is_flow = isinstance(shown, Flow | Beside | Unbroken | Stacked)
+            console.print(shown, soft_wrap=unbroken or is_flow, crop=False)
+    return _unfilled(capture.get())
+
+
+def _unfilled(text: str) -> str:
     """Remove the blanks with which rich fills table rows up to the width: they would be copied."""
     return _FILLING.sub(lambda found: found[0].replace(" ", ""), text)
 
 
-def terminal_width() -> int:
-    """Return the columns of the terminal, at least 40."""
+def stream_width(*, watched: bool) -> int:
+    """Return the columns to fill: at least 40, and 80 for a stream that is no terminal."""
     import shutil
 
+    if not watched and "COLUMNS" not in os.environ:
+        return 80
     return max(shutil.get_terminal_size().columns, 40)
 
 
-def colours(*, is_terminal: bool) -> bool:
-    """True if a stream is coloured where --color does not say.
-
-    NO_COLOR is against it whatever else is set. FORCE_COLOR is for it where there is no terminal,
-    or one of which TERM says that it is dumb.
-    """
+def allows_colour(*, watched: bool) -> bool:
+    """True if a stream is to be coloured, by NO_COLOR, FORCE_COLOR, TERM, and whether it is
+    watched: a terminal. NO_COLOR decides before FORCE_COLOR."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
-    return is_terminal and os.environ.get("TERM") != "dumb"
+    return watched and os.environ.get("TERM") != "dumb"

@@ -12,8 +12,7 @@ from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOu
 from kraftool.commands.output import ColorWhen, Output
 
 if TYPE_CHECKING:
-    from rich.text import Text
-
+    from kraftool.commands.text_flow import Flow
     from kraftool.reports.verify.snapshot_values import (
         SnapshotVerification,
         VerifiedDirectory,
@@ -122,7 +121,7 @@ def _write(to: Output, report: SnapshotVerification) -> None:
         to.rich(head, unbroken=True)
         for snapshot in directory.snapshots:
             for line in _lines(directory, snapshot):
-                to.rich(line, unbroken=True)
+                to.rich(line)
         write_findings(to, findings, directory.path, explain=True)
     if report.findings:
         to.line()
@@ -147,9 +146,12 @@ def _fine(is_complete: bool) -> str:
     return "verified" if is_complete else "no snapshot to verify"
 
 
-def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
+def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Flow]:
     """A snapshot's name and content, and the hash of its state below it."""
+    from rich.text import Text
+
     from kraftool.commands.finding_view import QUIET, text
+    from kraftool.commands.text_flow import Flow
     from kraftool.decoders.names import FileState
     from kraftool.image.metadata_version import level_name
     from kraftool.reports.text.words import ids, many, size
@@ -171,6 +173,7 @@ def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Text]:
         told.append(f"voters {ids(sorted(voters))}")
     if each.compared_with:
         told.append(f"compared with {', '.join(each.compared_with)}")
-    yield text(f"  {name}  ").append_text(text(", ".join(told), QUIET))
+    body = Text().append_text(text(f"{name}  ")).append_text(text(", ".join(told), QUIET))
+    yield Flow(body, lead="  ", again="    ")
     if each.state_hash and each.offset:
-        yield text(f"    state {each.state_hash}", QUIET)
+        yield Flow(text(f"state {each.state_hash}", QUIET), lead="    ")

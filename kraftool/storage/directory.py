@@ -184,3 +184,37 @@ def likely_directories(path: str) -> Iterator[str]:
     for name in names[:1000]:
         if looks_like_data_directory(os.path.join(path, name)):
             yield os.path.join(path, name)
+
+
+_DEEPEST = 3
+_MOST_FOLDERS = 5_000
+_MOST_FOUND = 64
+
+
+def data_directories_below(path: str) -> tuple[tuple[str, ...], bool]:
+    """Return the data directories below a folder, and True if none can be missing.
+
+    It looks three folders deep, at a bounded number of folders, through no link and into no data
+    directory.
+    """
+    found: list[str] = []
+    level, seen, is_whole = [path], 0, True
+    for _ in range(_DEEPEST):
+        below: list[str] = []
+        for folder in level:
+            try:
+                with os.scandir(folder) as items:
+                    names = sorted(
+                        each.name for each in items if each.is_dir(follow_symlinks=False)
+                    )
+            except OSError:
+                is_whole = False
+                continue
+            for name in names:
+                child = os.path.join(folder, name)
+                seen += 1
+                if seen > _MOST_FOLDERS or len(found) == _MOST_FOUND:
+                    return tuple(found), False
+                (found if looks_like_data_directory(child) else below).append(child)
+        level = below
+    return tuple(found), is_whole

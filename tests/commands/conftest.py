@@ -31,6 +31,16 @@ class Ran:
     def text(self) -> str:
         return self.out.decode()
 
+    @property
+    def words(self) -> str:
+        """What was written to stdout, with one blank between words: lines break anywhere."""
+        return " ".join(self.text.split())
+
+    @property
+    def narration(self) -> str:
+        """What was written to stderr, in the same way."""
+        return " ".join(self.err.split())
+
 
 Run = Callable[..., Ran]
 

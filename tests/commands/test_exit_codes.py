@@ -128,7 +128,7 @@ def test_a_directory_without_a_log_is_not_called_verified(kraftool: Run, path: P
         each.unlink()
     ran = kraftool("verify-log", path)
     assert "KT-LOG-NONE" in ran.text
-    assert ran.text.splitlines()[-1].startswith("no log to verify, 1 info: ")
+    assert ran.text.splitlines()[-1].startswith("no log to verify, 1 note: ")
 
 
 def test_the_verdict_says_which_snapshots_were_compared(kraftool: Run, path: Path) -> None:

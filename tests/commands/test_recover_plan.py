@@ -53,7 +53,7 @@ def test_a_collect_file_is_its_owners_alone_and_never_over_another(
     file = tmp_path / "a.collect"
     ran = kraftool("recover", "collect", nodes[2], "--out", file)
     assert ran.code == 0
-    assert "readable up to offset 224 of epoch 3" in ran.err
+    assert "readable up to offset 224 of epoch 3" in ran.narration
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert file.stat().st_size < 64 << 10
     data = file.read_bytes()
@@ -120,7 +120,7 @@ def test_the_steps_in_the_file_name_the_file_itself(
 def test_no_action_needed(kraftool: Run, nodes: dict[int, Path]) -> None:
     ran = kraftool("recover", "plan", nodes[2], nodes[3], nodes[4])
     assert ran.code == 0
-    assert "No action needed" in ran.err
+    assert "No action needed" in ran.narration
     assert plan_from_yaml(ran.out).method is Method.NONE
 
 
@@ -147,7 +147,7 @@ def test_what_is_refused_says_what_to_do(
         assert ran.code == 0, "no node is ahead of node 3"
         return
     assert ran.code == code, ran.err
-    assert words in ran.err
+    assert words in ran.narration
     assert not ran.out
 
 
@@ -163,7 +163,7 @@ def test_damage_is_a_finding_and_is_collected(
     file = tmp_path / "a.collect"
     ran = kraftool("recover", "collect", tmp_path / "data", "--out", file)
     assert ran.code == 1
-    assert "the log is damaged from offset" in ran.err
+    assert "the log is damaged from offset" in ran.narration
     assert "quorum-state: " in ran.err
     (survey,) = collect_file.read(str(file))
     assert survey.log is not None

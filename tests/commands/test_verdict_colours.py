@@ -40,10 +40,9 @@ def test_a_dump_is_not_green_where_doctor_has_an_error(kraftool: Run, fixtures_d
     assert style_of(lines[0], "error") == RED
     ran, lines = coloured(kraftool, "dump", path)
     assert ran.code == 0
-    assert style_of(lines[0], "13 files read, all decodable") == DIM
+    assert style_of(lines[0], "13 files readable") == DIM
     assert GREEN not in [style for line in lines for style, _ in pieces(line)]
-    assert "to judge what is in them: " in lines[1]
-    assert f"kraftool doctor {path}" in lines[1]
+    assert f"kraftool doctor {path}" in "".join(lines[1:4])
 
 
 def test_doctor_with_notes_only_is_neutral(kraftool: Run, fixtures_dir: Path) -> None:
@@ -54,7 +53,8 @@ def test_doctor_with_notes_only_is_neutral(kraftool: Run, fixtures_dir: Path) ->
     heads = [line for line in lines if "no problems found" in line]
     assert len(heads) == 2, "the directory's line and the verdict"
     for line in heads:
-        assert style_of(line, "no problems found, 3 info") == DIM
+        assert style_of(line, "no problems found") == DIM
+        assert style_of(line, "3 notes") == DIM
 
 
 def test_doctor_is_green_without_any_finding(kraftool: Run, fixtures_dir: Path) -> None:

@@ -30,11 +30,12 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(kraftool: Run) -> Non
     ran = kraftool("verify-log", DAMAGED / "flipped-bit-in-record" / LOG)
     assert ran.code == 3
     words = " ".join(ran.text.split())
-    assert "error KT-LOG-CRC position 1162 offset 13" in words
+    assert "✖ the batch's CRC does not match its bytes error KT-LOG-CRC" in words
+    assert "position 1162 offset 13 (expected" in words
     assert "The bytes of a batch do not match its CRC." in words
     assert "→ keep a copy before you start Kafka here: it cuts the log at offset 13" in words
     last = ran.text.splitlines()[-1]
-    assert last == "1 error: 1 file, 12 batches, 30 records, 32 offsets checked"
+    assert last == "1 error, 1 note: 1 file, 12 batches, 30 records, 32 offsets checked"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +83,7 @@ def test_a_tar_stream_from_stdin_is_verified(kraftool: Run, fixtures_dir: Path) 
         archive.add(fixtures_dir / NODE, arcname="data")
     ran = kraftool("verify-log", "-", stdin=buffer.getvalue())
     assert ran.code == 0, ran.text
-    assert "verified, 3 info: 13 files" in ran.text
+    assert "verified, 3 notes: 13 files" in ran.text
 
 
 def test_several_paths_are_compared(kraftool: Run, fixtures_dir: Path) -> None:

@@ -26,11 +26,11 @@ def test_each_snapshot_is_told_with_the_hash_of_its_state(
     assert ran.code == 0
     lines = ran.text.splitlines()
     at = next(number for number, line in enumerate(lines) if NAME in line)
-    assert lines[at] == (
-        f"  __cluster_metadata-0/{NAME}  7.0 kB, 77 records, metadata.version 4.3-IV0,"
-        " voters 2, 3, 4, compared with its own log"
-    )
-    assert lines[at + 1] == f"    state {HASH}"
+    assert lines[at].startswith(f"  __cluster_metadata-0/{NAME}  7.0 kB,")
+    assert (
+        f" __cluster_metadata-0/{NAME} 7.0 kB, 77 records, metadata.version 4.3-IV0,"
+        f" voters 2, 3, 4, compared with its own log state {HASH} "
+    ) in ran.words
     assert lines[-1] == (
         "verified: 5 snapshots, 14 batches, 179 records checked, 3 compared with a log"
     )
@@ -42,7 +42,7 @@ def test_a_finding_says_where_what_it_means_and_what_to_do(
     ran = kraftool("verify-snapshot", fixtures_dir / LOST)
     assert ran.code == 1
     words = " ".join(ran.text.split())
-    assert "error KT-SNAP-SCRAM-LOST __cluster_metadata-0/" in words
+    assert "error KT-SNAP-SCRAM-LOST" in words
     assert "expected SCRAM-SHA-256 of alice-a, found none of these" in words
     assert "because of a bug in Kafka up to 4.4" in words
     assert "→ set the passwords of these users again" in words
@@ -61,7 +61,7 @@ def test_against_names_the_directory_whose_log_was_replayed(
     path = fixtures_dir / NODE / "__cluster_metadata-0" / NAME
     ran = kraftool("verify-snapshot", path, "--against", fixtures_dir / NODE)
     assert ran.code == 0
-    assert f"compared with {fixtures_dir / NODE}" in ran.text
+    assert f"compared with {fixtures_dir / NODE}" in ran.words
     assert ran.text.splitlines()[-1].endswith("1 compared with a log")
 
 

@@ -1,0 +1,156 @@
+"""How plan, rehearse, apply, verify and guide show a plan: its loss first, then labelled rows.
+
+Owns the layout and the colours of loss. It yields what `Output.rich` and `Output.narrate` write.
+The words are the plan's, and go through `printable`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from rich.text import Text
+
+from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, command_lines, text
+from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
+from kraftool.repair.edits import in_turn
+from kraftool.repair.plan import SHORT_ID, Edit, HostPlan, LostRecords, Plan, PlanStep
+from kraftool.repair.step_commands import with_plan_file
+from kraftool.reports.election.assessment import LossBound
+from kraftool.reports.findings.status import Status
+
+LABEL = 13
+"""Columns of the labels on the left; a loss's fit."""
+Line = Flow | Beside | Unbroken
+"""What both kinds of output take."""
+_LOSS_STYLES = {
+    LossBound.NONE: GOOD,
+    LossBound.POSSIBLE: WARN,
+    LossBound.BOUNDED: WARN,
+    LossBound.UNBOUNDED: BAD,
+}
+_LOSS_LABELS = {
+    LossBound.NONE: f"{Status.GOOD.mark} No loss",
+    LossBound.POSSIBLE: f"{Status.WARN.mark} Loss?",
+}
+"""Labels that say the verdict; others are followed by it."""
+
+
+def labelled(label: str, rows: Iterable[Text], style: str = NAME) -> Iterator[Flow]:
+    """Rows beside one label, each wrapped within its own column."""
+    for number, row in enumerate(rows):
+        lead = Text(("" if number else label).ljust(LABEL), style=style)
+        yield Flow(row, lead=lead, widest=READABLE)
+
+
+def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
+    """Which plan it is, by its file's name, and what may be lost by it: the worst comes first."""
+    title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
+    title.append(f"   {plan.method.value}")
+    if plan.seed:
+        title.append_text(text(f", {plan.seed} leads"))
+    if words:
+        title.append_text(text(f", {words}"))
+    yield Beside(title, text(os.path.basename(file), QUIET))
+    yield from loss(plan)
+
+
+def loss(plan: Plan) -> Iterator[Flow]:
+    """What may be lost, the records that are given up, and the risks that were accepted."""
+    verdict = plan.loss.verdict
+    style = _LOSS_STYLES[verdict]
+    head = Text()
+    if verdict not in _LOSS_LABELS:
+        head.append(verdict.value, style=style).append(": ")
+    head.append_text(text(plan.loss.text.removeprefix(f"{verdict.value}: ")))
+    rows = [head, *(text(each) for each in _lost(plan.loss.records))]
+    for risk in plan.risks:
+        row = Text().append(f"accepted ({risk.word}): ", style=WARN)
+        rows.append(row.append_text(text(risk.text)))
+    label = _LOSS_LABELS.get(verdict, f"{Status.WARN.mark} DATA LOSS")
+    yield from labelled(label, rows, style)
+
+
+def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
+    for lost in records:
+        types = ", ".join(f"{each.count} {each.type}" for each in lost.types) or "types unknown"
+        yield f"{lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
+
+
+# --- steps ------------------------------------------------------------------------------------
+
+
+def checklist(steps: Sequence[PlanStep], file: str, label: str = "Steps") -> Iterator[Line]:
+    """Steps to tick off, each with its hosts, its text and its commands."""
+    width = max((len(step.action.value) for step in steps), default=0)
+    for number, step in enumerate(steps, 1):
+        box = f"[ ] {number:>{len(str(len(steps)))}}  "
+        indent = LABEL + len(box)
+        lead = Text().append((label if number == 1 else "").ljust(LABEL), style=NAME).append(box)
+        head = Text().append(step.action.value, style=NAME)
+        if step.hosts:
+            head.append(" " * (width - head.cell_len + 2)).append_text(text(", ".join(step.hosts)))
+        yield Flow(head, lead=lead, widest=READABLE)
+        yield Flow(text(step.text), lead=" " * indent, widest=READABLE)
+        yield from command_lines(commands_of(step, file), indent)
+
+
+def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
+    """Return the commands of a step with the name of the plan's file, ready for a shell."""
+    return tuple(with_plan_file(command, file or "plan.yaml") for command in step.commands)
+
+
+# --- a host -----------------------------------------------------------------------------------
+
+
+def edit_rows(edits: tuple[Edit, ...]) -> Iterator[Flow]:
+    """What happens to each file, in the order in which it does; a reason that several share comes
+    once, below them."""
+    rows: list[Text] = []
+    for (verb, why), group in groupby(in_turn(edits), lambda each: (_verb(each), each.why)):
+        name, style = verb
+        for number, edit in enumerate(group):
+            row = Text().append(("" if number else name).ljust(9), style=style)
+            rows.append(row.append_text(text(edit.target.name)).append(_sizes(edit), style=QUIET))
+        if why:
+            rows.append(Text(" " * 9).append_text(text(why, QUIET)))
+    for number, row in enumerate(rows):
+        lead = Text(("" if number else "Files").ljust(LABEL), style=NAME)
+        yield Flow(row, lead=lead, again=" " * (LABEL + 9), widest=READABLE)
+
+
+def _verb(edit: Edit) -> tuple[str, str]:
+    if edit.is_removal:
+        return "remove", WARN
+    return ("create", GOOD) if edit.before is None else ("replace", WARN)
+
+
+def _sizes(edit: Edit) -> str:
+    before = "" if edit.before is None else f"{edit.before.size} B"
+    if edit.is_removal:
+        return f"  {before}"
+    if edit.snapshot is not None:
+        return f"  {edit.snapshot.records} records"
+    after = f"{edit.after.size} B" if edit.after is not None else ""
+    return f"  {before} → {after}" if before else f"  {after}"
+
+
+def setting_rows(host: HostPlan) -> Iterator[Line]:
+    """What server.properties has to say; it is the reader who writes it."""
+    if not host.settings:
+        return
+    words = "Edit server.properties yourself before the node starts:"
+    yield from labelled("Settings", [Text(words)])
+    for setting in host.settings:
+        row = f"{setting.key}={setting.value}" if setting.value else f"no line {setting.key}"
+        yield Unbroken(Text(" " * (LABEL + 2)).append_text(text(row)))
+
+
+def host_row(host: HostPlan, directory: str) -> Iterator[Flow]:
+    """Which host of the plan a directory is."""
+    row = Text().append_text(text(directory, NAME)).append(" is ")
+    row.append_text(text(host.name, NAME))
+    node = host.identity.node_id
+    words = f" in the plan: {host.role.value}" + ("" if node is None else f", node {node}")
+    yield from labelled("Directory", [row.append(words)])

@@ -79,9 +79,14 @@ def test_the_wheel_has_what_is_not_python(in_wheel: set[str]) -> None:
     assert style_sheets <= in_wheel
 
 
-def test_the_wheel_installs_one_import_root(in_wheel: set[str]) -> None:
+def test_the_wheel_installs_one_import_root_and_what_spark_looks_for(in_wheel: set[str]) -> None:
+    """Spark finds a format only by a package of this name."""
     roots = {name.partition("/")[0] for name in in_wheel}
-    assert {root for root in roots if not root.endswith((".dist-info", ".data"))} == {"kraftool"}
+    own = {root for root in roots if not root.endswith((".dist-info", ".data"))}
+    assert own == {"kraftool", "pyspark_kraft"}
+    assert {name for name in in_wheel if name.startswith("pyspark_")} == {
+        "pyspark_kraft/__init__.py"
+    }
 
 
 def test_a_wheel_built_from_the_sdist_is_the_same(

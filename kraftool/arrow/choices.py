@@ -106,3 +106,17 @@ def _range_text(name: str, value: range) -> str:
     if not value or value.step != 1:
         raise KraftoolError(f"{name} {value} is no range of neighbours", hint="use range(5, 10)")
     return f"{value.start}..{value.stop - 1}"
+
+
+def chosen_source(options: Mapping[str, str], source: str) -> str:
+    """The source that the option `rows` names, in place of the one of a format's name.
+
+    Raises KraftoolError where the two are different ones.
+    """
+    rows = next((value for name, value in options.items() if name.lower() == "rows"), None)
+    if rows is None:
+        return source
+    chosen = source_of(rows)
+    if source not in (RECORDS, chosen):
+        raise KraftoolError(f"{source} has no rows {rows!r}", hint="the format kraft has all rows")
+    return chosen

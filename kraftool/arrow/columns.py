@@ -91,6 +91,10 @@ _VARIANT_PARTS = [
     pa.field("value", pa.binary(), nullable=False),
     pa.field("metadata", pa.binary(), nullable=False, metadata={"variant": "true"}),
 ]
+OF_FRAMES = frozenset(IDENTITY) | frozenset(_PLACE) | {
+    "kind", "control", "key_size", "value_size", "valid", "damage", "size", "generation",
+}  # fmt: skip
+"""Columns of `kraft` for which no record has to be decoded."""
 VARIANT: Columns = {"data": pa.struct(_VARIANT_PARTS)}
 """What the option `variant` adds: the payload, parsed, in Spark's form of VARIANT."""
 

@@ -68,11 +68,18 @@ class EntryReader:
     """Reads ranges of files for one source."""
 
     def __init__(
-        self, narrowing: Narrowing, *, show_secrets: bool = False, batches_only: bool = False
+        self,
+        narrowing: Narrowing,
+        *,
+        show_secrets: bool = False,
+        batches_only: bool = False,
+        frames_only: bool = False,
     ) -> None:
+        """`frames_only`: of sound batches the frames of records are read and not what is in them;
+        such a record has no type and no data."""
         self._narrowing = narrowing
         self._show_secrets = show_secrets
-        self._batches_only = batches_only
+        self._batches_only, self._frames_only = batches_only, frames_only
         self._dump = LogDump(show_secrets=show_secrets, batches_only=batches_only)
         self._problems = narrowing.wants_kind("problem")
         self._rows = narrowing.wants_kind("batch" if batches_only else "record")
@@ -119,6 +126,12 @@ class EntryReader:
         if isinstance(batch, Faulty) or batch.header.record_count > _PART:
             return None
         try:
+            if self._frames_only:
+                is_control = batch.is_control
+                frames = [
+                    LogRecord(record, is_control, "", "", None, None) for record in batch.records()
+                ]
+                return BatchEntry(file, batch, True, frames)
             records = list(decode_batch(batch))
         except DecodeError:
             return None

@@ -41,6 +41,7 @@ _META = "meta.properties"
 _PATTERN = re.compile(r"[*?\[]")
 # Any program may have a .lock.
 _TELLING = frozenset(ROOT_FILES) - {".lock"}
+_LOCAL = re.compile(r"^file:/(?!/)")
 _LOST = "lost+found"
 
 
@@ -444,5 +445,11 @@ def split_paths(text: str) -> list[str]:
         except orjson.JSONDecodeError:
             listed = None
         if isinstance(listed, list) and all(isinstance(each, str) for each in listed):
-            return [os.path.expanduser(each) for each in listed]
-    return [os.path.expanduser(text)]
+            return [_path(each) for each in listed]
+    return [_path(text)]
+
+
+def _path(text: str) -> str:
+    """A PATH as it is meant: `~` is a home, and Spark's catalog writes file:/archive."""
+    local = _LOCAL.sub("/", text, count=1)
+    return os.path.expanduser(local)

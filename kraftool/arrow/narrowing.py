@@ -19,6 +19,7 @@ from kraftool.arrow.columns import BATCHES, RECORDS, record_of
 from kraftool.arrow.fleet import FleetDirectory
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.names import METADATA_TOPIC
 from kraftool.reports.logs.dump import Selection, type_words
 from kraftool.reports.logs.query import offset_range, record_types
 from kraftool.reports.text.moments import is_relative, read_time
@@ -95,6 +96,7 @@ class Narrowing:
 
 def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
     """Read the options of a source. `given` has their names in lower case. Raises KraftoolError."""
+    given = _as_choices(given)
     chosen = [name for name in CHOICES if name in given]
     understood = _understood(source)
     for name in chosen:
@@ -123,6 +125,51 @@ def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
             until=until,
         ),
     )
+
+
+def _as_choices(given: Mapping[str, str]) -> dict[str, str]:
+    """The options with those that have the names of Spark's Kafka source as our own."""
+    first = _offset(given.get("startingoffsets", "earliest"), "startingOffsets")
+    end = _offset(given.get("endingoffsets", "latest"), "endingOffsets")
+    until = given.get("endingtimestamp")
+    kafkas: dict[str, str] = {}
+    if first is not None or end is not None:
+        if end is not None and end <= (first or 0):
+            raise KraftoolError("endingOffsets is no later than startingOffsets")
+        last = "" if end is None else str(end - 1)
+        kafkas["offsets"] = f"{'' if first is None else first}..{last}"
+    if "startingtimestamp" in given:
+        kafkas["since"] = given["startingtimestamp"]
+    if until is not None:
+        moment = _time({"endingtimestamp": until}, "endingtimestamp")
+        kafkas["until"] = "" if moment is None else str(moment - 1)
+    for name in kafkas:
+        if name in given:
+            raise KraftoolError(f"{name} and the option of Spark's name for it are both given")
+    return {**given, **kafkas}
+
+
+def _offset(text: str, name: str) -> int | None:
+    """An offset as Spark's Kafka source has it; None for the earliest and the latest."""
+    text = text.strip()
+    if text in ("earliest", "latest"):
+        if name == "endingOffsets" and text == "earliest":
+            raise KraftoolError("endingOffsets is latest or an offset, not earliest")
+        return None
+    if text.startswith("{"):
+        try:
+            number = orjson.loads(text)[METADATA_TOPIC]["0"]
+        except (orjson.JSONDecodeError, KeyError, TypeError):
+            number = None
+        text = {-2: "earliest", -1: "latest"}.get(number, str(number))
+        if text in ("earliest", "latest"):
+            return _offset(text, name)
+    if not re.fullmatch(r"[0-9]{1,19}", text, re.ASCII):
+        raise KraftoolError(
+            f"{name} is earliest, latest or an offset, not {text}",
+            hint=f'as JSON: {{"{METADATA_TOPIC}": {{"0": 1000}}}}',
+        )
+    return int(text)
 
 
 def _understood(source: str) -> frozenset[str]:

@@ -11,7 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from kraftool.arrow.columns import BATCHES, FILES, FINDINGS, RECORDS, is_of_files, is_state
+from kraftool.arrow.columns import (
+    BATCHES,
+    FILES,
+    FINDINGS,
+    OF_FRAMES,
+    RECORDS,
+    is_of_files,
+    is_state,
+)
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
 from kraftool.arrow.fleet import (
@@ -98,7 +106,13 @@ def row_reader(
     secrets = settings.show_secrets
     if source == BATCHES:
         return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
-    entries = EntryReader(settings.narrowing, show_secrets=secrets)
+    # What is wrong in a record is known only when it is decoded.
+    frames_only = (
+        source == RECORDS
+        and OF_FRAMES.issuperset(arrow.names)
+        and not settings.narrowing.wants_kind("problem")
+    )
+    entries = EntryReader(settings.narrowing, show_secrets=secrets, frames_only=frames_only)
     if source == RECORDS:
         return record_reader(arrow, entries, show_secrets=secrets, makers=makers)
     return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)

@@ -30,10 +30,18 @@ CHOICES = {
     "variant": "true: a column data has the payload as VARIANT",
     "findings": "false: kraft.files counts no findings, and opens no file for them",
     "storageOptions": "what fsspec is to be given for URLs, as a JSON object",
-    "startingOffsets": "of a new stream: earliest or latest",
+    "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
+    "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",
+    "endingOffsets": "of a table: latest, or the offset before which it ends",
+    "startingTimestamp": "as since",
+    "endingTimestamp": "as until, but the time itself is not included",
     "maxBytesPerTrigger": "how much a micro-batch of a stream reads at the most, about",
     **narrowing.CHOICES,
 }
+
+
+_TABLES = "provider"
+"""What Spark hands on for tables of its catalog alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +58,9 @@ class SourceOptions:
     variant: bool = False
     findings: bool = True
     narrowing: Narrowing = field(default_factory=Narrowing)
-    from_latest: bool = False
+    starting: str = "earliest"
+    """earliest, latest, or number where it is a first offset, which `narrowing` has."""
+    ends: bool = False
     bytes_per_trigger: int | None = None
 
 
@@ -66,10 +76,11 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
         )
     text = given.get("paths") or given.get("path") or ""
     if not text:
-        raise KraftoolError("no path is given", hint='spark.read.format("kraft").load(PATH)')
-    starting = given.get("startingoffsets", "earliest")
-    if starting not in ("earliest", "latest"):
-        raise KraftoolError(f"startingOffsets is earliest or latest, not {starting}")
+        raise KraftoolError(
+            "no path is given",
+            hint='spark.read.format("kraft").load(PATH); a table of the catalog has to be created '
+            "without columns, since Spark hands on no option of others",
+        )
     most = given.get("maxbytespertrigger")
     return SourceOptions(
         paths=tuple(split_paths(text)),
@@ -82,9 +93,50 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
         variant=_flag(given, "variant", False),
         findings=_flag(given, "findings", True),
         narrowing=narrowing.narrowing_of(given, source),
-        from_latest=starting == "latest",
+        starting=_starting(given),
+        ends="endingoffsets" in given,
         bytes_per_trigger=None if most is None else _number(given, "maxBytesPerTrigger", 0, 1),
     )
+
+
+def is_of_table(options: Mapping[str, str]) -> bool:
+    """True if Spark hands on the properties of a table of its catalog."""
+    return any(key.lower() == _TABLES for key in options)
+
+
+def table_options(options: Mapping[str, str]) -> dict[str, str]:
+    """The options of a table among its properties, with their names in lower case.
+
+    Spark hands on each option twice, one time with a prefix, and properties of any name.
+    """
+    given = {key.lower(): value for key, value in options.items()}
+    prefix = "option."
+    own = {name.removeprefix(prefix): given[name] for name in given if name.startswith(prefix)}
+    if "paths" in own:
+        return own
+    return {**own, "path": given.get("path") or given.get("location") or ""}
+
+
+def _starting(given: Mapping[str, str]) -> str:
+    """earliest or latest, where a new stream begins; a number is the first offset of a table."""
+    text = given.get("startingoffsets", "earliest").strip()
+    return text if text in ("earliest", "latest") else "number"
+
+
+def check_batch(settings: SourceOptions) -> None:
+    """Raise KraftoolError for what only a stream can do."""
+    if settings.starting == "latest":
+        raise KraftoolError("startingOffsets latest is of streams: a table would be empty")
+
+
+def check_stream(settings: SourceOptions) -> None:
+    """Raise KraftoolError for what only a table can have."""
+    if settings.ends:
+        raise KraftoolError("a stream has no endingOffsets", hint="trigger(availableNow=True) ends")
+    if settings.starting == "number":
+        raise KraftoolError(
+            "a new stream starts at earliest or latest", hint="offsets narrows its records"
+        )
 
 
 def _storage(text: str) -> dict[str, Any]:

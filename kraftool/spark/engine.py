@@ -25,7 +25,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
 from kraftool.spark.jvm import environment, running
-from kraftool.spark.shipping import ship
+from kraftool.spark.shipping import python_path, send, write_package
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,17 +64,19 @@ def session(
     with ExitStack() as ending:
         folder = ending.enter_context(_private_folder())
         ending.enter_context(_py4j_muted())
-        gateway = None
+        ending.enter_context(_query_contexts_muted())
+        archive, gateway = write_package(folder), None
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started JVM and us
             where = log or folder / "jvm.log"
-            gateway = ending.enter_context(running(folder, settings, where))
+            path = python_path(archive, os.environ.get("PYTHONPATH"))
+            gateway = ending.enter_context(running(folder, settings, where, path))
         ending.enter_context(explained())
-        yield ending.enter_context(_connected(gateway, folder, settings, app))
+        yield ending.enter_context(_connected(gateway, archive, settings, app))
 
 
 @contextmanager
 def _connected(
-    gateway: Any, folder: Path, settings: Mapping[str, str], app: str
+    gateway: Any, archive: Path, settings: Mapping[str, str], app: str
 ) -> Iterator[SparkSession]:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -88,14 +90,14 @@ def _connected(
     tries = conf.get("spark.task.maxFailures") or TRIES
     where = with_tries(conf.get("spark.master", LOCAL) or LOCAL, tries)
     conf.setMaster(where)
-    for key, value in _defaults(folder, is_local=where.startswith("local")).items():
+    for key, value in _defaults(archive.parent, is_local=where.startswith("local")).items():
         conf.setIfMissing(key, value)
     python = _worker_python(conf, is_local=where.startswith("local"))
     with environment(PYSPARK_PYTHON=python), _interrupts_kept():
         context = SparkContext(conf=conf)
     stop: Callable[[], None] = context.stop
     try:
-        ship(context, folder)
+        send(context, archive)
         spark = SparkSession(context)
         stop = spark.stop
         yield spark
@@ -209,6 +211,23 @@ def _py4j_muted() -> Iterator[None]:
         own.removeHandler(silence)
         root.removeFilter(is_ours)
         own.propagate = kept
+
+
+@contextmanager
+def _query_contexts_muted() -> Iterator[None]:
+    """PySpark logs each error of a query as a line of JSON as well, with its whole stack."""
+    from pyspark.logger import PySparkLogger
+
+    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
+    loggers = [PySparkLogger.getLogger(name) for name in names]
+    kept = [logger.disabled for logger in loggers]
+    for logger in loggers:
+        logger.disabled = True
+    try:
+        yield
+    finally:
+        for logger, was_disabled in zip(loggers, kept, strict=True):
+            logger.disabled = was_disabled
 
 
 @contextmanager

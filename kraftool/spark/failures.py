@@ -20,6 +20,8 @@ _NO_NEWS = re.compile(
     r"|\s|Traceback|JVM stacktrace|Driver stacktrace"
 )
 
+_CONDITION = re.compile(r"^\[KRAFT_[A-Z_]+\] ")
+
 
 @contextmanager
 def explained() -> Iterator[None]:
@@ -113,7 +115,7 @@ def _no_memory(found: re.Match[str]) -> KraftoolError:
 
 
 def _our_own(found: re.Match[str]) -> KraftoolError:
-    return KraftoolError(found[1])
+    return KraftoolError(_CONDITION.sub("", found[1]))
 
 
 _KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (

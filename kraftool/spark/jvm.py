@@ -32,14 +32,18 @@ _CHATTER = re.compile(r"\s|\d\d/\d\d/\d\d |Using Spark's|Setting default|To adju
 
 
 @contextmanager
-def running(folder: Path, conf: Mapping[str, str], log: Path) -> Iterator[Any]:
+def running(
+    folder: Path, conf: Mapping[str, str], log: Path, python_path: str = ""
+) -> Iterator[Any]:
     """Start a JVM for PySpark; yields py4j's gateway to it. It has ended when this returns.
+
+    `python_path` is where the Python processes that it starts find modules.
 
     It reads our end of a pipe, so that it also ends where this process is killed.
     """
     from pyspark import SparkContext
 
-    gateway = _started(folder, conf, log)
+    gateway = _started(folder, conf, log, python_path)
     try:
         yield gateway
     finally:
@@ -62,10 +66,10 @@ def environment(**wanted: str) -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _started(folder: Path, conf: Mapping[str, str], log: Path) -> Any:
+def _started(folder: Path, conf: Mapping[str, str], log: Path, python_path: str) -> Any:
     with _appending(log) as output:
         java = find_java(folder)
-        process, path = _launched(folder, java, conf, output)
+        process, path = _launched(folder, java, conf, output, python_path)
     try:
         return _gateway(process, path, java, log)
     except BaseException:
@@ -75,7 +79,7 @@ def _started(folder: Path, conf: Mapping[str, str], log: Path) -> Any:
 
 
 def _launched(
-    folder: Path, java: Java, conf: Mapping[str, str], output: IO[bytes]
+    folder: Path, java: Java, conf: Mapping[str, str], output: IO[bytes], python_path: str
 ) -> tuple[subprocess.Popen[bytes], Path]:
     """Spark's launcher, which becomes the JVM, and the file in which that will tell of itself."""
     import pyspark
@@ -91,6 +95,8 @@ def _launched(
         "PYTHONSAFEPATH": "1",  # else a module in the working directory would be imported first
         "_PYSPARK_DRIVER_CONN_INFO_PATH": str(path),
     }
+    if python_path:
+        variables["PYTHONPATH"] = python_path
     command = [
         os.path.join(home, "bin", "spark-submit"),
         # The user's spark-defaults.conf counts too; without the second option it would not be read.

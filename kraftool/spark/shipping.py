@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.resources
+import importlib.util
 import io
 import os
 import zipfile
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 ON_WORKERS = ("crc32c", "orjson", "pyarrow")
 """The packages that decoding imports, which the Python of the workers must have."""
 
+_ROOTS = ("kraftool", "pyspark_kraft")
 _LONG_AGO = (1980, 1, 1, 0, 0, 0)
 _PLAIN_FILE = 0o100644 << 16
 
@@ -29,11 +31,21 @@ _PLAIN_FILE = 0o100644 << 16
 def ship(context: SparkContext, folder: Path) -> Path:
     """Send kraftool's code to all executors; the zip is kept in the folder while Spark runs."""
     archive = write_package(folder)
+    send(context, archive)
+    return archive
+
+
+def send(context: SparkContext, archive: Path) -> None:
+    """Send a package that was written to all executors."""
     context.addPyFile(str(archive))
     # Streams are planned by a process of the driver's that is started without what was shipped.
-    before = context.environment.get("PYTHONPATH")
-    context.environment["PYTHONPATH"] = os.pathsep.join(filter(None, (str(archive), before)))
-    return archive
+    environment = context.environment
+    environment["PYTHONPATH"] = python_path(archive, environment.get("PYTHONPATH"))
+
+
+def python_path(archive: Path, before: str | None) -> str:
+    """PYTHONPATH with the package in front of what there was before."""
+    return os.pathsep.join(filter(None, (str(archive), before)))
 
 
 def write_package(folder: Path) -> Path:
@@ -49,12 +61,18 @@ def _package() -> bytes:
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         # importlib's view is the same whether kraftool lies in folders, behind the links of the
         # source tree, or in a zip already, as it does in a driver that runs inside the cluster.
-        for name, source in sorted(_modules(importlib.resources.files("kraftool"), "kraftool")):
+        modules = [module for root in _ROOTS for module in _modules_of(root)]
+        for name, source in sorted(modules):
             entry = zipfile.ZipInfo(name, _LONG_AGO)
             entry.external_attr = _PLAIN_FILE
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, source.read_bytes())
     return out.getvalue()
+
+
+def _modules_of(root: str) -> Iterator[tuple[str, Traversable]]:
+    if importlib.util.find_spec(root) is not None:
+        yield from _modules(importlib.resources.files(root), root)
 
 
 def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:

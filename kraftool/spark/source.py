@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    DataSourceWriter,
     InputPartition,
 )
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
+from kraftool.arrow.choices import chosen_source
 from kraftool.arrow.columns import (
     BATCHES,
     FILES,
@@ -32,10 +33,18 @@ from kraftool.arrow.columns import (
 )
 from kraftool.arrow.fleet import require
 from kraftool.arrow.reading import parts_of
-from kraftool.arrow.settings import SourceOptions, read_settings
+from kraftool.arrow.settings import SourceOptions, check_batch, check_stream, read_settings
 from kraftool.arrow.untyped import ArrowBatch
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.catalog import options_of, with_options
 from kraftool.spark.columns import spark_schema
+from kraftool.spark.conditions import (
+    INVALID_COLUMN,
+    INVALID_OPTION,
+    INVALID_PATH,
+    UNSUPPORTED,
+    condition,
+)
 from kraftool.spark.tasks import ReadTask, read_task
 
 if TYPE_CHECKING:
@@ -65,28 +74,19 @@ def check_schema(source: str, schema: StructType) -> None:
             raise KraftoolError(f"{source}: the column {struct_field.name} is {kind}")
 
 
-@contextmanager
-def told_whole() -> Iterator[None]:
-    """Put the hint of an error into its message, which is all that Spark hands on."""
-    try:
-        yield
-    except KraftoolError as error:
-        hint = f" ({error.hint})" if error.hint else ""
-        raise KraftoolError(f"{error.message}{hint}") from None
-
-
 class KraftReader(DataSourceReader):
     """Plans and reads one of the sources."""
 
     def __init__(self, source: str, settings: SourceOptions, schema: StructType) -> None:
         self._source, self._settings = source, settings
-        check_schema(source, schema)
+        with condition(INVALID_COLUMN):
+            check_schema(source, schema)
         self._schema = schema
 
     def partitions(self) -> list[InputPartition]:
         """The tasks: ranges of large files, small files together."""
         settings = self._settings
-        with told_whole():
+        with condition(INVALID_PATH):
             parts = parts_of(self._source, settings)
         return [ReadTask(part.splits, part.unread) for part in parts]
 
@@ -98,9 +98,12 @@ class KraftReader(DataSourceReader):
         yield from read_task(self._source, arrow, self._settings, partition)
 
 
-def _check_streams() -> None:
-    """Raise KraftoolError where PySpark has no streams whose offsets a source can limit."""
+def _check_streams(source: str) -> None:
+    """Raise KraftoolError where a source, or PySpark, has no streams whose offsets have limits."""
     import pyspark
+
+    if source not in (RECORDS, FINDINGS):
+        raise KraftoolError(f"{source} is no stream; {RECORDS} and {FINDINGS} are")
 
     try:
         import pyspark.sql.streaming.datasource
@@ -120,33 +123,57 @@ class KraftDataSource(DataSource):
     def name(cls) -> str:
         return cls.source
 
-    def settings(self) -> SourceOptions:
-        return read_settings(self.options, self.source)
+    def chosen(self, schema: StructType | None = None) -> tuple[str, SourceOptions]:
+        """The source and its options; those of a table are in its schema."""
+        with condition(INVALID_OPTION):
+            options = options_of(self.options, schema)
+            source = chosen_source(options, self.source)
+            return source, read_settings(options, source)
 
     def schema(self) -> StructType:
-        with told_whole():
-            settings = self.settings()
+        source, settings = self.chosen()
+        with condition(INVALID_PATH):
             require(list(settings.paths), options=settings.storage)
-            variant = settings.variant and self.source == RECORDS
-            return spark_schema(self.source, settings.columns, variant=variant)
+        variant = settings.variant and source == RECORDS
+        with condition(INVALID_COLUMN):
+            schema = spark_schema(source, settings.columns, variant=variant)
+        with condition(UNSUPPORTED):
+            return with_options(schema, self.options)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        return KraftReader(self.source, self.settings(), schema)
+        source, settings = self.chosen(schema)
+        with condition(INVALID_OPTION):
+            check_batch(settings)
+        return KraftReader(source, settings, schema)
+
+    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        source, settings = self.chosen(schema)
+        with condition(UNSUPPORTED):
+            _check_streams(source)
+        with condition(INVALID_OPTION):
+            check_stream(settings)
+        with condition(INVALID_COLUMN):
+            check_schema(source, schema)
+        if source == FINDINGS:
+            from kraftool.spark.live.finding_stream import FindingStreamReader
+
+            return FindingStreamReader(settings, schema)
+        from kraftool.spark.stream import KraftStreamReader
+
+        return KraftStreamReader(settings, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """Nothing is ever written to what Kafka wrote."""
+        with condition(UNSUPPORTED):
+            raise KraftoolError(f"{self.source} can be read only: kraftool writes no logs")
+
+    streamReader = stream_reader
 
 
 class RecordsSource(KraftDataSource):
-    """`kraft`: every record, every problem, and in streams every change."""
+    """`kraft`: every record, every problem, in streams every change; or what `rows` names."""
 
     source = RECORDS
-
-    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
-        _check_streams()
-        from kraftool.spark.stream import KraftStreamReader
-
-        check_schema(self.source, schema)
-        return KraftStreamReader(self.settings(), schema)
-
-    streamReader = stream_reader
 
 
 class BatchesSource(KraftDataSource):
@@ -165,15 +192,6 @@ class FindingsSource(KraftDataSource):
     """`kraft.findings`: what is odd in each file by itself."""
 
     source = FINDINGS
-
-    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
-        _check_streams()
-        from kraftool.spark.live.finding_stream import FindingStreamReader
-
-        check_schema(self.source, schema)
-        return FindingStreamReader(self.settings(), schema)
-
-    streamReader = stream_reader
 
 
 def _plain_source(source: str) -> type[KraftDataSource]:

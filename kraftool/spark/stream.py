@@ -63,7 +63,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Where a new stream begins: at the beginning of what is there, or at its end."""
         empty: Offset = {"version": VERSION, "begun": False, "logs": {}, "owners": {}}
         empty |= {"read": [], "changes": []}
-        if not self._settings.from_latest:
+        if self._settings.starting != "latest":
             return empty
         return {**self._advance(empty, None), "read": [], "changes": []}
 

@@ -133,3 +133,87 @@ def test_neither_pyarrow_nor_pyspark_is_loaded_by_the_import_of_the_door() -> No
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        ("records", ["offset", "kind", "timestamp", "size", "damage", "control", "position"]),
+        ("records", ["position", "type", "error"]),
+        ("records", ["payload"]),
+        ("batches", ["crc"]),
+        ("PartitionRecord", ["leader", "leaderRecoveryStateName", "offset"]),
+        ("files", ["path", "kind"]),
+        ("partitions", ["isr", "topic"]),
+    ],
+)
+def test_chosen_columns_are_those_of_all_columns(rows: str, columns: list[str]) -> None:
+    """Over damaged files too: what need not be decoded for them changes no row."""
+    roots = [SINGLE, FIXTURES / "damaged"]
+    for kind in (None, "record") if rows == "records" else (None,):
+        choices: Choices = {} if kind is None else {"kind": kind}
+        whole = read(roots, rows, **choices).read()
+        choices["columns"] = columns
+        assert read(roots, rows, **choices).read() == whole.select(columns)
+
+
+def test_neither_records_nor_files_that_nobody_wants_are_decoded(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What options leave out costs nothing: counted, not timed."""
+    from kraftool.arrow.fleet import FleetFile
+    from kraftool.decoders import log_record
+
+    opened: list[str] = []
+    decoded: list[int] = []
+    plain_open, plain_decode = FleetFile.open, log_record.decode_batch
+
+    def counted_open(file: FleetFile) -> Any:
+        opened.append(file.basename)
+        return plain_open(file)
+
+    def counted_decode(batch: Any) -> Any:
+        decoded.append(batch.base_offset)
+        return plain_decode(batch)
+
+    monkeypatch.setattr(FleetFile, "open", counted_open)
+    monkeypatch.setattr("kraftool.arrow.entries.decode_batch", counted_decode)
+
+    assert read(SINGLE, node=99).read().num_rows == 0
+    assert opened == []
+    assert read(SINGLE, columns=["offset"], kind="record").read().num_rows > 100
+    assert decoded == []
+    assert read(SINGLE, kind="record", offsets=(100, 110)).read().num_rows == 11
+    assert decoded == []
+    read(SINGLE).read()
+    assert len(decoded) > 20
+
+
+def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
+    from kraftool.arrow.settings import check_batch, check_stream, read_settings
+
+    def narrowed(**options: str) -> Any:
+        return read_settings({"path": "x", **options}).narrowing
+
+    assert narrowed(startingOffsets="10", endingOffsets="20") == narrowed(offsets="10..19")
+    text = '{"__cluster_metadata": {"0": 10}}'
+    assert narrowed(startingOffsets=text) == narrowed(offsets="10..")
+    text = '{"__cluster_metadata": {"0": -1}}'
+    assert narrowed(startingOffsets="earliest", endingOffsets=text) == narrowed()
+    assert narrowed(startingTimestamp="1795234265000", endingTimestamp="1795234266000") == narrowed(
+        since="1795234265000", until="1795234265999"
+    )
+    for options, said in (
+        ({"endingOffsets": "earliest"}, "not earliest"),
+        ({"endingOffsets": '{"topic": {"0": 1}}'}, "earliest, latest or an offset"),
+        ({"startingOffsets": "20", "endingOffsets": "20"}, "no later than startingOffsets"),
+        ({"startingOffsets": "20", "offsets": "1.."}, "are both given"),
+    ):
+        with pytest.raises(KraftoolError, match=said):
+            narrowed(**options)
+    with pytest.raises(KraftoolError, match=r"kraft\.files has no option offsets"):
+        read_settings({"path": "x", "endingOffsets": "5"}, "kraft.files")
+    with pytest.raises(KraftoolError, match="a table would be empty"):
+        check_batch(read_settings({"path": "x", "startingOffsets": "latest"}))
+    with pytest.raises(KraftoolError, match="a stream has no endingOffsets"):
+        check_stream(read_settings({"path": "x", "endingOffsets": "5"}))

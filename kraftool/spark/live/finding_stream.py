@@ -48,7 +48,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def initial_offset(self) -> Offset:
         """Where a new stream begins: everything is news, or nothing that is there now."""
         memory = {}
-        if self._settings.from_latest:
+        if self._settings.starting == "latest":
             memory = judge({}, fleet_now(self._settings), at_once=None).memory
         return {"version": VERSION, "files": memory, "findings": [], "large": []}
 

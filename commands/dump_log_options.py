@@ -83,7 +83,9 @@ class DumpLogOptions:
     wide: Annotated[bool, typer.Option("--wide", help="Do not cut lines at the terminal.")] = False
     jobs: Annotated[
         int,
-        typer.Option(min=0, metavar="N", help="Processes for large files; 0 takes what there is."),
+        typer.Option(
+            min=0, metavar="N", help="Threads or processes for large files (default: one per core)."
+        ),
     ] = 0
     bootstrap_controller: Bootstrap = ""
     command_config: CommandConfig = ""

@@ -19,7 +19,10 @@ from kraftool.decoders.framing import encode_record
 from kraftool.decoders.programs import program
 from kraftool.decoders.redact import CONFIG_PATHS, MASK, SECRET_PATHS
 from kraftool.decoders.schema import names
-from kraftool.reports.logs.render import RenderPlan
+from kraftool.decoders.walk import BEGINNING
+from kraftool.reports.logs.render import RenderPlan, render
+from kraftool.reports.logs.threads import render_in_threads
+from kraftool.storage.source import BytesSource
 from tests.fuzz import native_checks
 from tests.fuzz.native_cases import TIE, formats, log, record_value
 
@@ -182,6 +185,51 @@ def test_a_batch_that_the_native_module_leaves_does_not_end_its_work() -> None:
     assert taken[-1] > 150
     for form in native_checks.FORMATS:
         native_checks.check(data, plan_of(form))
+
+
+def _wide(batches: list[bytes]) -> bytes:
+    """Batches as a log, each at the offset behind the one before."""
+    data, offset = [], 0
+    for made in batches:
+        data.append(offset.to_bytes(8, "big") + made[8:])
+        offset += int.from_bytes(made[23:27], "big") + 1
+    return b"".join(data)
+
+
+def _large(plain: bytes, other: bytes, *, every: int) -> bytes:
+    return _wide([other if number % every == every - 1 else plain for number in range(4000)])
+
+
+@pytest.mark.parametrize("every", [10_000, 50, 3, 1])
+@pytest.mark.parametrize("form", native_checks.FORMATS)
+def test_threads_give_the_same_pieces_in_order(form: str, every: int) -> None:
+    """A log that is plain, one that is so for the most part, and some that processes take."""
+    value = encode_record("TopicRecord", 0, {"name": "orders", "topicId": "A" * 22})
+    plain = batch_of(*[value] * 20)
+    data = bytearray(_large(plain, batch_of(*[value] * 19, b"\x01\x7f\x00"), every=every))
+    data[len(data) // 2] ^= 1  # a batch with a wrong CRC
+    data += data[:100]  # and half a batch at the end
+    source = BytesSource("a,b.log", bytes(data))
+    plan = plan_of(form)
+    expected = native_checks.outcome(bytes(data), plan)
+    written, problems = bytearray(), []
+    rendering = render_in_threads(plan, "a,b.log", source.read_at, 2, BEGINNING)
+    while True:
+        try:
+            piece = next(rendering)
+        except StopIteration as end:
+            rest = end.value
+            break
+        written += piece.data
+        problems += piece.problems
+        state = piece.state
+    assert (rest is None) == (every > 1)
+    if rest is not None:
+        for piece in render(plan, "a,b.log", source.read_at, rest):
+            written += piece.data
+            problems += piece.problems
+            state = piece.state
+    assert (bytes(written), problems, state) == expected
 
 
 def test_a_stale_module_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

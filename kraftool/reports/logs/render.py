@@ -69,7 +69,7 @@ class Rendered:
     state: WalkState
 
 
-class _Pieces:
+class Pieces:
     """Renders item after item, and gives the output in pieces that are worth writing."""
 
     def __init__(self, plan: RenderPlan, file: str) -> None:
@@ -78,6 +78,17 @@ class _Pieces:
         self._parts: list[bytes] = []
         self._problems: list[Fault] = []
         self._size = 0
+        self.native_bytes = self.python_bytes = 0
+        """Of the spans, so many were rendered natively, and so many by Python."""
+
+    @property
+    def is_native(self) -> bool:
+        """True if there is a native renderer for the plan."""
+        return self._native is not None
+
+    def any(self, item: Item | Span) -> Iterator[Output]:
+        """The pieces that are full once an item or a span is rendered."""
+        return self.span(item) if isinstance(item, Span) else self.item(item)
 
     def item(self, item: Item) -> Iterator[Output]:
         """The pieces that are full once Python has rendered an item."""
@@ -94,7 +105,9 @@ class _Pieces:
         for_python = 1
         while at < span.end:
             if native is not None:
+                before = at
                 data, at, is_stuck = native.render(span, at)
+                self.native_bytes += at - before
                 if len(data) > _WORTH_A_PIECE:
                     if self._parts or self._problems:
                         yield self.rest()
@@ -109,6 +122,7 @@ class _Pieces:
                 if at < span.end:
                     batch = span.batch(at)
                     at += batch.size
+                    self.python_bytes += batch.size
                     yield from self.item(batch)
 
     def rest(self) -> Output:
@@ -141,9 +155,8 @@ def render(
     """Render a file, or a slice of it, piece by piece. With `reuses`, a piece holds only until the
     next one is asked for."""
     walk = Walk(read_at, state, stop=stop)
-    pieces = _Pieces(plan, file)
+    pieces = Pieces(plan, file)
     for item in walk.spans():
-        for output in pieces.span(item) if isinstance(item, Span) else pieces.item(item):
-            data, problems = output
+        for data, problems in pieces.any(item):
             yield Rendered(data if reuses else bytes(data), problems, walk.state)
     yield Rendered(*pieces.rest(), walk.state)

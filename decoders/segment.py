@@ -166,6 +166,13 @@ class Span(NamedTuple):
         end = at + LOG_OVERHEAD + int.from_bytes(self.data[at + 8 : at + 12], "big")
         return RecordBatch.read(self.data[at:end], self.data_position + at)
 
+    def each(self, at: int, end: int) -> Iterator[RecordBatch]:
+        """The batches from one place in `data` to another one."""
+        while at < end:
+            batch = self.batch(at)
+            yield batch
+            at += batch.size
+
 
 class Scan:
     """Reads on from a position: the batches, and between them whatever is no batch.

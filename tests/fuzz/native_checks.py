@@ -18,10 +18,12 @@ if __name__ == "__main__":
 
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.segment import Span
-from kraftool.decoders.walk import Walk, WalkState
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.native_renderer import NativeRenderer
+from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.render import RenderPlan, render
+from kraftool.reports.logs.summary import LogSummary
 from kraftool.storage.source import BytesSource
 from tests.fuzz.native_cases import log, pure
 
@@ -66,6 +68,42 @@ def check(data: bytes, plan: RenderPlan) -> None:
     assert native == expected, (data.hex(), plan)
 
 
+class _Observer:
+    """Notes the places of what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int, bool]] = []
+
+    def __call__(self, item: Item) -> None:
+        is_sound = not isinstance(item, Faulty)
+        self.seen.append((item.position, item.size, is_sound))
+
+
+class _PlainObserver(_Observer):
+    """The same of one that takes plain batches by themselves."""
+
+    def plain(self, span: Span, at: int, end: int) -> None:
+        for batch in span.each(at, end):
+            self(batch)
+
+
+def summary(data: bytes) -> tuple[LogSummary, list[tuple[int, int, bool]]]:
+    """What a log is summed up to, and what its observers see, which is the same for all."""
+    read_at = BytesSource("a.log", data).read_at
+    observers = _Observer(), _PlainObserver()
+    summed_up = summarize(read_at, observers=observers, read_again=read_at)
+    assert observers[0].seen == observers[1].seen
+    return summed_up, observers[0].seen
+
+
+def check_summary(data: bytes) -> None:
+    """Raises AssertionError if both paths sum a log up to something else."""
+    native = summary(data)
+    with pure():
+        expected = summary(data)
+    assert native == expected, data.hex()
+
+
 def accepted(data: bytes) -> Iterator[int]:
     """The offsets of the batches that the native module takes."""
     plan = RenderPlan(format="jsonl", show_secrets=True)
@@ -90,6 +128,7 @@ def run(seed: int, cases: int) -> tuple[int, int]:
     for number in range(cases):
         data = log(random)
         check(data, PLANS[number % len(PLANS)])
+        check_summary(data)
         batches += len(list(Walk(BytesSource("a.log", data).read_at)))
         taken += sum(1 for _ in accepted(data))
     return batches, taken

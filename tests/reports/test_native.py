@@ -59,7 +59,7 @@ def plan_of(form: str, *, secrets: bool = False) -> RenderPlan:
     return RenderPlan(format=form, show_secrets=secrets)
 
 
-def test_every_fixture_is_written_the_same() -> None:
+def test_every_fixture_is_read_and_written_the_same() -> None:
     checked = 0
     for number, path in enumerate(logs()):
         data = path.read_bytes()
@@ -68,6 +68,7 @@ def test_every_fixture_is_written_the_same() -> None:
         plans = native_checks.PLANS
         for plan in (*plans[:6], plans[6 + number % (len(plans) - 6)]):
             native_checks.check(data, plan)
+        native_checks.check_summary(data)
         checked += 1
     assert checked > 100
 
@@ -81,7 +82,7 @@ def test_most_batches_of_a_real_log_are_taken_by_the_native_module() -> None:
     assert len(list(native_checks.accepted(data))) > 0.9 * batches
 
 
-def test_changed_logs_are_written_the_same() -> None:
+def test_changed_logs_are_read_and_written_the_same() -> None:
     batches, taken = native_checks.run(seed=20, cases=CASES)
     # Only what the native module took can differ.
     assert taken > batches / 10

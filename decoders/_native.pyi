@@ -4,7 +4,7 @@ Reasons: END, FULL and NOT_PLAIN of `fast_path.py`, or a frame without a program
 256 plus version.
 """
 
-from typing import final
+from typing import Any, final
 
 from _typeshed import WriteableBuffer
 
@@ -71,3 +71,17 @@ class Checker:
     def take_counts(self) -> list[tuple[int, int, int, int, int]]:
         """Of each record type since the last time: api key, version, the number of records, place
         and offset of the first."""
+
+@final
+class Values:
+    """Decodes the records of plain batches to values."""
+
+    def __new__(cls) -> Values: ...
+    def add(self, api_key: int, version: int, program: bytes, name: str) -> None:
+        """Give a record type its name and the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, batch: bytes) -> list[tuple[str, dict[str, Any]]] | int:
+        """The name and the value of each record of a sound batch, or the reason for having none."""

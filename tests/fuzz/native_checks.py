@@ -17,6 +17,8 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kraftool.decoders.errors import Fault
+from kraftool.decoders.framing import decode_record
+from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import Span
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.logs.dump import Selection
@@ -104,6 +106,21 @@ def check_summary(data: bytes) -> None:
     assert native == expected, data.hex()
 
 
+def check_values(data: bytes) -> None:
+    """Raises AssertionError if a batch has native values, and others by the codec."""
+    native = NativeValues()
+    for item in Walk(BytesSource("a.log", data).read_at):
+        values = None if isinstance(item, Faulty) or item.is_control else native.read(item)
+        if values is None or isinstance(item, Faulty):
+            continue
+        # Text, in which -0.0 is not 0.0 and the order of keys shows.
+        expected = [decode_record(record.value or b"") for record in item.records()]
+        assert repr(values) == repr([(name, value) for name, _, value in expected]), data.hex()
+        assert [record.offset for record in item.records()] == [
+            item.base_offset + index for index in range(len(values))
+        ]
+
+
 def accepted(data: bytes) -> Iterator[int]:
     """The offsets of the batches that the native module takes."""
     plan = RenderPlan(format="jsonl", show_secrets=True)
@@ -129,6 +146,7 @@ def run(seed: int, cases: int) -> tuple[int, int]:
         data = log(random)
         check(data, PLANS[number % len(PLANS)])
         check_summary(data)
+        check_values(data)
         batches += len(list(Walk(BytesSource("a.log", data).read_at)))
         taken += sum(1 for _ in accepted(data))
     return batches, taken

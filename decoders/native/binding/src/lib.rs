@@ -4,6 +4,8 @@
 
 #![forbid(unsafe_code)]
 
+mod values;
+
 use kraftool_core::batch;
 use kraftool_core::check::Checker as CoreChecker;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
@@ -180,6 +182,9 @@ impl Checker {
 mod _native {
     #[pymodule_export]
     use super::{Checker, Renderer, sound};
+
+    #[pymodule_export]
+    use super::values::Values;
 
     #[pymodule_export]
     const BUILD_ID: &str = env!("KRAFTOOL_BUILD_ID");

@@ -81,18 +81,10 @@ fn tagged<S: Sink>(
     let mut found = [None; MOST_TAGS];
     let mut lowest = 0;
     for _ in 0..count {
-        let tag = cursor.unsigned()?;
-        let size = cursor.unsigned()? as usize;
-        let rest = program.tags.get(lowest..).ok_or(NotPlain)?;
-        let at = lowest + rest.iter().position(|(known, _)| *known == tag).ok_or(NotPlain)?;
-        lowest = at + 1;
-        let start = *cursor;
-        let wire = cursor.bytes(size)?;
-        let index = program.tags[at].1;
-        if wire == program.fields[index].default {
-            return Err(NotPlain);
-        }
-        found[at] = Some((index, start, cursor.at));
+        let mut start = *cursor;
+        let (index, end) = program.tag(&mut lowest, &mut start)?;
+        cursor.at = end;
+        found[lowest - 1] = Some((index, start, end));
     }
     let (from, mark, mut plain, mut is_first) = slot;
     out.take_back(mark);

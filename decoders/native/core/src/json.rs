@@ -57,6 +57,20 @@ pub fn push_int(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(digits.format(value).as_bytes());
 }
 
+/// Kafka's text of a uuid: 22 digits of base64.
+pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
+    let mut text = [0u8; 22];
+    for group in 0..5 {
+        let [a, b, c] = [value[3 * group], value[3 * group + 1], value[3 * group + 2]];
+        let high = usize::from(a) << 4 | usize::from(b) >> 4;
+        let low = usize::from(b & 15) << 8 | usize::from(c);
+        text[4 * group..4 * group + 2].copy_from_slice(&URL_PAIRS[high]);
+        text[4 * group + 2..4 * group + 4].copy_from_slice(&URL_PAIRS[low]);
+    }
+    text[20..].copy_from_slice(&URL_PAIRS[usize::from(value[15]) << 4]);
+    out.extend_from_slice(&text);
+}
+
 impl<const CSV: bool> Sink for Json<'_, CSV> {
     fn raw(&mut self, text: &[u8]) {
         self.out.extend_from_slice(text);
@@ -93,17 +107,8 @@ impl<const CSV: bool> Sink for Json<'_, CSV> {
     }
 
     fn uuid(&mut self, value: &[u8; 16]) {
-        let mut text = [0u8; 22];
-        for group in 0..5 {
-            let [a, b, c] = [value[3 * group], value[3 * group + 1], value[3 * group + 2]];
-            let high = usize::from(a) << 4 | usize::from(b) >> 4;
-            let low = usize::from(b & 15) << 8 | usize::from(c);
-            text[4 * group..4 * group + 2].copy_from_slice(&URL_PAIRS[high]);
-            text[4 * group + 2..4 * group + 4].copy_from_slice(&URL_PAIRS[low]);
-        }
-        text[20..].copy_from_slice(&URL_PAIRS[usize::from(value[15]) << 4]);
         self.quote();
-        self.out.extend_from_slice(&text);
+        push_uuid(self.out, value);
         self.quote();
     }
 

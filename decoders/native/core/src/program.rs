@@ -29,6 +29,32 @@ pub struct Field {
     pub default: Vec<u8>,
 }
 
+impl Field {
+    /// The field's name.
+    pub fn name(&self) -> String {
+        let name = self.label.get(2..self.label.len().saturating_sub(2)).unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    }
+}
+
+impl Struct {
+    /// Read what stands before a tagged field's value: the field's index, and where the value ends.
+    ///
+    /// Tags rise; `lowest` is the place in `tags` of the next one that there may be. An unknown tag,
+    /// or a default that is written out, is not plain.
+    pub fn tag(&self, lowest: &mut usize, cursor: &mut Cursor) -> Plain<(usize, usize)> {
+        let tag = cursor.unsigned()?;
+        let size = cursor.unsigned()? as usize;
+        let rest = self.tags.get(*lowest..).ok_or(NotPlain)?;
+        let at = *lowest + rest.iter().position(|(known, _)| *known == tag).ok_or(NotPlain)?;
+        *lowest = at + 1;
+        let index = self.tags[at].1;
+        let mut ahead = *cursor;
+        let wire = ahead.bytes(size)?;
+        if wire == self.fields[index].default { Err(NotPlain) } else { Ok((index, ahead.at)) }
+    }
+}
+
 pub enum Kind {
     Bool,
     Int8,

@@ -17,6 +17,10 @@ WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+BUILD        := $(BIN)/python -m build --no-isolation --outdir dist
+# The native module is built where there is a cargo, and again when its sources change.
+CRATES       := decoders/native
+NATIVE       := setup.py $(wildcard $(CRATES)/Cargo.* $(CRATES)/*/Cargo.toml $(CRATES)/*/build.rs $(CRATES)/*/src/*.rs)
 
 # The first of these that runs and is new enough. `make PYTHON=/path/to/python3.12` overrides it.
 NEW_ENOUGH   := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
@@ -67,6 +71,7 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	@$(BIN)/python tools/manpages.py --check
 	@$(BIN)/python -m tools.completion --check
 	@$(BIN)/python -m tools.schemas --check
+	@$(BIN)/python tools/native_id.py --check
 	@$(BIN)/python tools/damage.py --check
 	@if command -v java >/dev/null 2>&1 && command -v mvn >/dev/null 2>&1; then \
 	  $(BIN)/python tools/catalogue.py --check && $(BIN)/python tools/config_names.py --check && \
@@ -172,14 +177,24 @@ newest:  ## make check and quick with the newest versions instead of the locked 
 	@rm -f .venv-newest/.installed-dev
 	@$(MAKE) --no-print-directory VENV=.venv-newest LOCK= check quick
 
-package: $(VENV)/.installed-dev  ## wheel and sdist into dist/
-	@rm -rf dist
-	@$(BIN)/python -m build --no-isolation --outdir dist . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
-	@$(BIN)/python -m zipfile --list dist/*.whl
+native: $(VENV)/.installed-dev  ## build the native module again, and write the id of its sources
+	@$(BIN)/python tools/native_id.py
+	@cargo fmt --manifest-path $(CRATES)/Cargo.toml --all
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@$(KRAFTOOL) --version
+
+package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the native module, if Rust is there, one without
+	@rm -rf dist build
+	@$(BUILD) . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@KRAFTOOL_PURE=1 $(BUILD) --wheel . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@for wheel in dist/*.whl; do echo "$$wheel"; $(BIN)/python -m zipfile --list "$$wheel"; done
 	@tar -tzf dist/*.tar.gz
 
+wheel: package  ## the same, and try each wheel in an empty environment
+	@$(BIN)/python tools/try_wheels.py dist
+
 clean:  ## remove all that make made
-	rm -rf $(VENV) .venv-newest build dist *.egg-info .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) .venv-newest build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps make both set-ups happen once, and again when pyproject.toml changes.
@@ -195,13 +210,13 @@ $(VENV)/.made:
 	@$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/.made
+$(VENV)/.installed: pyproject.toml $(NATIVE) | $(VENV)/.made
 	@echo 'Installing kraftool and what it needs into $(VENV) (once; under a minute)'
 	@$(PIP_INSTALL) --editable .
 	@touch $@
 
 # `make LOCK=` installs the newest versions.
-$(VENV)/.installed-dev: pyproject.toml $(LOCK) | $(VENV)/.made
+$(VENV)/.installed-dev: pyproject.toml $(LOCK) $(NATIVE) | $(VENV)/.made
 	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
 ifdef LOCK
 	@$(PIP_INSTALL) --require-hashes --requirement $(LOCK)

@@ -14,9 +14,10 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         from kraftool import __version__
         from kraftool.commands.output import Output
+        from kraftool.decoders.fast_path import described
 
         output = Output()
-        output.line(f"kraftool {__version__}")
+        output.line(f"kraftool {__version__} ({described})")
         output.finish()
     if "_KRAFTOOL_COMPLETE" in os.environ:
         _complete()

@@ -122,7 +122,9 @@ class DumpLogOptions:
     jobs: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="Number of processes for large files. 0 uses all processors."
+            min=0,
+            metavar="N",
+            help="Number of threads or processes for large files. 0 uses all processors.",
         ),
     ] = 0
     bootstrap_controller: Bootstrap = ""

@@ -267,7 +267,7 @@ class LogRun:
             jobs = processes(self.options.jobs)
             if jobs > 1:
                 return render_in_parallel(plan, file.name, source, file.size, jobs, start)
-        return render(plan, file.name, source.read_at, start)
+        return render(plan, file.name, source.read_at, start, reuses=True)
 
     def _start(self, file: LogFile) -> WalkState:
         """The state in which a segment begins: behind the one before it in its directory.
@@ -434,10 +434,11 @@ class LogRun:
         if self.options.output is DumpLogFormat.JSON:
             self.output.write(b"\n]}\n")
 
-    def _put(self, data: bytes) -> None:
+    def _put(self, data: bytes | memoryview) -> None:
         if not data:
             return
         if self.options.output is DumpLogFormat.JSON:
+            data = bytes(data)
             data = (b",\n" if self.wrote else b"") + data.rstrip(b"\n").replace(b"\n", b",\n")
         self.wrote = self.matched = True
         self.output.write(data)

@@ -104,10 +104,10 @@ class Output:
         """Colour text that was made printable already."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colored and text else text
 
-    def write(self, data: str | bytes) -> None:
+    def write(self, data: str | bytes | memoryview) -> None:
         """Write a machine format. On a terminal, control characters of the data are escaped."""
         if self.to_terminal:
-            text = data if isinstance(data, str) else data.decode("utf-8", "replace")
+            text = data if isinstance(data, str) else str(data, "utf-8", "replace")
             data = UNSAFE.sub(escape, text)
         if isinstance(data, str):
             data = data.encode("utf-8", "surrogateescape")
@@ -131,7 +131,7 @@ class Output:
         written = rendered(self.console(), renderables, unbroken=unbroken)
         self._send(written.encode("utf-8", "replace"))
 
-    def _send(self, data: bytes) -> None:
+    def _send(self, data: bytes | memoryview) -> None:
         self._wrote = self._wrote or bool(data)
         if self._bar is not None and self.to_terminal:
             self._bar.stop()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from enum import Enum
+from struct import Struct
 from typing import NamedTuple
 
 from kraftool.decoders.batch import (
@@ -34,6 +35,7 @@ SMALLEST_LENGTH = HEADER_SIZE - LOG_OVERHEAD
 LARGEST_ATTRIBUTES = 0x7F
 _STRIDE = 256
 """How far behind a byte that may be a magic the headers are looked for one by one."""
+_OPENING = Struct(">qii")
 _ZEROS = bytes(CHUNK)
 _LONGEST_RUN = 512
 """Batches; whoever wants one only does not wait for all of a chunk."""
@@ -131,6 +133,46 @@ class _Work:
         return True
 
 
+SPAN = 1 << 18
+"""Bytes of a span beyond which no batch of it begins."""
+
+
+class Span(NamedTuple):
+    """Sound batches in one piece of memory, which follow on each other in one epoch."""
+
+    data: bytes
+    at: int
+    """Where the first batch begins in `data`."""
+    end: int
+    position: int
+    """The same in the file."""
+    base_offset: int
+    last_offset: int
+    epoch: int
+    batches: int
+
+    @property
+    def size(self) -> int:
+        return self.end - self.at
+
+    @property
+    def data_position(self) -> int:
+        """Where `data` begins in the file."""
+        return self.position - self.at
+
+    def batch(self, at: int) -> RecordBatch:
+        """The batch that begins at a place in `data`."""
+        end = at + LOG_OVERHEAD + int.from_bytes(self.data[at + 8 : at + 12], "big")
+        return RecordBatch.read(self.data[at:end], self.data_position + at)
+
+    def each(self, at: int, end: int) -> Iterator[RecordBatch]:
+        """The batches from one place in `data` to another one."""
+        while at < end:
+            batch = self.batch(at)
+            yield batch
+            at += batch.size
+
+
 class Scan:
     """Reads on from a position: the batches, and between them whatever is no batch.
 
@@ -194,6 +236,30 @@ class Scan:
             at = following
         self.position = start + at
         return run
+
+    def span(self) -> Span | None:
+        """The same batches as `run` in one piece, found by the native module."""
+        from kraftool.decoders._native import sound
+
+        window = self._window
+        if self._stop is not None and self.position >= self._stop:
+            return None
+        if window.fill(self.position, HEADER_SIZE) < HEADER_SIZE:
+            return None
+        size = _batch_size(window, self.position)
+        if HEADER_SIZE <= size <= LARGEST_BATCH:
+            window.fill(self.position, size)
+        data, at = window.data, self.position - window.start
+        stop = at + SPAN
+        if self._stop is not None:
+            stop = min(stop, self._stop - window.start)
+        end, batches, next_offset, _ = sound(data, at, stop)
+        if not batches:
+            return None
+        base_offset, _, epoch = _OPENING.unpack_from(data, at)
+        span = Span(data, at, end, self.position, base_offset, next_offset - 1, epoch, batches)
+        self.position += span.size
+        return span
 
     def item(self) -> RecordBatch | Damage | None:
         """The next batch, whose CRC may be wrong, or what is no batch; None at the end."""

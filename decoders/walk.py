@@ -12,8 +12,9 @@ a segment only offsets that go back are a gap: those that are missing are what t
             use(item)  # a sound batch
 
 Several observers share a pass: the caller hands each item on. `runs()` hands over sound batches in
-lists. After any item, `state` is where another walk goes on, in this file or, by `next_segment()`,
-in the one that follows. It refuses to decode records, and to know of files.
+lists, `spans()` as pieces of memory if the native module is there. After any item, `state` is where
+another walk goes on, in this file or, by `next_segment()`, in the one that follows. It refuses to
+decode records, and to know of files.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
+from kraftool.decoders import fast_path
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import (
@@ -32,7 +34,7 @@ from kraftool.decoders.fault import (
     epoch_back_fault,
     gap_fault,
 )
-from kraftool.decoders.segment import NOTHING_SPENT, Damage, ReadAt, ResyncBudget, Scan
+from kraftool.decoders.segment import NOTHING_SPENT, Damage, ReadAt, ResyncBudget, Scan, Span
 
 
 class Faulty(NamedTuple):
@@ -61,7 +63,7 @@ class FirstBatch(NamedTuple):
     epoch: int
 
     @classmethod
-    def of(cls, batch: RecordBatch) -> FirstBatch:
+    def of(cls, batch: RecordBatch | Span) -> FirstBatch:
         return cls(batch.position, batch.base_offset, batch.epoch)
 
 
@@ -146,8 +148,8 @@ class Walk:
     ) -> None:
         self._scan = Scan(read_at, state.position, stop, state.budget)
         self._state, self._file = state, file
-        self._last: RecordBatch | None = None
-        """The sound batch that was handed over last, while the state lacks it."""
+        self._last: RecordBatch | Span | None = None
+        """The sound batch, or span of them, that was handed over last, while the state lacks it."""
 
     @property
     def state(self) -> WalkState:
@@ -172,29 +174,51 @@ class Walk:
                 self._last = run[-1]
             yield run
 
-    def _runs(self) -> Iterator[list[RecordBatch] | Faulty]:
-        """Runs of sound batches that follow on each other in one epoch, and what is between."""
+    def spans(self) -> Iterator[Span | RecordBatch | Faulty]:
+        """The same with sound batches in spans as far as the native module finds them. The state is
+        behind a whole span."""
+        if not fast_path.is_native():
+            yield from self
+            return
         scan = self._scan
         while True:
-            run = scan.run()
+            item: Span | RecordBatch | Faulty | None = scan.span() or self._closer()
+            if item is None:
+                return
+            if not isinstance(item, Faulty):
+                yield from self._in_order(item)
+                self._last = item
+            yield item
+
+    def _runs(self) -> Iterator[list[RecordBatch] | Faulty]:
+        """Runs of sound batches that follow on each other in one epoch, and what is between."""
+        while True:
+            run = self._scan.run()
             if not run:
-                item = scan.item()
+                item = self._closer()
                 if item is None:
                     return
-                if isinstance(item, Damage):
-                    fault = damage_fault(item, self.state.end_offset, self._file)
-                    yield self._damaged(Faulty(item.position, item.size, fault))
-                    continue
-                if not item.is_valid:
-                    fault = crc_fault(item, self.state.end_offset, self._file)
-                    yield self._damaged(Faulty(item.position, item.size, fault, item))
+                if isinstance(item, Faulty):
+                    yield item
                     continue
                 run = [item]
             yield from self._in_order(run[0])
             yield run
 
-    def _in_order(self, batch: RecordBatch) -> Iterator[Faulty]:
-        """What is wrong with the place of a sound batch. A walk that goes on after it is silent."""
+    def _closer(self) -> RecordBatch | Faulty | None:
+        """The next item by a closer look at it; None at the end."""
+        item = self._scan.item()
+        if isinstance(item, Damage):
+            fault = damage_fault(item, self.state.end_offset, self._file)
+            return self._damaged(Faulty(item.position, item.size, fault))
+        if item is not None and not item.is_valid:
+            fault = crc_fault(item, self.state.end_offset, self._file)
+            return self._damaged(Faulty(item.position, item.size, fault, item))
+        return item
+
+    def _in_order(self, batch: RecordBatch | Span) -> Iterator[Faulty]:
+        """What is wrong with the place of a sound batch, or of the first one of a span. A walk that
+        goes on after it is silent."""
         state = self.state
         start = FirstBatch.of(batch)
         if state.start is None:
@@ -213,8 +237,8 @@ class Walk:
         return item
 
 
-def after(state: WalkState, item: Item) -> WalkState:
-    """The state behind a sound batch or behind damage."""
+def after(state: WalkState, item: Item | Span) -> WalkState:
+    """The state behind a sound batch, a span of them, or damage."""
     if isinstance(item, Faulty):
         end, batch = state.end_offset, item.batch
         if batch is not None and end in (None, batch.base_offset) and _agrees(batch):

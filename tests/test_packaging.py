@@ -4,11 +4,13 @@ The packages are built from a copy of the sources, so that nothing stale in buil
 the tree of whoever runs the tests stays as it was.
 """
 
+import os
 import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +19,20 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 LINKED = ("decoders", "commands", "tui")
-SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "kraftool", "man", *LINKED)
+FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
+SOURCES = (*FILES, "kraftool", "man", *LINKED)
+CRATES = ROOT / "decoders" / "native"
+BUILT = ("_native.abi3.so", "_native.pyd")
+needs_rust = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust: cargo")
 
 
-def _build(source: Path, out: Path, *kinds: str) -> None:
+def _build(source: Path, out: Path, *kinds: str, **environment: str) -> None:
     command = [sys.executable, "-m", "build", "--no-isolation", *kinds]
+    # What the crates need is built already, where the native module is.
+    environment = {"CARGO_TARGET_DIR": str(CRATES / "target"), **environment}
     done = subprocess.run(
         [*command, "--outdir", str(out), str(source)],
+        env=os.environ | {"KRAFTOOL_PURE": "0"} | environment,
         capture_output=True,
         text=True,
         check=False,
@@ -32,14 +41,19 @@ def _build(source: Path, out: Path, *kinds: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = tmp_path_factory.mktemp("source")
-    no_caches = shutil.ignore_patterns("__pycache__", "target")
+    no_caches = shutil.ignore_patterns("__pycache__", "target", *BUILT)
     for name in SOURCES:
         if (ROOT / name).is_dir():
             shutil.copytree(ROOT / name, source / name, symlinks=True, ignore=no_caches)
         else:
             shutil.copy(ROOT / name, source / name)
+    return source
+
+
+@pytest.fixture(scope="module")
+def dist(source: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("dist")
     _build(source, out, "--wheel", "--sdist")
     return out
@@ -87,6 +101,59 @@ def test_the_wheel_installs_one_import_root_and_what_spark_looks_for(in_wheel: s
     assert {name for name in in_wheel if name.startswith("pyspark_")} == {
         "pyspark_kraft/__init__.py"
     }
+
+
+@needs_rust
+def test_a_wheel_with_the_native_module_fits_its_platform(dist: Path, in_wheel: set[str]) -> None:
+    (wheel,) = dist.glob("*.whl")
+    assert "-cp311-abi3-" in wheel.name
+    assert {f"kraftool/decoders/{name}" for name in BUILT} & in_wheel
+    assert "kraftool/decoders/_native.pyi" in in_wheel
+
+
+def _pure_wheel(source: Path, out: Path, **environment: str) -> tuple[Path, set[str], str]:
+    """A wheel, what is in it, and what it says of itself."""
+    shutil.rmtree(source / "build", ignore_errors=True)
+    _build(source, out, "--wheel", **environment)
+    (wheel,) = out.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (name,) = (name for name in names if name.endswith(".dist-info/WHEEL"))
+        return wheel, names, archive.read(name).decode()
+
+
+def _without_rust(folder: Path) -> dict[str, str]:
+    return {"PATH": str(folder)}
+
+
+def _with_rust_that_fails(folder: Path) -> dict[str, str]:
+    cargo = folder / "cargo"
+    cargo.write_text("#!/bin/sh\nexit 1\n")
+    cargo.chmod(0o755)
+    return {"PATH": str(folder)}
+
+
+@pytest.mark.parametrize("machine", [_without_rust, _with_rust_that_fails])
+def test_a_wheel_without_the_native_module_fits_every_platform(
+    machine: Callable[[Path], dict[str, str]], source: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "bin").mkdir()
+    wheel, names, says = _pure_wheel(source, tmp_path / "out", **machine(tmp_path / "bin"))
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert "Root-Is-Purelib: true" in says
+    assert says.count("Tag:") == 1
+    assert not {f"kraftool/decoders/{name}" for name in BUILT} & names
+    assert {f"kraftool/{name}" for name in _python_files("decoders")} <= names
+
+
+def test_the_sdist_has_the_crates_and_nothing_that_was_built_of_them(dist: Path) -> None:
+    (sdist,) = dist.glob("*.tar.gz")
+    with tarfile.open(sdist) as archive:
+        packed = {name.partition("/")[2] for name in archive.getnames()}
+    sources = {str(path.relative_to(ROOT)) for path in CRATES.glob("*/src/*.rs")}
+    assert sources
+    assert {"decoders/native/Cargo.lock", *sources} <= packed
+    assert not [name for name in packed if "target" in name.split("/") or name.endswith(BUILT)]
 
 
 def test_a_wheel_built_from_the_sdist_is_the_same(

@@ -72,7 +72,7 @@ COMMANDS = {
         (('--tail',), 'Show only the last N records. Folded no-ops do not count.', (), False),
         (('--noops',), 'Show a run of no-op records in a table as one line, or each of them.', _6, False),
         (('--wide',), "Do not cut lines at the terminal's width.", None, False),
-        (('--jobs',), 'Number of processes for large files. 0 uses all processors.', (), False),
+        (('--jobs',), 'Number of threads or processes for large files. 0 uses all processors.', (), False),
         (('--bootstrap-controller',), 'Controllers to ask first. kraftool finds the others from there.', (), False),
         (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False),
         (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True),

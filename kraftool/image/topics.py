@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 
 from kraftool.decoders.dataclass import dataclass
@@ -21,6 +22,8 @@ NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1
 RECOVERED, RECOVERING = 0, 1
 _MOST_SHARED = 100_000
+_MOST_DIRECTORIES = 4096
+"""Lists of directories whose check is kept: one for each list of replicas, as a rule."""
 
 Replicas = tuple[int, ...]
 _T = TypeVar("_T")
@@ -100,36 +103,33 @@ def partition_value(topic_id: str, number: int, partition: PartitionRegistration
 
 def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionRegistration:
     """The partition after a PartitionChangeRecord."""
-    changes: dict[str, Any] = {"partition_epoch": partition.partition_epoch + 1}
-    replicas = record["replicas"]
-    if replicas is not None:
-        changes["replicas"] = tuple(replicas)
-    for name, attribute in _LISTS:
-        changed = record.get(name)
-        if changed is not None:
-            changes[attribute] = tuple(changed)
-    count = len(partition.replicas if replicas is None else replicas)
-    told = record.get("directories")
-    directories = partition.directories if told is None else tuple(told)
-    changes["directories"] = _directories(directories, count)
-    if record["leader"] != NO_LEADER_CHANGE:
-        changes["leader"] = record["leader"]
-        changes["leader_epoch"] = partition.leader_epoch + 1
-    recovery = record["leaderRecoveryState"]
-    if recovery != NO_RECOVERY_CHANGE:
-        changes["leader_recovery_state"] = _recovery_state(recovery)
-    return partition._replace(**changes)
+    # Written out, since most of a log is such records.
+    replicas, isr = record["replicas"], record.get("isr")
+    removing, adding = record.get("removingReplicas"), record.get("addingReplicas")
+    elr, last_known_elr = record.get("eligibleLeaderReplicas"), record.get("lastKnownElr")
+    leader, recovery = record["leader"], record["leaderRecoveryState"]
+    assigned = record.get("directories")
+    new_replicas = partition.replicas if replicas is None else tuple(replicas)
+    directories = partition.directories if assigned is None else tuple(assigned)
+    leads_on = leader == NO_LEADER_CHANGE
+    return PartitionRegistration(
+        new_replicas,
+        _directories(directories, len(new_replicas)),
+        partition.isr if isr is None else tuple(isr),
+        partition.removing_replicas if removing is None else tuple(removing),
+        partition.adding_replicas if adding is None else tuple(adding),
+        partition.elr if elr is None else tuple(elr),
+        partition.last_known_elr if last_known_elr is None else tuple(last_known_elr),
+        partition.leader if leads_on else leader,
+        partition.leader_recovery_state
+        if recovery == NO_RECOVERY_CHANGE
+        else _recovery_state(recovery),
+        partition.leader_epoch if leads_on else partition.leader_epoch + 1,
+        partition.partition_epoch + 1,
+    )
 
 
-_LISTS = (
-    ("isr", "isr"),
-    ("removingReplicas", "removing_replicas"),
-    ("addingReplicas", "adding_replicas"),
-    ("eligibleLeaderReplicas", "elr"),
-    ("lastKnownElr", "last_known_elr"),
-)
-
-
+@lru_cache(maxsize=_MOST_DIRECTORIES)
 def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
     """One directory for each replica; none at all, or all of them unknown, is MIGRATING for each.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kraftool.commands.text_console import colours
+from kraftool.commands.text_console import allows_colour
 
 Run = Callable[..., Any]
 
@@ -39,8 +39,8 @@ def test_variables_decide_where_no_option_does(
     monkeypatch.setenv("TERM", "xterm")
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert colours(is_terminal=True) is on_terminal
-    assert colours(is_terminal=False) is elsewhere
+    assert allows_colour(watched=True) is on_terminal
+    assert allows_colour(watched=False) is elsewhere
 
 
 def test_a_pipe_gets_colour_where_it_is_forced_and_an_option_wins(

@@ -1,7 +1,7 @@
-"""Rendering a large log file by several processes.
+"""Rendering a large log file by several processes, or threads.
 
-Owns the splitting of the file at batch borders, and the processes. The pieces come back in order,
-so the output is the same bytes.
+Owns which of them, the splitting of the file at batch borders, and the processes. The pieces come
+back in order, so the output is the same bytes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.segment import LARGEST_BATCH, ReadAt
 from kraftool.decoders.walk import BEGINNING, Walk, WalkState
+from kraftool.reports.logs.native_renderer import native_renderer
 from kraftool.reports.logs.processes import start_worker
 from kraftool.reports.logs.render import Rendered, RenderPlan, render
 from kraftool.storage.source import FileSource
@@ -58,6 +59,23 @@ def processes(asked: int) -> int:
 
 
 def render_in_parallel(
+    plan: RenderPlan, file: str, source: FileSource, size: int, jobs: int, start: WalkState
+) -> Iterator[Rendered]:
+    """Render an open file by threads, as far as it can be read natively, and else by processes.
+
+    A piece holds only until the next one is asked for.
+    """
+    if native_renderer(plan, file) is not None:
+        from kraftool.reports.logs.threads import render_in_threads
+
+        state = yield from render_in_threads(plan, file, source.read_at, jobs, start)
+        if state is None:
+            return
+        start = state
+    yield from _render_in_processes(plan, file, source, size, jobs, start)
+
+
+def _render_in_processes(
     plan: RenderPlan, file: str, source: FileSource, size: int, jobs: int, start: WalkState
 ) -> Iterator[Rendered]:
     """Render an open file by several processes, which inherit it; pieces come in order."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
+from itertools import islice
 from typing import Any
 
 from kraftool.decoders import codec
@@ -19,7 +20,7 @@ from kraftool.decoders.control import read_key
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.fault import FaultKind, LogFault
-from kraftool.decoders.framing import read_frame, record_format
+from kraftool.decoders.framing import FRAME_VERSION, read_frame, record_format
 from kraftool.decoders.log_record import (
     LogRecord,
     decode_control,
@@ -28,8 +29,9 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
-from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.segment import ReadAt, Span
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
+from kraftool.reports.logs.native_reader import NativeReader, Taken, native_reader
 from kraftool.reports.logs.summary import (
     ControlRecord,
     FeatureLevel,
@@ -60,7 +62,10 @@ NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 OnControl = Callable[[RecordBatch, LogRecord], None]
 """What wants to see every control record of sound batches."""
 Observe = Callable[[Item], None]
-"""What wants to see every item of the walk."""
+"""What wants to see every item of the walk. If it has a method `plain(span, at, end)`, that gets
+the batches of a span which are as a KRaft leader writes them, and whose records can be decoded."""
+_MOST_FOR_PYTHON = 64
+"""Batches that Python takes at a time of a log that is not plain."""
 
 
 @dataclass(slots=True)
@@ -113,10 +118,7 @@ class _Reader:
     def batch(self, batch: RecordBatch) -> None:
         """Take in a sound batch."""
         header = batch.header
-        epoch = header.partition_leader_epoch
-        is_new = not self.epochs or self.epochs[-1].epoch != epoch
-        if is_new and len(self.epochs) < _MAX_EPOCHS:
-            self.epochs.append(EpochEntry(epoch=epoch, start_offset=header.base_offset))
+        self._epoch(header.partition_leader_epoch, header.base_offset)
         self.batches += 1
         if self.start is None:
             self.start = header.base_offset
@@ -138,6 +140,27 @@ class _Reader:
                 self._data(batch)
         except DecodeError as error:
             self.problem(fault_between(batch, error))
+
+    def _epoch(self, epoch: int, base_offset: int) -> None:
+        is_new = not self.epochs or self.epochs[-1].epoch != epoch
+        if is_new and len(self.epochs) < _MAX_EPOCHS:
+            self.epochs.append(EpochEntry(epoch=epoch, start_offset=base_offset))
+
+    def plain(self, span: Span, at: int, taken: Taken) -> None:
+        """Take in batches of a span that were read natively."""
+        first = span.batch(at).header
+        self._epoch(span.epoch, first.base_offset)
+        self.batches += taken.batches
+        self.records += taken.records
+        if self.start is None:
+            self.start = first.base_offset
+        if self.first_timestamp is None:
+            self.first_timestamp = first.base_timestamp
+        self.last_timestamp = taken.last_timestamp
+        for api_key, version, count, position, offset in taken.counts:
+            frame = bytes((FRAME_VERSION, api_key, version))
+            self.counts[frame] = self.counts.get(frame, 0) + count
+            self.first_seen.setdefault(frame, (position, offset))
 
     def _data(self, batch: RecordBatch) -> None:
         """Count by type, and decode every record, if only to know that it can be."""
@@ -314,6 +337,36 @@ def _flipped(read_at: ReadAt, item: Faulty, walked: WalkState) -> str:
     return flip.describe() if flip is not None else ""
 
 
+def _span(
+    reader: _Reader,
+    native: NativeReader | None,
+    span: Span,
+    observers: Sequence[Observe],
+    python: Callable[[RecordBatch], None],
+) -> None:
+    """Read a span natively as far as it is plain, and the rest in Python."""
+    at, for_python = span.at, 1
+    while at < span.end:
+        taken = native.read(span, at) if native is not None else None
+        if taken is not None and taken.end > at:
+            reader.plain(span, at, taken)
+            for observe in observers:
+                plain = getattr(observe, "plain", None)
+                if plain is not None:
+                    plain(span, at, taken.end)
+                    continue
+                for batch in span.each(at, taken.end):
+                    observe(batch)
+            at, for_python = taken.end, 1
+            if not taken.is_stuck:
+                continue
+        elif taken is not None:
+            for_python = min(2 * for_python, _MOST_FOR_PYTHON)
+        for batch in islice(span.each(at, span.end), for_python):
+            python(batch)
+            at += batch.size
+
+
 def summarize(
     read_at: ReadAt,
     *,
@@ -327,8 +380,19 @@ def summarize(
     `read_again` reads what is damaged a second time, to look for a flipped bit; None for a stream.
     """
     reader, walk = _Reader(on_control=on_control), Walk(read_at)
+    native = native_reader(_WATCHED)
     told = looked_for = 0
-    for item in walk:
+
+    def python(batch: RecordBatch) -> None:
+        reader.batch(batch)
+        for observe in observers:
+            observe(batch)
+
+    for item in walk.spans():
+        if isinstance(item, Span):
+            _span(reader, native, item, observers, python)
+            progress(item.position)
+            continue
         if isinstance(item, Faulty):
             if read_again is None or looked_for == _MOST_LOOKED_FOR:
                 reader.faulty(item)

@@ -1,33 +1,29 @@
 """Rendering a log dump in its machine formats, piece by piece.
 
-Owns which renderer serves which format. `parallel.py` has several processes do it.
+Owns which renderer serves which format, and that the native one takes what it can. `parallel.py`
+has several processes or threads do it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import field
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind, LogFault
-from kraftool.decoders.segment import ReadAt
-from kraftool.decoders.walk import BEGINNING, Walk, WalkState
+from kraftool.decoders.segment import ReadAt, Span
+from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
-from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, Selection, TopicNames
-from kraftool.reports.logs.transactions import Transactions
+from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, TopicNames
+from kraftool.reports.logs.native_renderer import native_renderer
+from kraftool.reports.logs.plan import Plan
+
+Bytes = bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderPlan:
-    """What to render and how; small and picklable, since it travels to the worker processes."""
-
-    format: str
-    selection: Selection = field(default_factory=Selection)
-    show_secrets: bool = False
-    batches_only: bool = False
-    skip_record_metadata: bool = False
-    marks: Transactions | None = None
+class RenderPlan(Plan):
+    """A plan with the functions that carry it out."""
 
     def dump(self, topics: TopicNames | None = None) -> LogDump:
         """The dump of this plan; with `topics` it learns and uses their names."""
@@ -68,9 +64,83 @@ def _csv_batch(entry: Entry) -> bytes:
 class Rendered:
     """A piece of output, what was wrong in it, and the state of the walk behind it."""
 
-    data: bytes
+    data: Bytes
     problems: list[Fault]
     state: WalkState
+
+
+class Pieces:
+    """Renders item after item, and gives the output in pieces that are worth writing."""
+
+    def __init__(self, plan: RenderPlan, file: str) -> None:
+        self._write, self._dump, self._file = plan.renderer(), plan.dump(), file
+        self._native = native_renderer(plan, file)
+        self._parts: list[bytes] = []
+        self._problems: list[Fault] = []
+        self._size = 0
+        self.native_bytes = self.python_bytes = 0
+        """Of the spans, so many were rendered natively, and so many by Python."""
+
+    @property
+    def is_native(self) -> bool:
+        """True if there is a native renderer for the plan."""
+        return self._native is not None
+
+    def any(self, item: Item | Span) -> Iterator[Output]:
+        """The pieces that are full once an item or a span is rendered."""
+        return self.span(item) if isinstance(item, Span) else self.item(item)
+
+    def item(self, item: Item) -> Iterator[Output]:
+        """The pieces that are full once Python has rendered an item."""
+        for entry in self._dump.item(self._file, item):
+            if isinstance(entry, Fault):
+                self._problems.append(entry)
+            self._add(self._write(entry))
+            if self._size > _PIECE or len(self._problems) > _MOST_PROBLEMS:
+                yield self.rest()
+
+    def span(self, span: Span) -> Iterator[Output]:
+        """The pieces of a span: what the native renderer does not take is for Python."""
+        at, native = span.at, self._native
+        for_python = 1
+        while at < span.end:
+            if native is not None:
+                before = at
+                data, at, is_stuck = native.render(span, at)
+                self.native_bytes += at - before
+                if len(data) > _WORTH_A_PIECE:
+                    if self._parts or self._problems:
+                        yield self.rest()
+                    yield data, []
+                else:
+                    self._add(bytes(data))
+                if not is_stuck:
+                    continue
+                # Of a log that is not plain, Python takes more and more at a time.
+                for_python = 1 if data else min(2 * for_python, _MOST_FOR_PYTHON)
+            for _ in range(for_python):
+                if at < span.end:
+                    batch = span.batch(at)
+                    at += batch.size
+                    self.python_bytes += batch.size
+                    yield from self.item(batch)
+
+    def rest(self) -> Output:
+        """What is left, also if that is nothing."""
+        output = b"".join(self._parts), self._problems
+        self._parts, self._problems, self._size = [], [], 0
+        return output
+
+    def _add(self, piece: bytes) -> None:
+        self._parts.append(piece)
+        self._size += len(piece)
+
+
+Output = tuple[Bytes, list[Fault]]
+_PIECE = 1 << 18
+_WORTH_A_PIECE = 1 << 15
+_MOST_PROBLEMS = 100
+_MOST_FOR_PYTHON = 64
 
 
 def render(
@@ -79,21 +149,14 @@ def render(
     read_at: ReadAt,
     state: WalkState = BEGINNING,
     stop: int | None = None,
+    *,
+    reuses: bool = False,
 ) -> Iterator[Rendered]:
-    """Render a file, or a slice of it, piece by piece."""
-    write, dump = plan.renderer(), plan.dump()
-    pieces: list[bytes] = []
-    problems: list[Fault] = []
-    size = 0
+    """Render a file, or a slice of it, piece by piece. With `reuses`, a piece holds only until the
+    next one is asked for."""
     walk = Walk(read_at, state, stop=stop)
-    for item in walk:
-        for entry in dump.item(file, item):
-            if isinstance(entry, Fault):
-                problems.append(entry)
-            piece = write(entry)
-            pieces.append(piece)
-            size += len(piece)
-            if size > 1 << 18 or len(problems) > 100:
-                yield Rendered(b"".join(pieces), problems, walk.state)
-                pieces, problems, size = [], [], 0
-    yield Rendered(b"".join(pieces), problems, walk.state)
+    pieces = Pieces(plan, file)
+    for item in walk.spans():
+        for data, problems in pieces.any(item):
+            yield Rendered(data if reuses else bytes(data), problems, walk.state)
+    yield Rendered(*pieces.rest(), walk.state)

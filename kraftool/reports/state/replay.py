@@ -26,6 +26,7 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
+from kraftool.decoders.native_values import NativeValues, native_values
 from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader
 from kraftool.image.replay import ReplayError
 from kraftool.reports.files.log_findings import log_finding, snapshot_finding
@@ -69,6 +70,7 @@ class Replay:
     """The last of each type."""
     watch: Watch | None = None
     _known: dict[bytes, _Format] = field(default_factory=dict)
+    _native: NativeValues | None = field(default_factory=native_values)
 
     def found(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
@@ -89,6 +91,12 @@ class Replay:
         next."""
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
+        end = batch.last_offset + 1
+        if start <= batch.base_offset and (below is None or below >= end):
+            values = self._plain_values(batch, snapshot)
+            if values is not None:
+                self._values_of(file, batch, values, snapshot)
+                return self._end(batch, end)
         try:
             for record in batch.shared_records():
                 if record.offset < start:
@@ -102,8 +110,48 @@ class Replay:
         except DecodeError as error:
             self._faulty(file, fault_between(batch, error), snapshot)
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
-        end = batch.last_offset + 1
         return self._end(batch, end if below is None else min(end, below))
+
+    def _plain_values(
+        self, batch: RecordBatch, snapshot: bool
+    ) -> list[tuple[str, dict[str, Any]]] | None:
+        """The names and values of a plain batch's records; None if Python has to decode it."""
+        if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
+            return None
+        return self._native.read(batch)
+
+    def _values_of(
+        self,
+        file: str,
+        batch: RecordBatch,
+        values: list[tuple[str, dict[str, Any]]],
+        snapshot: bool,
+    ) -> None:
+        """Replay all records of a plain batch: their offsets follow on each other."""
+        self.records += len(values)
+        replay = self.loader.replay
+        for offset, (name, value) in enumerate(values, batch.base_offset):
+            try:
+                if snapshot and name in TRANSACTION_RECORDS:
+                    raise ReplayError(f"{name} in a snapshot")
+                replay(offset, name, value)
+            except ReplayError as error:
+                record = next(each for each in batch.shared_records() if each.offset == offset)
+                self._misfit(file, batch, record, name, error, snapshot)
+
+    def _misfit(
+        self,
+        file: str,
+        batch: RecordBatch,
+        record: Record,
+        name: str,
+        error: ReplayError,
+        snapshot: bool,
+    ) -> None:
+        kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
+        position = position_in_file(batch, record)
+        text = f"{name}: {error.message}"
+        self.found(kind.at(file, text, position=position, offset=record.offset))
 
     def _end(self, batch: RecordBatch, reached: int) -> int:
         self.loader.end_batch(reached - 1, batch.epoch, batch.header.max_timestamp)
@@ -132,10 +180,7 @@ class Replay:
             else:
                 self.watch(self.loader, file, batch, record, name, data)
         except ReplayError as error:
-            kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
-            position = position_in_file(batch, record)
-            text = f"{name}: {error.message}"
-            self.found(kind.at(file, text, position=position, offset=record.offset))
+            self._misfit(file, batch, record, name, error, snapshot)
 
     def _format(self, record: Record) -> _Format | None:
         """How to decode a record of a type that is new; None if that cannot be done."""

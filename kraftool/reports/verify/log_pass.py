@@ -24,6 +24,7 @@ from kraftool.decoders.names import (
     parse_checkpoint_name,
     parse_segment_name,
 )
+from kraftool.decoders.segment import Span
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.reports.files.file_report import (
     LARGEST_WHOLE,
@@ -256,8 +257,43 @@ class _SegmentPass:
                 directory.replay.damage(item)
                 directory.times.stop()
             return
+        self._sound(item)
+        check_batch(self._notes, item)
+        check_records(self._notes, item)
+        opens_epoch = self._opens_epoch(item.epoch)
+        if item.header.attributes & CONTROL:
+            try:
+                directory.history.batch(self._notes, item, opens_epoch=opens_epoch)
+            except KraftoolError:
+                return  # the summary tells what is wrong with the records
+        elif opens_epoch:
+            epoch_start(self._notes, item)
+
+    def plain(self, span: Span, at: int, end: int) -> None:
+        """Take batches of a span whose form is right, and which hold data."""
+        if self._opens_epoch(span.epoch):
+            epoch_start(self._notes, span.batch(at))
+        if self._looks_at_batches or span.last_offset + 1 >= self._due:
+            for batch in span.each(at, end):
+                self._sound(batch)
+
+    @property
+    def _looks_at_batches(self) -> bool:
+        directory = self._directory
+        return (
+            directory.replay.goes_on
+            or bool(self._watchers and not self.damaged)
+            or directory.times.is_waiting
+        )
+
+    def _opens_epoch(self, epoch: int) -> bool:
+        opens_epoch = self._epoch is not None and epoch != self._epoch
+        self._epoch = epoch
+        return opens_epoch
+
+    def _sound(self, item: RecordBatch) -> None:
+        directory, header = self._directory, item.header
         directory.replay.batch(self._notes.file, item)
-        header = item.header
         last = item.last_offset
         if not self.damaged:
             for watch in self._watchers:
@@ -266,18 +302,6 @@ class _SegmentPass:
             directory.times.batch(item)
         if last + 1 >= self._due:
             self._place(item)
-        epoch = header.partition_leader_epoch
-        opens_epoch = self._epoch is not None and epoch != self._epoch
-        self._epoch = epoch
-        check_batch(self._notes, item)
-        check_records(self._notes, item)
-        if header.attributes & CONTROL:
-            try:
-                directory.history.batch(self._notes, item, opens_epoch=opens_epoch)
-            except KraftoolError:
-                return  # the summary tells what is wrong with the records
-        elif opens_epoch:
-            epoch_start(self._notes, item)
 
     def _place(self, batch: RecordBatch) -> None:
         """A snapshot ends with this batch, or within it."""

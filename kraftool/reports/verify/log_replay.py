@@ -65,6 +65,11 @@ class DirectoryReplay:
         elif name.base_offset > self.next:
             self.ended = f"the segment that begins at offset {self.next} was not read before"
 
+    @property
+    def goes_on(self) -> bool:
+        """True if batches are still to be replayed."""
+        return not self.ended and self.replay is not None
+
     def batch(self, file: str, batch: RecordBatch) -> None:
         """Replay a batch, if it is the next one."""
         if self.ended or self.replay is None or batch.last_offset < self.next:

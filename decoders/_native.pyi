@@ -1,0 +1,87 @@
+"""The module that `decoders/native/binding` builds: the fast path in Rust.
+
+Reasons: END, FULL and NOT_PLAIN of `fast_path.py`, or a frame without a program as api key times
+256 plus version.
+"""
+
+from typing import Any, final
+
+from _typeshed import WriteableBuffer
+
+BUILD_ID: str
+
+def sound(data: bytes, at: int, stop: int) -> tuple[int, int, int, int]:
+    """How far sound batches go that follow on each other in one epoch, none from `stop` on: the
+    end, their number, one beyond the last offset, and where the last one begins."""
+
+@final
+class Renderer:
+    """Writes plain batches in one format into a buffer of its own."""
+
+    def __new__(
+        cls,
+        format: str,
+        file: bytes,
+        *,
+        full: int,
+        first_offset: int | None = None,
+        last_offset: int | None = None,
+        epoch: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        by_record: bool = False,
+    ) -> Renderer: ...
+    def add(
+        self, api_key: int, version: int, program: bytes, opening: bytes, is_shown: bool
+    ) -> None:
+        """Give a record type the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def render(self, data: bytes, at: int, end: int, start: int) -> tuple[int, int]:
+        """Render the batches from `at` to `end`; `start` is the place of the first byte in the
+        file. Returns how far it came and the reason."""
+
+    @property
+    def size(self) -> int:
+        """The size of what the last call rendered."""
+
+    def copy_to(self, target: WriteableBuffer) -> None:
+        """Copy what the last call rendered into a buffer of exactly its size."""
+
+@final
+class Checker:
+    """Reads plain batches field by field, and counts their records."""
+
+    def __new__(cls) -> Checker: ...
+    def add(self, api_key: int, version: int, program: bytes) -> None:
+        """Give a record type the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def check(self, data: bytes, at: int, end: int, start: int) -> tuple[int, int]:
+        """Read the batches from `at` to `end`. Returns how far it came and the reason."""
+
+    @property
+    def taken(self) -> tuple[int, int, int]:
+        """Batches, records and the last time of the last call."""
+
+    def take_counts(self) -> list[tuple[int, int, int, int, int]]:
+        """Of each record type since the last time: api key, version, the number of records, place
+        and offset of the first."""
+
+@final
+class Values:
+    """Decodes the records of plain batches to values."""
+
+    def __new__(cls) -> Values: ...
+    def add(self, api_key: int, version: int, program: bytes, name: str) -> None:
+        """Give a record type its name and the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, batch: bytes) -> list[tuple[str, dict[str, Any]]] | int:
+        """The name and the value of each record of a sound batch, or the reason for having none."""

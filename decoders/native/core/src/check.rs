@@ -1,0 +1,89 @@
+//! Plain batches read field by field and counted, with nothing written.
+
+use crate::batch::{Header, Records};
+use crate::fields::{Nothing, structure};
+use crate::render::Stop;
+use crate::table::{MESSAGE, Table};
+use crate::wire::Cursor;
+
+pub struct Checker {
+    pub table: Table,
+    /// Records and batches that were taken in the last call.
+    pub records: u64,
+    pub batches: u64,
+    pub last_timestamp: i64,
+}
+
+/// The records of one type that a call took: api key, version, count, place and offset of the first.
+pub type Seen = (u8, u8, u64, u64, i64);
+
+impl Default for Checker {
+    fn default() -> Self {
+        Checker { table: Table::new(false), records: 0, batches: 0, last_timestamp: 0 }
+    }
+}
+
+impl Checker {
+    /// Read the sound batches from `at` on; `start` is the place of the first byte in the file.
+    pub fn check(&mut self, data: &[u8], mut at: usize, start: u64) -> (usize, Stop) {
+        (self.records, self.batches) = (0, 0);
+        while at < data.len() {
+            let Ok(header) = Header::read(data, at) else { return (at, Stop::NotPlain) };
+            let Some(batch) = data.get(at..at + header.size) else { return (at, Stop::NotPlain) };
+            if !header.is_plain() {
+                return (at, Stop::NotPlain);
+            }
+            if let Err(stop) = self.look(&header, batch) {
+                return (at, stop);
+            }
+            self.count(&header, batch, start + at as u64);
+            self.batches += 1;
+            self.records += header.record_count as u64;
+            self.last_timestamp = header.max_timestamp;
+            at += header.size;
+        }
+        (at, Stop::End)
+    }
+
+    fn look(&self, header: &Header, batch: &[u8]) -> Result<(), Stop> {
+        let mut records = Records::new(batch);
+        for _ in 0..header.record_count {
+            let record = records.next_record().map_err(|_| Stop::NotPlain)?;
+            let program = &self.table.entry(self.table.find(record.value)?).program;
+            let mut cursor = Cursor::new(record.value, MESSAGE);
+            let read = structure(program, &mut cursor, &mut Nothing);
+            if read.is_err() || !cursor.is_at_end() {
+                return Err(Stop::NotPlain);
+            }
+        }
+        if records.is_at_end() { Ok(()) } else { Err(Stop::NotPlain) }
+    }
+
+    /// Count the records of a batch that was looked at: only now is it certain that it is taken.
+    fn count(&mut self, header: &Header, batch: &[u8], position: u64) {
+        let mut records = Records::new(batch);
+        for index in 0..i64::from(header.record_count) {
+            let Ok(record) = records.next_record() else { return };
+            let Ok(number) = self.table.find(record.value) else { return };
+            let entry = self.table.entry_mut(number);
+            if entry.count == 0 {
+                entry.first = (position + record.position as u64, header.base_offset + index);
+            }
+            entry.count += 1;
+        }
+    }
+
+    /// What was counted since the last time, by type.
+    pub fn take_counts(&mut self) -> Vec<Seen> {
+        let known: Vec<_> = self.table.known().collect();
+        let mut seen = Vec::new();
+        for (api_key, version, number) in known {
+            let entry = self.table.entry_mut(number);
+            if entry.count > 0 {
+                seen.push((api_key, version, entry.count, entry.first.0, entry.first.1));
+                entry.count = 0;
+            }
+        }
+        seen
+    }
+}

@@ -1,0 +1,203 @@
+//! The interpreter: reads a message by its program, and hands its values to a sink.
+//!
+//! Owns what is plain inside a message: no unknown tags, tags in order, no defaults written out.
+
+use crate::program::{Guard, Kind, MOST_FIELDS, MOST_TAGS, Struct};
+use crate::wire::Cursor;
+use crate::{NotPlain, Plain};
+
+/// What becomes of the values.
+pub trait Sink {
+    fn raw(&mut self, text: &[u8]);
+    fn int(&mut self, value: i64);
+    fn double(&mut self, value: f64) -> Plain<()>;
+    fn uuid(&mut self, value: &[u8; 16]);
+    fn text(&mut self, value: &str);
+    fn bytes(&mut self, value: &[u8]);
+    fn mask(&mut self);
+    /// Where the output is, to be taken back to.
+    fn mark(&self) -> usize;
+    fn take_back(&mut self, mark: usize);
+}
+
+/// Only looks if everything is plain.
+pub struct Nothing;
+
+impl Sink for Nothing {
+    fn raw(&mut self, _: &[u8]) {}
+    fn int(&mut self, _: i64) {}
+    fn double(&mut self, _: f64) -> Plain<()> {
+        Ok(())
+    }
+    fn uuid(&mut self, _: &[u8; 16]) {}
+    fn text(&mut self, _: &str) {}
+    fn bytes(&mut self, _: &[u8]) {}
+    fn mask(&mut self) {}
+    fn mark(&self) -> usize {
+        0
+    }
+    fn take_back(&mut self, _: usize) {}
+}
+
+/// Read a struct with its tagged fields.
+pub fn structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
+    let mut starts = [0usize; MOST_FIELDS];
+    let mut is_first = true;
+    // Where the first tagged field would have to be written.
+    let mut slot = None;
+    out.raw(b"{");
+    for (index, field) in program.fields.iter().enumerate() {
+        if field.is_tagged {
+            slot.get_or_insert((index, out.mark(), *cursor, is_first));
+            continue;
+        }
+        out.raw(&field.label[usize::from(is_first)..]);
+        is_first = false;
+        if program.is_guarded {
+            starts[index] = cursor.at;
+            if let Kind::Guarded(guard) = &field.kind {
+                guarded(guard, &starts, field.is_nullable, cursor, out)?;
+                continue;
+            }
+        }
+        value(&field.kind, field.is_nullable, cursor, out)?;
+    }
+    let count = cursor.unsigned()? as usize;
+    if count > 0 {
+        tagged(program, count, slot.ok_or(NotPlain)?, cursor, out)?;
+    }
+    out.raw(b"}");
+    Ok(())
+}
+
+/// Write from the first tagged field on again, now that it is known which of them there are.
+fn tagged<S: Sink>(
+    program: &Struct,
+    count: usize,
+    slot: (usize, usize, Cursor, bool),
+    cursor: &mut Cursor,
+    out: &mut S,
+) -> Plain<()> {
+    let mut found = [None; MOST_TAGS];
+    let mut lowest = 0;
+    for _ in 0..count {
+        let mut start = *cursor;
+        let (index, end) = program.tag(&mut lowest, &mut start)?;
+        cursor.at = end;
+        found[lowest - 1] = Some((index, start, end));
+    }
+    let (from, mark, mut plain, mut is_first) = slot;
+    out.take_back(mark);
+    for (index, field) in program.fields.iter().enumerate().skip(from) {
+        if !field.is_tagged {
+            if matches!(field.kind, Kind::Guarded(_)) {
+                return Err(NotPlain);
+            }
+            out.raw(&field.label[usize::from(is_first)..]);
+            is_first = false;
+            value(&field.kind, field.is_nullable, &mut plain, out)?;
+            continue;
+        }
+        let Some((_, mut inner, end)) = found.iter().flatten().find(|one| one.0 == index).copied()
+        else {
+            continue;
+        };
+        out.raw(&field.label[usize::from(is_first)..]);
+        is_first = false;
+        value(&field.kind, field.is_nullable, &mut inner, out)?;
+        if inner.at != end {
+            return Err(NotPlain);
+        }
+    }
+    Ok(())
+}
+
+fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
+    match kind {
+        Kind::Bool => match cursor.byte()? {
+            0 => out.raw(b"false"),
+            1 => out.raw(b"true"),
+            _ => return Err(NotPlain),
+        },
+        Kind::Int8 => out.int(i64::from(i8::from_be_bytes(cursor.array()?))),
+        Kind::Int16 => out.int(i64::from(i16::from_be_bytes(cursor.array()?))),
+        Kind::Uint16 => out.int(i64::from(u16::from_be_bytes(cursor.array()?))),
+        Kind::Int32 => out.int(i64::from(i32::from_be_bytes(cursor.array()?))),
+        Kind::Uint32 => out.int(i64::from(u32::from_be_bytes(cursor.array()?))),
+        Kind::Int64 => out.int(i64::from_be_bytes(cursor.array()?)),
+        Kind::Float64 => out.double(f64::from_be_bytes(cursor.array()?))?,
+        Kind::Uuid => out.uuid(&cursor.array()?),
+        Kind::Text => match sized(is_nullable, cursor)? {
+            Some(bytes) => out.text(std::str::from_utf8(bytes).map_err(|_| NotPlain)?),
+            None => out.raw(b"null"),
+        },
+        Kind::Bytes => match sized(is_nullable, cursor)? {
+            Some(bytes) => out.bytes(bytes),
+            None => out.raw(b"null"),
+        },
+        Kind::Masked(_) => match sized(is_nullable, cursor)? {
+            Some(_) => out.mask(),
+            None => out.raw(b"null"),
+        },
+        Kind::Array(element) => match cursor.length()? {
+            Some(count) => {
+                out.raw(b"[");
+                for index in 0..count {
+                    if index > 0 {
+                        out.raw(b",");
+                    }
+                    value(element, false, cursor, out)?;
+                }
+                out.raw(b"]");
+            }
+            None if is_nullable => out.raw(b"null"),
+            None => return Err(NotPlain),
+        },
+        Kind::Struct(program) => {
+            if is_nullable {
+                match cursor.byte()? {
+                    0xff => {
+                        out.raw(b"null");
+                        return Ok(());
+                    }
+                    1 => {}
+                    _ => return Err(NotPlain),
+                }
+            }
+            structure(program, cursor, out)?;
+        }
+        // A guard needs the struct around it, which takes care of it.
+        Kind::Guarded(_) => return Err(NotPlain),
+    }
+    Ok(())
+}
+
+fn sized<'a>(is_nullable: bool, cursor: &mut Cursor<'a>) -> Plain<Option<&'a [u8]>> {
+    match cursor.length()? {
+        Some(size) => Ok(Some(cursor.bytes(size)?)),
+        None if is_nullable => Ok(None),
+        None => Err(NotPlain),
+    }
+}
+
+fn guarded<S: Sink>(
+    guard: &Guard,
+    starts: &[usize; MOST_FIELDS],
+    is_nullable: bool,
+    cursor: &mut Cursor,
+    out: &mut S,
+) -> Plain<()> {
+    let mut earlier = *cursor;
+    earlier.at = starts[guard.type_field];
+    let resource_type = i8::from_be_bytes(earlier.array()?);
+    earlier.at = starts[guard.name_field];
+    let name = sized(false, &mut earlier)?.ok_or(NotPlain)?;
+    match sized(is_nullable, cursor)? {
+        Some(bytes) => {
+            let shown = std::str::from_utf8(bytes).map_err(|_| NotPlain)?;
+            if guard.shows(resource_type, name)? { out.text(shown) } else { out.mask() }
+        }
+        None => out.raw(b"null"),
+    }
+    Ok(())
+}

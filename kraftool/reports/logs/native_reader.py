@@ -1,0 +1,62 @@
+"""The native reader: plain batches read field by field and counted, with nothing kept of them.
+
+Owns which record types it leaves to Python, because their values matter. It stops at whatever is
+not plain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from kraftool.decoders import fast_path
+from kraftool.decoders.programs import program
+from kraftool.decoders.segment import Span
+
+
+class Taken(NamedTuple):
+    """What was read of a span, up to a place in its data."""
+
+    end: int
+    is_stuck: bool
+    """True if Python has to take the next batch."""
+    batches: int
+    records: int
+    last_timestamp: int
+    counts: list[tuple[int, int, int, int, int]]
+    """Of each record type: api key, version, the number of records, place and offset of the
+    first."""
+
+
+class NativeReader:
+    """Reads spans of one file; `left` are the api keys whose batches it does not take."""
+
+    def __init__(self, left: Collection[int] = ()) -> None:
+        from kraftool.decoders._native import Checker
+
+        self._checker, self._left = Checker(), left
+
+    def read(self, span: Span, at: int) -> Taken:
+        """Read a span from `at` on. If nothing can be taken, `end` is `at`."""
+        checker, start = self._checker, span.data_position
+        while True:
+            end, reason = checker.check(span.data, at, span.end, start)
+            if reason >= 0:
+                self._learn(reason >> 8, reason & 0xFF)
+                if end == at:
+                    continue
+            batches, records, last_timestamp = checker.taken
+            is_stuck = reason == fast_path.NOT_PLAIN
+            return Taken(end, is_stuck, batches, records, last_timestamp, checker.take_counts())
+
+    def _learn(self, api_key: int, version: int) -> None:
+        code = None if api_key in self._left else program(api_key, version, masked=False)
+        if code is None:
+            self._checker.refuse(api_key, version)
+        else:
+            self._checker.add(api_key, version, code)
+
+
+def native_reader(left: Collection[int] = ()) -> NativeReader | None:
+    """The native reader; None if Python has to read everything."""
+    return NativeReader(left) if fast_path.is_native() else None

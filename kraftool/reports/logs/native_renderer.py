@@ -1,0 +1,120 @@
+"""The native renderer: plain batches straight to Kafka's text, JSON lines or CSV.
+
+Owns which plans it serves, and what it writes around a record's message. It stops at whatever is
+not plain; `render.py` has Python do that.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+
+from kraftool.decoders import fast_path, schema
+from kraftool.decoders.programs import program
+from kraftool.decoders.segment import Span
+from kraftool.reports.logs.dump import Selection, type_words
+from kraftool.reports.logs.plan import Plan
+from kraftool.reports.text.csv_text import csv_text
+from kraftool.reports.text.printable import file_text
+
+if TYPE_CHECKING:
+    from kraftool.decoders._native import Renderer
+
+_FULL = 1 << 18
+"""Bytes of output after which the renderer stops: they stay in the processor's cache."""
+_FORMATS = {"kafka": "kafka", "json": "jsonl", "jsonl": "jsonl", "csv": "csv"}
+_OPENINGS = {
+    "kafka": ' payload: {{"type":"{type}","version":{version},"data":',
+    "jsonl": ',"type":"{type}","version":{version},"data":',
+    "csv": ",{type},{version},",
+}
+_INT32, _INT64 = 1 << 31, 1 << 63
+
+
+def native_renderer(plan: Plan, file: str) -> NativeRenderer | None:
+    """The native renderer for a plan; None if Python has to do it."""
+    if not fast_path.is_native() or not _serves(plan):
+        return None
+    return NativeRenderer(plan, file)
+
+
+def _serves(plan: Plan) -> bool:
+    want = plan.selection
+    numbers = (want.first_offset, want.last_offset, want.since, want.until)
+    return (
+        plan.format in _FORMATS
+        and not plan.batches_only
+        and plan.marks is None
+        and want.hidden is None
+        and want.grep is None
+        and want.broker is None
+        and not want.topic
+        and not want.control
+        and all(number is None or -_INT64 <= number < _INT64 for number in numbers)
+        and (want.epoch is None or -_INT32 <= want.epoch < _INT32)
+    )
+
+
+class NativeRenderer:
+    """Renders spans of one file."""
+
+    def __init__(self, plan: Plan, file: str) -> None:
+        self._format = _FORMATS[plan.format]
+        self._selection, self._masked = plan.selection, not plan.show_secrets
+        self._renderer = _renderer(plan, self._format, file)
+        self._room = memoryview(bytearray(2 * _FULL))
+
+    def render(self, span: Span, at: int) -> tuple[memoryview, int, bool]:
+        """Render a span from `at` on: what was rendered, valid until the next call; how far it
+        came; and true if Python has to take the next batch."""
+        renderer, start = self._renderer, span.data_position
+        while True:
+            reached, reason = renderer.render(span.data, at, span.end, start)
+            if reason >= 0:
+                self._learn(reason >> 8, reason & 0xFF)
+                if reached == at:
+                    continue
+            size = renderer.size
+            if size > len(self._room):
+                self._room = memoryview(bytearray(2 * size))
+            data = self._room[:size]
+            renderer.copy_to(data)
+            return data, reached, reason == fast_path.NOT_PLAIN
+
+    def _learn(self, api_key: int, version: int) -> None:
+        """Give the renderer the program of a record type, or have it stop there."""
+        message = schema.metadata_record(api_key)
+        code = program(api_key, version, masked=self._masked)
+        if message is None or code is None:
+            self._renderer.refuse(api_key, version)
+            return
+        kind = schema.record_type(message.name)
+        wanted = self._selection.types
+        opening = _OPENINGS[self._format].format(type=kind, version=version)
+        is_shown = not wanted or bool((type_words(kind) | type_words(message.name)) & wanted)
+        self._renderer.add(api_key, version, code, opening.encode(), is_shown)
+
+
+def _renderer(plan: Plan, form: str, file: str) -> Renderer:
+    from kraftool.decoders._native import Renderer
+
+    name = b""
+    if form == "jsonl":
+        name = orjson.dumps(file_text(file))
+    elif form == "csv":
+        name = csv_text([[file]]).removesuffix("\n").encode("utf-8", "replace")
+    elif plan.skip_record_metadata:
+        form = "kafka-payloads"
+    want: Selection = plan.selection
+    return Renderer(
+        form,
+        name,
+        full=_FULL,
+        first_offset=want.first_offset,
+        last_offset=want.last_offset,
+        epoch=want.epoch,
+        since=want.since,
+        until=want.until,
+        by_record=want.looks_into_records,
+    )

@@ -1,0 +1,166 @@
+"""The native module and Python give the same bytes, the same findings and the same place to go on.
+
+Owns the comparison, and counts what the native module accepted: only there can they differ.
+
+    python tests/fuzz/native_checks.py --cases 1000000
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from kraftool.decoders.errors import Fault
+from kraftool.decoders.framing import decode_record
+from kraftool.decoders.native_values import NativeValues
+from kraftool.decoders.segment import Span
+from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
+from kraftool.reports.logs.dump import Selection
+from kraftool.reports.logs.native_renderer import NativeRenderer
+from kraftool.reports.logs.reader import summarize
+from kraftool.reports.logs.render import RenderPlan, render
+from kraftool.reports.logs.summary import LogSummary
+from kraftool.storage.source import BytesSource
+from tests.fuzz.native_cases import log, pure
+
+FORMATS = ("kafka", "jsonl", "csv")
+SELECTIONS = (
+    Selection(),
+    Selection(first_offset=6),
+    Selection(last_offset=5, epoch=1),
+    Selection(since=1, until=1_700_000_000_000),
+    Selection(until=0),
+    Selection(types=frozenset({"partition", "config"})),
+    Selection(control=False),
+)
+
+
+def plans() -> tuple[RenderPlan, ...]:
+    """Every format, with secrets and without, and a few selections."""
+    whole = [
+        RenderPlan(format=form, show_secrets=secrets)
+        for form in FORMATS
+        for secrets in (False, True)
+    ]
+    parts = [RenderPlan(format=form, selection=each) for form in FORMATS for each in SELECTIONS[1:]]
+    return (*whole, *parts, RenderPlan(format="kafka", skip_record_metadata=True))
+
+
+PLANS = plans()
+
+
+def outcome(data: bytes, plan: RenderPlan) -> tuple[bytes, list[Fault], WalkState]:
+    """What a log is rendered to."""
+    pieces = list(render(plan, "a,b.log", lambda at, size: data[at : at + size]))
+    problems = [problem for piece in pieces for problem in piece.problems]
+    return b"".join(piece.data for piece in pieces), problems, pieces[-1].state
+
+
+def check(data: bytes, plan: RenderPlan) -> None:
+    """Raises AssertionError if both paths differ."""
+    native = outcome(data, plan)
+    with pure():
+        expected = outcome(data, plan)
+    assert native == expected, (data.hex(), plan)
+
+
+class _Observer:
+    """Notes the places of what it sees."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[int, int, bool]] = []
+
+    def __call__(self, item: Item) -> None:
+        is_sound = not isinstance(item, Faulty)
+        self.seen.append((item.position, item.size, is_sound))
+
+
+class _PlainObserver(_Observer):
+    """The same of one that takes plain batches by themselves."""
+
+    def plain(self, span: Span, at: int, end: int) -> None:
+        for batch in span.each(at, end):
+            self(batch)
+
+
+def summary(data: bytes) -> tuple[LogSummary, list[tuple[int, int, bool]]]:
+    """What a log is summed up to, and what its observers see, which is the same for all."""
+    read_at = BytesSource("a.log", data).read_at
+    observers = _Observer(), _PlainObserver()
+    summed_up = summarize(read_at, observers=observers, read_again=read_at)
+    assert observers[0].seen == observers[1].seen
+    return summed_up, observers[0].seen
+
+
+def check_summary(data: bytes) -> None:
+    """Raises AssertionError if both paths sum a log up to something else."""
+    native = summary(data)
+    with pure():
+        expected = summary(data)
+    assert native == expected, data.hex()
+
+
+def check_values(data: bytes) -> None:
+    """Raises AssertionError if a batch has native values, and others by the codec."""
+    native = NativeValues()
+    for item in Walk(BytesSource("a.log", data).read_at):
+        values = None if isinstance(item, Faulty) or item.is_control else native.read(item)
+        if values is None or isinstance(item, Faulty):
+            continue
+        # Text, in which -0.0 is not 0.0 and the order of keys shows.
+        expected = [decode_record(record.value or b"") for record in item.records()]
+        assert repr(values) == repr([(name, value) for name, _, value in expected]), data.hex()
+        assert [record.offset for record in item.records()] == [
+            item.base_offset + index for index in range(len(values))
+        ]
+
+
+def accepted(data: bytes) -> Iterator[int]:
+    """The offsets of the batches that the native module takes."""
+    plan = RenderPlan(format="jsonl", show_secrets=True)
+    renderer = NativeRenderer(plan, "a.log")
+    for item in Walk(lambda at, size: data[at : at + size]).spans():
+        at = item.at if isinstance(item, Span) else 0
+        while isinstance(item, Span) and at < item.end:
+            before = at
+            _, at, is_stuck = renderer.render(item, at)
+            while before < at:
+                batch = item.batch(before)
+                yield batch.base_offset
+                before += batch.size
+            if is_stuck:
+                at += item.batch(at).size
+
+
+def run(seed: int, cases: int) -> tuple[int, int]:
+    """Check so many logs; returns how many batches there were, and how many native ones."""
+    random = Random(seed)
+    batches = taken = 0
+    for number in range(cases):
+        data = log(random)
+        check(data, PLANS[number % len(PLANS)])
+        check_summary(data)
+        check_values(data)
+        batches += len(list(Walk(BytesSource("a.log", data).read_at)))
+        taken += sum(1 for _ in accepted(data))
+    return batches, taken
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    chosen = parser.parse_args()
+    batches, taken = run(chosen.seed, chosen.cases)
+    print(f"{chosen.cases} logs, {batches} items, {taken} batches taken by the native module")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -42,6 +42,7 @@ from kraftool.reports.logs.render import Rendered, RenderPlan, render
 from kraftool.reports.logs.source import LogFile, log_files
 from kraftool.reports.logs.transactions import Transactions, find_transactions
 from kraftool.reports.text.json_document import SCHEMA_VERSION
+from kraftool.reports.text.words import many
 from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
 
@@ -301,7 +302,7 @@ class LogRun:
             self._show(*self.last.popleft())
         self.tail = None
         if self.passed:
-            self.output.note(f"kraftool: {self.passed} problem(s) before what --tail shows")
+            self.output.note(f"kraftool: {many(self.passed, 'problem')} before what --tail shows")
 
     def _entries_of(self, file: LogFile) -> None:
         self.show_held()

@@ -21,7 +21,7 @@ _NO = {"false", "no", "off", "0", "f", "n", ""}
 
 
 class PlainValue:
-    """Makes values of one parameter's words; typer's `RuntimeParam` in its stead."""
+    """Makes values of one parameter's words; in place of typer's `RuntimeParam`."""
 
     def __init__(self, convert: Callable[[Any], Any], least: Any, most: Any) -> None:
         self._convert = convert

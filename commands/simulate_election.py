@@ -24,7 +24,8 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     A scenario describes nodes instead: "nodes: {1: {end: 120}, 2: {end: 120}, 3: {end: 90, down:
     true}}"; docs/simulate-election.md has all keys. --explore tries every order of messages,
     timeouts and one crash, not a sample, and says how far it came. The same seed gives the same
-    bytes, whatever --jobs is. On a terminal the verdict is printed before the runs begin.
+    bytes, whatever --jobs is. On a terminal the verdict is printed before the runs begin. Ctrl-C
+    stops the runs: the report is of those that were made, and says so.
 
     Nothing is written, and nothing is locked; a running Kafka is not disturbed. Nothing is sent to
     any node: the protocol runs in memory, on copies of what was read.
@@ -48,7 +49,14 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         write_verdict(to, early)
         to.line()
     with to.task_progress("simulate-election") as progress:
-        report = with_runs(early, options.runs, options.explore, options.jobs, progress)
+        report = with_runs(
+            early,
+            options.runs,
+            options.explore,
+            options.jobs,
+            progress,
+            is_stoppable=options.output is RowFormat.TABLE,
+        )
     if options.output is RowFormat.TABLE:
         from kraftool.commands.simulate_election_view import write_election
 
@@ -61,4 +69,6 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         to.raise_code(ExitCode.FINDING)
     if any(finding.undecoded for finding in case.findings):
         to.raise_code(ExitCode.UNREADABLE)
+    if report.stopped_before:
+        to.problem("interrupted", code=ExitCode.INTERRUPTED)
     to.finish()

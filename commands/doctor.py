@@ -52,9 +52,10 @@ def doctor(
     Example: kraftool doctor --bootstrap-controller ctl-1:9093
 
     Tells the cause in one sentence, the values that speak for it with file, position and offset,
-    and the command to run next. Directories of several nodes are compared; a server.properties
-    leads to its directory and adds its settings. With what dump finds, this is where to begin; at
-    the end it names the commands that look deeper.
+    and the command to run next. Directories of several nodes are compared; a folder above them
+    stands for all data directories up to three folders below it; a server.properties leads to its
+    directory and adds its settings. Notes are one line without -v. With what dump finds, this is
+    where to begin; at the end it names the commands that look deeper.
 
     With --bootstrap-controller, alone or beside directories, every controller that is found is
     asked, twice, as quorum health does, and the leader's log is read as no replica of it: it is

@@ -15,7 +15,7 @@ from rich.text import Text
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, command_lines, text
 from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import SHORT_ID, Edit, HostPlan, LostRecords, Plan, PlanStep
+from kraftool.repair.plan import SHORT_ID, Edit, HostPlan, LostRecords, Method, Plan, PlanStep
 from kraftool.repair.step_commands import with_plan_file
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.findings.status import Status
@@ -37,17 +37,20 @@ _LOSS_LABELS = {
 """Labels that say the verdict; others are followed by it."""
 
 
-def labelled(label: str, rows: Iterable[Text], style: str = NAME) -> Iterator[Flow]:
-    """Rows beside one label, each wrapped within its own column."""
+def labelled(
+    label: str, rows: Iterable[Text], style: str = NAME, *, hanging: int = 0
+) -> Iterator[Flow]:
+    """Rows beside one label, each wrapped within its own column, and so much further in."""
     for number, row in enumerate(rows):
         lead = Text(("" if number else label).ljust(LABEL), style=style)
-        yield Flow(row, lead=lead, widest=READABLE)
+        yield Flow(row, lead=lead, again=" " * (LABEL + hanging), widest=READABLE)
 
 
 def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
     """Which plan it is, by its file's name, and what may be lost by it: the worst comes first."""
     title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
-    title.append(f"   {plan.method.value}")
+    is_idle = plan.method is Method.NONE
+    title.append(f"   {'nothing to do' if is_idle else plan.method.value}")
     if plan.seed:
         title.append_text(text(f", {plan.seed} leads"))
     if words:

@@ -21,7 +21,7 @@ def write_plan(to: Output, plan: Plan, file: str, judgement: Sequence[str] = ())
     to.narrate(*plan_head(plan, file))
     to.narrate(*labelled("Quorum", [text(each) for each in judgement]))
     to.narrate(*labelled("Plan", [text(each) for each in plan.summary]))
-    to.narrate(*labelled("Survivors", _survivors(plan)))
+    to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))
     if plan.steps:
         to.narrate(Text(), *checklist(plan.steps, file))
     if plan.changes:

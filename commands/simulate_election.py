@@ -27,7 +27,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     {end: 90, down: true}}". docs/simulate-election.md has all keys. --explore tries every order of
     messages, timeouts and one crash instead of a sample, and reports how far it came. The same seed
     gives the same output, whatever --jobs is. On a terminal the verdict is printed before the runs
-    start.
+    start. Ctrl-C stops them: the report then covers the runs that were made, and says so.
 
     Nothing is written or locked. A running Kafka is not disturbed. Nothing is sent to any node: the
     protocol runs in memory, on copies of what was read.
@@ -51,7 +51,14 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         write_verdict(to, early)
         to.line()
     with to.task_progress("simulate-election") as progress:
-        report = with_runs(early, options.runs, options.explore, options.jobs, progress)
+        report = with_runs(
+            early,
+            options.runs,
+            options.explore,
+            options.jobs,
+            progress,
+            is_stoppable=options.output is RowFormat.TABLE,
+        )
     if options.output is RowFormat.TABLE:
         from kraftool.commands.simulate_election_view import write_election
 
@@ -64,4 +71,6 @@ def simulate_election(options: SimulateElectionOptions) -> None:
         to.raise_code(ExitCode.FINDING)
     if any(finding.undecoded for finding in case.findings):
         to.raise_code(ExitCode.UNREADABLE)
+    if report.stopped_before:
+        to.problem("interrupted", code=ExitCode.INTERRUPTED)
     to.finish()

@@ -16,13 +16,15 @@ from kraftool.commands.finding_view import (
     NAME,
     QUIET,
     WARN,
-    advice_line,
+    advice_flow,
     style_of,
     text,
+    write_commands,
     write_findings,
 )
 from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import heading, plain_table
+from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.raft.names import ElectionState
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import NodeCase
@@ -75,19 +77,23 @@ def write_verdict(output: Output, report: Report, written: Report | None = None)
     """Write who can lead and what to do next; only what is new if `written` is on the screen."""
     election_verdict = verdict(report)
     before = verdict(written) if written is not None else None
-    style = style_of(election_verdict.status)
-    output.rich(
-        text(f"{election_verdict.status.mark} {election_verdict.headline}", f"bold {style}")
+    style = f"bold {style_of(election_verdict.status)}"
+    mark = Text(f"{election_verdict.status.mark} ", style=style)
+    is_new = before is None or (before.headline, before.status) != (
+        election_verdict.headline,
+        election_verdict.status,
     )
+    if is_new:
+        output.rich(Flow(text(election_verdict.headline, style), lead=mark, widest=READABLE))
     for detail in election_verdict.details:
         if before is None or detail not in before.details:
-            output.rich(text(detail, BAD if detail.startswith("DATA LOSS") else ""))
+            is_loss = detail.startswith("DATA LOSS")
+            output.rich(Flow(text(detail, BAD if is_loss else ""), lead="  ", widest=READABLE))
     for step in election_verdict.next_steps:
         if before is not None and step in before.next_steps:
             continue
-        output.rich(advice_line(step.advice, election_verdict.status))
-        for command in step.commands:  # on one line however long, so that it can be copied
-            output.rich(text(f"    {command}", NAME), unbroken=True)
+        output.rich(advice_flow(step.advice, election_verdict.status))
+        write_commands(output, step.commands)
 
 
 def _nodes(report: Report) -> Table:

@@ -232,7 +232,6 @@ def _all_partitions(image: MetadataImage, output: Output, options: TableOptions)
 def _partitions(
     image: MetadataImage, topics: Sequence[TopicImage], output: Output, *, title: str
 ) -> _Shown:
-    several = len(topics) != 1
     wide = output.width >= _WIDE
     least = MinIsr(image)
 
@@ -243,9 +242,8 @@ def _partitions(
                 each = partition_object(number, partition)
                 one = PartitionCounts()
                 one.add(partition, least.of(topic.name, partition.leader))
-                name = f"{topic.name}-{number}" if several else str(number)
                 cells: list[str | Text] = [
-                    text(name, NAME if several else ""),
+                    text(f"{topic.name}-{number}", NAME),
                     Text("none", style=BAD) if one.offline else str(each["leaderId"]),
                     f"{each['leaderEpoch']}/{each['partitionEpoch']}",
                     _ids(each["replicaIds"]),
@@ -258,7 +256,7 @@ def _partitions(
     return _Shown(
         title=title, columns=[*columns, "state", *(["directories"] if wide else [])], rows=rows(),
         total=sum(len(each.partitions) for each in topics),
-        right=("leader",) if several else ("partition", "leader"),
+        right=("leader",),
         unbroken=("leader", "epochs", "directories"),
     )  # fmt: skip
 

@@ -46,7 +46,12 @@ def rendered(console: Console, renderables: Iterable[RenderableType], *, unbroke
 
     with console.capture() as capture:
         for each in renderables:
-            shown = fitting(each, console.width) if isinstance(each, Table) else each
+            shown = each
+            if isinstance(each, Table):
+                if each.title:  # rich breaks it at the width of the rows
+                    console.print(each.title, soft_wrap=True)
+                    each.title = None
+                shown = fitting(each, console.width)
             if isinstance(shown, Text) and not unbroken:
                 shown = Flow(shown)
             is_flow = isinstance(shown, Flow | Beside | Unbroken | Stacked)

@@ -183,8 +183,6 @@ class Stacked:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         table = self._table
-        if table.title:
-            yield table.title if isinstance(table.title, Text) else Text(str(table.title))
         heads = [_cell(column.header) if table.show_header else Text() for column in table.columns]
         columns = [[*column.cells] for column in table.columns]
         for row in zip(*columns, strict=True):

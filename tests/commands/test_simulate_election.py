@@ -158,8 +158,8 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     assert "DATA LOSS if 4 leads: records from offset 197 on may be committed" in told
     assert "voter 2 was not given and voter 3 has an empty log." in told
     assert "→ If the directory of voter 2 cannot be read any more:" in told
-    assert f"    kraftool simulate-election {emptied} {laggard} DATA_DIRECTORY_OF_2\n" in ran.text
-    command = f"    kraftool recover plan {emptied} {laggard} --set lost=2 --out plan.yaml\n"
+    assert f"    $ kraftool simulate-election {emptied} {laggard} DATA_DIRECTORY_OF_2\n" in ran.text
+    command = f"    $ kraftool recover plan {emptied} {laggard} --set lost=2 --out plan.yaml\n"
     assert command in ran.text
     document = run_json(kraftool, emptied, laggard)
     block = document["assessment"]
@@ -238,7 +238,7 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
     assert "→ Do not restart voter 2 or 4 now: the quorum could lose its leader." in told
     assert "→ Start 3 only once there is a leader." in told
     assert (
-        "    kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
+        "    $ kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
         " --controller-id 3 --controller-directory-id 2Z8JApBiRl-Vj1-Gz3rfbg"
     ) in ran.text.splitlines()
     assert told.count("3 is wiped: formatted again") == 1

@@ -5,8 +5,10 @@ And what it refuses before it begins.
 
 from __future__ import annotations
 
+import itertools
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -18,12 +20,14 @@ from typing import Any
 import pytest
 
 from kraftool.reports.election.read import read_case
+from kraftool.reports.findings.status import Status
 from kraftool.sim.election import parallel
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.document import simulate_election_document
 from kraftool.sim.election.parallel import Runs
-from kraftool.sim.election.report import simulate
+from kraftool.sim.election.report import simulate, with_runs, without_runs
 from kraftool.sim.election.run import ElectionRun
+from kraftool.sim.election.verdict import verdict
 
 _PATIENCE_S = 60
 
@@ -69,6 +73,7 @@ def test_no_process_is_left_when_no_more_outcomes_are_needed(
 def test_on_a_terminal_the_verdict_comes_before_the_runs_and_ctrl_c_ends_them(
     voters: list[str],
 ) -> None:
+    """What was seen until then is shown, with the number of runs that it is of."""
     controller, terminal = pty.openpty()
     command = (sys.executable, "-m", "kraftool", "simulate-election", "--runs", "100000")
     with subprocess.Popen(
@@ -80,15 +85,53 @@ def test_on_a_terminal_the_verdict_comes_before_the_runs_and_ctrl_c_ends_them(
     ) as process:
         os.close(terminal)
         text = _read_until(controller, "A leader can be elected: 2, 3 or 4.")
+        assert text.splitlines()[0].startswith("? "), "nothing is green before the runs"
         assert "of 100000 runs" not in text
         _wait(lambda: len(_children(process.pid)) == 2)
         workers = _children(process.pid)
         os.killpg(process.pid, signal.SIGINT)
+        report = " ".join(_read_until(controller, "Assumed").split())
+        while True:  # or it waits for somebody to read the rest
+            try:
+                os.read(controller, 4096)
+            except OSError:
+                break
         _, errors = process.communicate(timeout=_PATIENCE_S)
     os.close(controller)
     assert process.returncode == 130, errors.decode()
+    stopped = re.search(r"Stopped after (\d+) of 100000 runs: ", report)
+    if stopped is None:
+        assert "Stopped before the first run ended" in report
+    else:
+        assert f"By {stopped[1]} run" in report
     assert b"Traceback" not in errors
     assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
+
+
+@pytest.mark.parametrize("made", [0, 1, 7])
+def test_a_report_that_was_stopped_is_of_the_runs_that_were_made(
+    voters: list[str], made: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = read_case(voters)
+    early = without_runs(case, Conditions(), seed=5)
+    go, count = ElectionRun.go, itertools.count()
+
+    def interrupted(self: ElectionRun) -> Any:
+        if next(count) == made:
+            raise KeyboardInterrupt
+        return go(self)
+
+    monkeypatch.setattr(ElectionRun, "go", interrupted)
+    report = with_runs(early, 30, is_stoppable=True)
+    assert (report.runs, report.stopped_before) == (made, 30)
+    assert sum(report.wins.values()) == made
+    found = verdict(report)
+    assert found.status is Status.UNKNOWN, "not all was looked at"
+    told = next(detail for detail in found.details if detail.startswith("Stopped "))
+    assert (f"after {made} of 30 runs" in told) == (made > 0)
+    count = itertools.count()
+    with pytest.raises(KeyboardInterrupt):
+        with_runs(early, 30)
 
 
 def _read_until(descriptor: int, wanted: str) -> str:

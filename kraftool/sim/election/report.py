@@ -109,6 +109,8 @@ class Report:
     """Whether there would be a leader without the partitions."""
     rescue: tuple[int, ...] = ()
     """Where records would be lost: which nodes elect a leader without that, if they alone start."""
+    stopped_before: int = 0
+    """The runs that were asked for, if somebody stopped them before all were made."""
     horizon_ms: int = 0
     """How long a leader was waited for in each run."""
     given_up: int = 0
@@ -249,8 +251,13 @@ def with_runs(
     explore: int = 0,
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
+    *,
+    is_stoppable: bool = False,
 ) -> Report:
-    """Add the runs to a report without runs, and what follows from them."""
+    """Add the runs to a report without runs, and what follows from them.
+
+    If it is stoppable, Ctrl-C ends the runs, and the report is of those that were made.
+    """
     case, conditions = report.case, report.conditions
     possible = any(chance.wins for chance in report.chances)
     count = runs if possible else min(runs, _RUNS_IN_VAIN)
@@ -258,13 +265,26 @@ def with_runs(
     simulated = Runs(case, conditions, horizon)
     progress("runs", 0, count)
     first = simulated.start(report.seed, watched=True)
-    outcomes = [first.go()]
-    with closing(simulated.outcomes(range(report.seed + 1, report.seed + count), jobs)) as others:
-        for outcome in others:
-            progress("runs", len(outcomes), count)
-            outcomes.append(outcome)
-            if len(outcomes) == _RUNS_TO_DOUBT and all(each.leader is None for each in outcomes):
-                break
+    outcomes: list[Outcome] = []
+    exploration, is_stopped = None, False
+    try:
+        outcomes.append(first.go())
+        seeds = range(report.seed + 1, report.seed + count)
+        with closing(simulated.outcomes(seeds, jobs)) as others:
+            for outcome in others:
+                progress(_so_far(outcomes), len(outcomes), count)
+                outcomes.append(outcome)
+                if len(outcomes) == _RUNS_TO_DOUBT and all(
+                    each.leader is None for each in outcomes
+                ):
+                    break
+        exploration = Explorer(case, conditions, explore).go() if explore else None
+    except KeyboardInterrupt:
+        if not is_stoppable:
+            raise
+        is_stopped = True
+    if not outcomes:
+        return replace(report, stopped_before=count, horizon_ms=horizon)
     wins = Counter(each.leader for each in outcomes if each.leader is not None)
     after: tuple[Failures | None, tuple[int, ...]] = (None, ())
     if first.outcome.changes:
@@ -301,11 +321,23 @@ def with_runs(
         changes=_changes(outcomes),
         failures_after=after[0],
         voters_after=after[1],
-        exploration=Explorer(case, conditions, explore).go() if explore else None,
+        exploration=exploration,
+        stopped_before=count if is_stopped else 0,
     )
     if played.grave and not report.grave:
         return replace(played, rescue=_rescue(case, conditions, Chances(case)))
     return played
+
+
+def _so_far(outcomes: Sequence[Outcome]) -> str:
+    """Who led in how many runs up to now, for whoever waits."""
+    wins = Counter(outcome.leader for outcome in outcomes)
+    parts = [f"{leader} leads {count}" for leader, count in sorted(_known(wins).items())]
+    return ", ".join(["runs", *parts, *([f"no leader {wins[None]}"] if wins[None] else [])])
+
+
+def _known(wins: Counter[int | None]) -> dict[int, int]:
+    return {leader: count for leader, count in wins.items() if leader is not None}
 
 
 def _wins_by_pace(outcomes: Sequence[Outcome]) -> dict[StartPace, dict[int, int]]:

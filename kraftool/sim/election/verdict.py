@@ -53,23 +53,24 @@ def verdict(report: Report) -> ElectionVerdict:
         headline=headline,
         status=_status(report),
         details=(
-            *_graves(report), *_witnesses(report), *slow(report), *_doubts(report),
-            *_standing(report), *_changed(report),
+            *_graves(report), *_stopped(report), *_witnesses(report), *slow(report),
+            *_doubts(report), *_standing(report), *_changed(report),
         ),
         next_steps=tuple(next_steps(report)),
     )  # fmt: skip
 
 
 def _status(report: Report) -> Status:
-    """Return GOOD only if a failure is tolerated, every run had a leader, and every voter's
-    directory was given."""
+    """Return GOOD only if a failure is tolerated, all runs were made and had a leader, and every
+    voter's directory was given."""
     if not report.is_fine:
         return Status.BAD
     if report.is_last_majority or report.without_leader or report.given_up or report.broken:
         return Status.WARN
     unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
     severities = [finding.severity for finding in report.case.findings]
-    return overall_status(severities, is_complete=not unknown)
+    are_all_made = bool(report.runs) and not report.stopped_before
+    return overall_status(severities, is_complete=are_all_made and not unknown)
 
 
 # --- with a leader ----------------------------------------------------------------------------
@@ -110,6 +111,20 @@ def _danger(report: Report) -> str:
         return ""
     is_sure = set(report.leaders) <= {loss.leader for loss in report.grave}
     return "Records are lost. " if is_sure else "Records may be lost. "
+
+
+def _stopped(report: Report) -> Iterable[str]:
+    if not report.stopped_before:
+        return
+    if report.runs == report.stopped_before:
+        yield "Stopped while exploring: what was found until then is not shown."
+    elif report.runs:
+        yield (
+            f"Stopped after {report.runs} of {many(report.stopped_before, 'run')}: what is said of"
+            " runs is said of these."
+        )
+    else:
+        yield "Stopped before the first run ended: how likely each leader is, is not known."
 
 
 def _witnesses(report: Report) -> Iterable[str]:

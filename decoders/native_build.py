@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "e9279e4a37277035"
+BUILD_ID = "44957dd8bd7c5907"

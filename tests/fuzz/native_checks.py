@@ -8,6 +8,7 @@ Owns the comparison, and counts what the native module accepted: only there can 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
 from collections.abc import Iterator
 from itertools import islice
@@ -176,9 +177,11 @@ def run(seed: int, cases: int) -> tuple[int, int]:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cases", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--seed", default="1", help="a number, or new")
     chosen = parser.parse_args()
-    batches, taken = run(chosen.seed, chosen.cases)
+    seed = secrets.randbits(32) if chosen.seed == "new" else int(chosen.seed)
+    print(f"seed {seed}", flush=True)
+    batches, taken = run(seed, chosen.cases)
     print(f"{chosen.cases} logs, {batches} items, {taken} batches taken by the native module")
     return 0
 

@@ -159,6 +159,9 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
 }
 
 fn kind(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Kind> {
+    if depth > DEEPEST {
+        return Err(NotPlain);
+    }
     Ok(match cursor.byte()? {
         b'?' => Kind::Bool,
         b'b' => Kind::Int8,
@@ -171,13 +174,13 @@ fn kind(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Kind> {
         b'u' => Kind::Uuid,
         b't' => Kind::Text,
         b'x' => Kind::Bytes,
-        b'[' => match kind(cursor, doubled, depth)? {
+        b'[' => match kind(cursor, doubled, depth + 1)? {
             // An array of arrays is in no catalogue.
             Kind::Array(_) | Kind::Guarded(_) | Kind::Masked(_) => return Err(NotPlain),
             element => Kind::Array(Box::new(element)),
         },
         b'{' => Kind::Struct(Box::new(structure(cursor, doubled, depth + 1)?)),
-        b'm' => match kind(cursor, doubled, depth)? {
+        b'm' => match kind(cursor, doubled, depth + 1)? {
             hidden @ (Kind::Text | Kind::Bytes) => Kind::Masked(Box::new(hidden)),
             _ => return Err(NotPlain),
         },

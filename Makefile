@@ -31,7 +31,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check crates pure lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest native package wheel clean
+.PHONY: help demo quick test test-minutes check crates pure lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-native bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest native package wheel clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -161,6 +161,9 @@ bench-changes: $(VENV)/.installed-dev  ## an append for many fetches, a commit t
 
 bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-log, memory, skew, audit
 	$(BIN)/python tests/bench/pipeline.py
+
+bench-native: $(VENV)/.installed-dev  ## the native module by itself, and beside kafka-dump-log; into tests/bench/RESULTS.md
+	$(BIN)/python tests/bench/native.py --write
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "44957dd8bd7c5907"
+BUILD_ID = "cf18340662c2c2c5"

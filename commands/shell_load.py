@@ -15,6 +15,7 @@ from kraftool.commands.output import Output, printable
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.logs.processes import quickly
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.storage.paths import Location
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 def load(to: Output, where: str | Location, at: int | None) -> LoadedState:
     """Load an image and tell what it is. What is damaged is told, and shown without."""
-    with _Bars(to) as bars:
+    with quickly(), _Bars(to) as bars:
         state = load_state(where, at=at, progress=bars.reached)
     for finding in state.findings:
         place = finding.where()

@@ -83,5 +83,8 @@ class Values:
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""
 
-    def read(self, batch: bytes) -> list[tuple[str, dict[str, Any]]] | int:
-        """The name and the value of each record of a sound batch, or the reason for having none."""
+    def read(
+        self, batch: bytes, at: int, index: int
+    ) -> tuple[list[tuple[str, dict[str, Any]]], int] | int:
+        """The names and values of the next records of a sound batch, and where the one behind them
+        begins; or the reason for having none. `at` is where the record of this index begins."""

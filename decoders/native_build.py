@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "7199d98f35f18232"
+BUILD_ID = "cf18340662c2c2c5"

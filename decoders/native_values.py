@@ -5,6 +5,8 @@ The values are those of `codec.decode`. Owns nothing else: what is not plain has
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.codec import Value
@@ -19,15 +21,20 @@ class NativeValues:
 
         self._values = Values()
 
-    def read(self, batch: RecordBatch) -> list[tuple[str, Value]] | None:
-        """The name and the value of each record of a sound batch; None if Python has to read it."""
-        while True:
-            read = self._values.read(batch.data)
-            if isinstance(read, list):
-                return read
-            if read < 0:
-                return None
-            self._learn(read >> 8, read & 0xFF)
+    def read(self, batch: RecordBatch) -> Iterator[list[tuple[str, Value]]]:
+        """The names and values of a sound batch's records, so many at a time. It ends before the
+        first record that is not plain: from there on Python has to read the batch."""
+        at = index = 0
+        while index < batch.header.record_count:
+            read = self._values.read(batch.data, at, index)
+            if isinstance(read, int):
+                if read < 0:
+                    return
+                self._learn(read >> 8, read & 0xFF)
+                continue
+            values, at = read
+            index += len(values)
+            yield values
 
     def _learn(self, api_key: int, version: int) -> None:
         message = schema.metadata_record(api_key)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
+from itertools import islice
 from typing import Any
 
 from kraftool.decoders.batch import Record, RecordBatch
@@ -92,13 +93,13 @@ class Replay:
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
         end = batch.last_offset + 1
+        plain = 0
         if start <= batch.base_offset and (below is None or below >= end):
-            values = self._plain_values(batch, snapshot)
-            if values is not None:
-                self._values_of(file, batch, values, snapshot)
+            plain = self._plain(file, batch, snapshot)
+            if plain and plain == header.record_count:
                 return self._end(batch, end)
         try:
-            for record in batch.shared_records():
+            for record in islice(batch.shared_records(), plain, None):
                 if record.offset < start:
                     continue
                 if below is not None and record.offset >= below:
@@ -112,32 +113,26 @@ class Replay:
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
         return self._end(batch, end if below is None else min(end, below))
 
-    def _plain_values(
-        self, batch: RecordBatch, snapshot: bool
-    ) -> list[tuple[str, dict[str, Any]]] | None:
-        """The names and values of a plain batch's records; None if Python has to decode it."""
+    def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
+        """Replay the first records of a batch, as far as they can be decoded natively. They have
+        the offsets of their places in the batch. Returns how many there were."""
         if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
-            return None
-        return self._native.read(batch)
-
-    def _values_of(
-        self,
-        file: str,
-        batch: RecordBatch,
-        values: list[tuple[str, dict[str, Any]]],
-        snapshot: bool,
-    ) -> None:
-        """Replay all records of a plain batch: their offsets follow on each other."""
-        self.records += len(values)
+            return 0
         replay = self.loader.replay
-        for offset, (name, value) in enumerate(values, batch.base_offset):
-            try:
-                if snapshot and name in TRANSACTION_RECORDS:
-                    raise ReplayError(f"{name} in a snapshot")
-                replay(offset, name, value)
-            except ReplayError as error:
-                record = next(each for each in batch.shared_records() if each.offset == offset)
-                self._misfit(file, batch, record, name, error, snapshot)
+        offset = batch.base_offset
+        for values in self._native.read(batch):
+            for name, value in values:
+                try:
+                    if snapshot and name in TRANSACTION_RECORDS:
+                        raise ReplayError(f"{name} in a snapshot")
+                    replay(offset, name, value)
+                except ReplayError as error:
+                    record = next(each for each in batch.shared_records() if each.offset == offset)
+                    self._misfit(file, batch, record, name, error, snapshot)
+                offset += 1
+        plain = offset - batch.base_offset
+        self.records += plain
+        return plain
 
     def _misfit(
         self,

@@ -15,6 +15,9 @@ use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 /// Texts of uuids that are kept: few uuids fill a log.
 const MOST_TEXTS: usize = 100_000;
 
+/// Records of a batch that are in memory at a time.
+const MOST_AT_ONCE: u32 = 1024;
+
 /// Why a batch has no values: it is not plain, or Python raised.
 enum Fault {
     NotPlain,
@@ -116,10 +119,18 @@ impl Values {
         self.known.insert((api_key, version), None);
     }
 
-    /// The name and the value of each record of a sound batch; an int is the reason for having none.
-    fn read<'py>(&mut self, py: Python<'py>, batch: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-        match self.values(py, batch) {
-            Ok(Ok(values)) => Ok(values.into_any()),
+    /// The names and values of the next records of a sound batch, and where the one behind them
+    /// begins. `at` is where the record of this index begins, 0 for the first. An int is the reason
+    /// for having none.
+    fn read<'py>(
+        &mut self,
+        py: Python<'py>,
+        batch: &[u8],
+        at: usize,
+        index: u32,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        match self.values(py, batch, at, index) {
+            Ok(Ok(values)) => Ok(values.into_pyobject(py)?.into_any()),
             Ok(Err(reason)) => Ok(reason.into_pyobject(py)?.into_any()),
             Err(error) => Err(error),
         }
@@ -131,14 +142,18 @@ impl Values {
         &mut self,
         py: Python<'py>,
         batch: &[u8],
-    ) -> PyResult<Result<Bound<'py, PyList>, i32>> {
+        at: usize,
+        index: u32,
+    ) -> PyResult<Result<(Bound<'py, PyList>, usize), i32>> {
         let Ok(header) = Header::read(batch, 0) else { return Ok(Err(crate::NOT_PLAIN)) };
         if !header.is_plain() || header.size != batch.len() {
             return Ok(Err(crate::NOT_PLAIN));
         }
-        let mut records = Records::new(batch);
+        let count = header.record_count as u32;
+        let stop = count.min(index.saturating_add(MOST_AT_ONCE));
+        let mut records = Records::resume(batch, at, index);
         let values = PyList::empty(py);
-        for _ in 0..header.record_count {
+        for _ in index..stop {
             let Ok(record) = records.next_record() else { return Ok(Err(crate::NOT_PLAIN)) };
             let Some(&[FRAME_VERSION, api_key, version]) = record.value.first_chunk::<3>() else {
                 return Ok(Err(crate::NOT_PLAIN));
@@ -160,7 +175,8 @@ impl Values {
                 Err(Fault::Python(error)) => return Err(error),
             }
         }
-        Ok(if records.is_at_end() { Ok(values) } else { Err(crate::NOT_PLAIN) })
+        let is_whole = stop < count || records.is_at_end();
+        Ok(if is_whole { Ok((values, records.at())) } else { Err(crate::NOT_PLAIN) })
     }
 }
 

@@ -128,6 +128,16 @@ impl<'a> Records<'a> {
         Records { batch, cursor: Cursor::new(batch, HEADER_SIZE), index: 0 }
     }
 
+    /// The records from the one on that begins at a position and has this index.
+    pub fn resume(batch: &'a [u8], at: usize, index: u32) -> Self {
+        Records { batch, cursor: Cursor::new(batch, at.max(HEADER_SIZE)), index }
+    }
+
+    /// Where the next record begins.
+    pub fn at(&self) -> usize {
+        self.cursor.at
+    }
+
     pub fn next_record(&mut self) -> Plain<Record<'a>> {
         let position = self.cursor.at;
         let size = self.cursor.size()?;

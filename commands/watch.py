@@ -23,6 +23,7 @@ class Theme(StrEnum):
 
     DARK = "dark"
     LIGHT = "light"
+    HIGH_CONTRAST = "high-contrast"
     COLOUR_BLIND = "colour-blind"
     NO_COLOUR = "no-colour"
 
@@ -44,7 +45,8 @@ def watch(
         str, typer.Option("--view", metavar="NAME", help="The view to begin with, as quorum.")
     ] = "",
     theme: Annotated[
-        Theme | None, typer.Option("--theme", help="Colours; NO_COLOR takes them away.")
+        Theme | None,
+        typer.Option("--theme", help="Colours; t changes them. NO_COLOR removes them."),
     ] = None,
     once: Annotated[
         bool, typer.Option("--once", help="Print the quorum as it is now, and end.")

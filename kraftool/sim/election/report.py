@@ -249,8 +249,10 @@ def with_runs(
     explore: int = 0,
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
+    partly: Callable[[Callable[[], Report]], None] = lambda so_far: None,
 ) -> Report:
-    """Add the runs to a report without runs, and what follows from them."""
+    """Add the runs to a report without runs, and what follows from them. `partly` is called after
+    each run: what it gets makes the report of the runs so far."""
     case, conditions = report.case, report.conditions
     possible = any(chance.wins for chance in report.chances)
     count = runs if possible else min(runs, _RUNS_IN_VAIN)
@@ -262,14 +264,30 @@ def with_runs(
     with closing(simulated.outcomes(range(report.seed + 1, report.seed + count), jobs)) as others:
         for outcome in others:
             progress("runs", len(outcomes), count)
+            partly(lambda: _with_outcomes(report, outcomes, first, horizon))
             outcomes.append(outcome)
             if len(outcomes) == _RUNS_TO_DOUBT and all(each.leader is None for each in outcomes):
                 break
-    wins = Counter(each.leader for each in outcomes if each.leader is not None)
     after: tuple[Failures | None, tuple[int, ...]] = (None, ())
     if first.outcome.changes:
         after = _afterwards(case, conditions, first)
     played = replace(
+        _with_outcomes(report, outcomes, first, horizon),
+        failures_after=after[0],
+        voters_after=after[1],
+        exploration=Explorer(case, conditions, explore).go() if explore else None,
+    )
+    if played.grave and not report.grave:
+        return replace(played, rescue=_rescue(case, conditions, Chances(case)))
+    return played
+
+
+def _with_outcomes(
+    report: Report, outcomes: Sequence[Outcome], first: ElectionRun, horizon: int
+) -> Report:
+    """The report with what these runs showed."""
+    wins = Counter(each.leader for each in outcomes if each.leader is not None)
+    return replace(
         report,
         runs=len(outcomes),
         wins=dict(sorted(wins.items())),
@@ -299,13 +317,7 @@ def with_runs(
         horizon_ms=horizon,
         given_up=sum(each.is_given_up for each in outcomes),
         changes=_changes(outcomes),
-        failures_after=after[0],
-        voters_after=after[1],
-        exploration=Explorer(case, conditions, explore).go() if explore else None,
     )
-    if played.grave and not report.grave:
-        return replace(played, rescue=_rescue(case, conditions, Chances(case)))
-    return played
 
 
 def _wins_by_pace(outcomes: Sequence[Outcome]) -> dict[StartPace, dict[int, int]]:

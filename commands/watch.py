@@ -23,6 +23,7 @@ class Theme(StrEnum):
 
     DARK = "dark"
     LIGHT = "light"
+    HIGH_CONTRAST = "high-contrast"
     COLOUR_BLIND = "colour-blind"
     NO_COLOUR = "no-colour"
 
@@ -44,7 +45,8 @@ def watch(
         str, typer.Option("--view", metavar="NAME", help="View to open first, such as quorum.")
     ] = "",
     theme: Annotated[
-        Theme | None, typer.Option("--theme", help="Colour theme. NO_COLOR switches colours off.")
+        Theme | None,
+        typer.Option("--theme", help="Colour theme; t changes it. NO_COLOR switches colours off."),
     ] = None,
     once: Annotated[
         bool, typer.Option("--once", help="Print the quorum as it is now, and exit.")

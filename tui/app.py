@@ -1,6 +1,6 @@
 """The dashboard: pictures come in, one view of several is seen, and keys do what the footer says.
 
-Owns switching, themes, searching, copying, exporting and what is remembered. It polls nothing
+Owns switching, themes, searching, copying, exporting and which view is remembered. It polls nothing
 itself: a watcher gives it pictures. Nothing here, nor in any view, parses bytes or opens sockets.
 """
 
@@ -25,7 +25,7 @@ from kraftool.tui.frame import PictureSource, WatchFrame
 from kraftool.tui.headline import headline
 from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, THEMES
 from kraftool.tui.view import View
-from kraftool.tui.views import VIEWS, named
+from kraftool.tui.views import VIEWS, ViewEntry, named
 from kraftool.watching.export import Memory, json_text, write_new
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
@@ -46,7 +46,7 @@ class WatchApp(WatchFrame):
         Binding("r", "look_now", "Refresh", show=False),
         Binding("y", "copy", "Copy"),
         Binding("e", "export", "Export"),
-        Binding("t", "next_theme", "Theme"),
+        Binding("t", "next_theme", "Theme", show=False),
         Binding("right_square_bracket", "next_view(1)", "Next view", show=False, key_display="]"),
         Binding("left_square_bracket", "next_view(-1)", "View before", show=False, key_display="["),
         *(
@@ -80,7 +80,7 @@ class WatchApp(WatchFrame):
         )
         for each in THEMES:
             self.register_theme(each)
-        wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme or kept.get("theme", "")
+        wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme
         self.theme = wanted if wanted in NAMES else DARK
         self._search = ""
 
@@ -146,13 +146,23 @@ class WatchApp(WatchFrame):
             return
         switcher = self.query_one("#views", ContentSwitcher)
         if not switcher.query(f"#{name}"):
-            await switcher.mount(registered.load()(id=name))
+            await switcher.mount((await self._loaded(registered))(id=name))
         switcher.current = name
         self.query_one(ViewTabs).activate(name)
         self._show()
         if (seen := self.seen) is not None:
             seen.first_focus()
         self._remember()
+
+    async def _loaded(self, view: ViewEntry) -> type[View]:
+        """Return the view's class. The first time takes a while, in which the screen goes on."""
+        if view.is_loaded:
+            return view.load()
+        self.tell(f"opening {view.title} …")
+        try:
+            return await asyncio.to_thread(view.load)
+        finally:
+            self.tell("")
 
     async def action_next_view(self, step: int) -> None:
         names = [view.name for view in VIEWS]
@@ -175,14 +185,13 @@ class WatchApp(WatchFrame):
 
     def action_next_theme(self) -> None:
         self.theme = NAMES[(NAMES.index(self.theme) + 1) % len(NAMES)]
-        self.tell(f"theme {self.theme.removeprefix('kraftool-')}")
-        self._remember()
+        name = self.theme.removeprefix("kraftool-")
+        self.tell(f"theme {name}; --theme {name} begins with it")
 
     def _remember(self) -> None:
         if self._memory is not None:
             seen = self.seen
-            words = {"view": (seen.id if seen is not None else "") or "", "theme": self.theme}
-            self._memory.write(words)
+            self._memory.write({"view": (seen.id if seen is not None else "") or ""})
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """What the command palette offers."""
@@ -239,7 +248,17 @@ class WatchApp(WatchFrame):
             self.copy_to_clipboard(text)
             self.tell("copied")
         else:
-            self.tell("there is nothing to copy here")
+            self.tell("this view has nothing to copy")
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """From a browser nothing is exported, so that the footer does not offer it."""
+        return not (action == "export" and self.is_served)
+
+    def action_press(self, key: str) -> None:
+        """Do what a key does: the help's lines are clicked for it."""
+        if isinstance(self.screen, Help):
+            self.pop_screen()
+        self.call_later(self.simulate_key, key)
 
     def action_help(self) -> None:
         self.push_screen(Help(self.seen))
@@ -247,7 +266,7 @@ class WatchApp(WatchFrame):
     def action_export(self) -> None:
         seen = self.seen
         if self.is_served:
-            self.tell("from a browser nothing is written to this machine", is_bad=True)
+            self.tell("a browser cannot write to this machine", is_bad=True)
         elif seen is not None and self.picture is not None:
             at = utc(self.picture.at_ms, "%Y%m%dT%H%M%SZ")
             self.push_screen(Export(f"kraftool-{seen.id}-{at}"), self._export)

@@ -15,6 +15,7 @@ from textual.containers import VerticalScroll
 from textual.timer import Timer
 from textual.widgets import Static
 
+from kraftool.reports.text.words import duration
 from kraftool.tui.frame import frame_of
 from kraftool.watching.task import Task
 
@@ -52,7 +53,7 @@ class Details(VerticalScroll):
 
 
 class Working(Static):
-    """A line on a task that runs: what it does, and how far it is. Nothing while none runs."""
+    """A line on a task that runs: its phase, how far it is, and for how long. Else nothing."""
 
     DEFAULT_CSS = """
     Working { height: 1; padding: 0 1; display: none; text-wrap: nowrap; }
@@ -62,14 +63,15 @@ class Working(Static):
         super().__init__(id=id)
         self._task_seen: Task | None = None
         self._what = ""
+        self._can_stop = True
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
         self._timer = self.set_interval(_EVERY_S, self._draw, pause=True)
 
-    def follow(self, task: Task | None, what: str = "") -> None:
-        """Tell of this task from now on; of none with None."""
-        self._task_seen, self._what = task, what
+    def follow(self, task: Task | None, what: str = "", *, can_stop: bool = True) -> None:
+        """Show this task from now on, or no task."""
+        self._task_seen, self._what, self._can_stop = task, what, can_stop
         self.display = task is not None
         if self._timer is not None:
             if task is None:
@@ -86,7 +88,7 @@ class Working(Static):
         share = task.share
         told = f"{self._what}: {task.label}" if self._what else task.label
         line = palette.text(told, "key").append("  ")
-        rest = "   x stops it"
+        rest = f"  {_elapsed(task.elapsed_s)}" + ("   x stops it" if self._can_stop else "")
         if share is not None:
             width = min(max(self.size.width - line.cell_len - len(rest) - 8, 4), _BAR)
             done = round(share * width)
@@ -94,6 +96,10 @@ class Working(Static):
             line.append("░" * (width - done), style=palette.quiet).append(f" {share:4.0%}")
         line.append(rest, style=palette.quiet)
         self.update(line)
+
+
+def _elapsed(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds < 60 else duration(int(seconds * 1000))
 
 
 def _palette(widget: Widget) -> Palette:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 from textual.app import ComposeResult
@@ -22,18 +23,22 @@ if TYPE_CHECKING:
     from kraftool.tui.view import View
 
 _KEYS = (
-    ("1 … 8, [ ]", "another view; a click on its tab does it too"),
-    ("j k g G  ^d ^u", "down, up, top, bottom, half a page, as the arrow keys do"),
-    ("/ n N", "search this view, to the next, to the one before"),
-    ("p", "stop the picture to read it; watching goes on"),
-    ("r", "look now, without waiting"),
-    ("y", "copy the row under the cursor to the terminal's clipboard"),
-    ("e", "export this view as JSON, CSV or SVG"),
-    ("t", "the next theme: dark, light, colour-blind, no colour"),
-    ("^p", "command palette: everything by name"),
-    ("tab", "the next part of the view"),
-    ("? q", "this help, quit"),
+    ("1 … 8, [ ]", "", "another view; a click on its tab does it too"),
+    ("j k g G  ^d ^u", "", "down, up, top, bottom, half a page, as the arrow keys do"),
+    ("/", "slash", "search this view"),
+    ("n", "n", "the next place that has it"),
+    ("N", "N", "the place before that has it"),
+    ("p", "p", "stop the picture to read it; watching goes on"),
+    ("r", "r", "look now, without waiting"),
+    ("y", "y", "copy the row under the cursor to the terminal's clipboard"),
+    ("e", "e", "export this view as JSON, CSV or SVG"),
+    ("t", "t", "the next theme: dark, light, high contrast, colour-blind, no colour"),
+    ("^p", "ctrl+p", "command palette: everything by name"),
+    ("tab", "tab", "the next part of the view"),
+    ("?", "question_mark", "this help"),
+    ("q", "q", "quit"),
 )
+"""How a key is written, its name where a click on its line presses it, and what it does."""
 
 
 class Help(ModalScreen[None]):
@@ -62,24 +67,29 @@ class Help(ModalScreen[None]):
         table.add_column(no_wrap=True)
         table.add_column()
 
-        def part(words: str) -> None:
-            table.add_row(Text(words, style=palette.name), Text(""))
+        def part(words: str, more: str = "") -> None:
+            table.add_row(Text(words, style=palette.name), Text(more, style=palette.quiet))
+
+        def line(shown: str, key: str, words: str) -> None:
+            # A click does what the key does.
+            click = Style(meta={"@click": f"app.press({key!r})"}) if key else Style()
+            table.add_row(Text(shown, style=palette.key + click), Text(words, style=click))
 
         if self._view is not None:
             part(self._view.TITLE)
             table.add_row(Text(""), Text(self._view.ABOUT, style=palette.quiet))
             for binding in self._view.BINDINGS:
                 if isinstance(binding, Binding) and binding.description:
-                    key = binding.key_display or binding.key
-                    table.add_row(Text(key, style=palette.key), Text(binding.description))
+                    name = binding.key.partition(",")[0]
+                    line(binding.key_display or name, name, binding.description)
             table.add_row(Text(""), Text(""))
-        part("Everywhere")
-        for key, words in _KEYS:
-            table.add_row(Text(key, style=palette.key), Text(words))
+        part("Everywhere", "press the key, or click its line here")
+        for shown, key, words in _KEYS:
+            line(shown, key, words)
         table.add_row(Text(""), Text(""))
         part("Views")
         for number, view in enumerate(VIEWS, 1):
-            table.add_row(Text(str(number), style=palette.key), Text(view.title))
+            line(str(number), str(number), view.title)
         return table
 
 
@@ -103,4 +113,4 @@ class Export(ModalScreen[str | None]):
         if path.endswith((".json", ".csv", ".svg")):
             self.dismiss(path)
         else:
-            self.query_one("#why", Static).update("its name ends in .json, .csv or .svg")
+            self.query_one("#why", Static).update("the name must end in .json, .csv or .svg")

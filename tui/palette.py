@@ -1,4 +1,4 @@
-"""Colours by meaning, in four themes: dark, light, one for the colour-blind, one without colour.
+"""Colours by meaning, in five themes: dark, light, high contrast, colour-blind, without colour.
 
 Owns the themes and the styles of text. A screen says what a text means (`bad`), never a colour; and
 no meaning is told by colour alone.
@@ -53,13 +53,14 @@ def _palette(
     )
 
 
-DARK, LIGHT, COLOUR_BLIND, NO_COLOUR = (
+DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR = (
     "kraftool-dark",
     "kraftool-light",
+    "kraftool-high-contrast",
     "kraftool-colour-blind",
     "kraftool-no-colour",
 )
-NAMES = (DARK, LIGHT, COLOUR_BLIND, NO_COLOUR)
+NAMES = (DARK, LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR)
 
 PALETTES = {
     DARK: _palette(
@@ -69,6 +70,10 @@ PALETTES = {
     LIGHT: _palette(
         quiet="#5c6370", good="#1a7f37", warn="#8a5a00", bad="bold #c01c28", key="#0550ae",
         mark="bold #1f2328 on #ffdf80", line="#0550ae",
+    ),
+    HIGH_CONTRAST: _palette(  # each at least 7:1 on black
+        quiet="#c8c8c8", good="bold #5cff5c", warn="bold #ffd700", bad="bold #ff9a9a",
+        key="#7fdfff", mark="bold #000000 on #ffff00", line="#7fdfff",
     ),
     COLOUR_BLIND: _palette(  # Okabe and Ito's colours; blue for good, orange and vermilion for bad
         quiet="#9aa4b2", good="#56b4e9", warn="#e69f00", bad="bold #ff8c42", key="#f0e442",
@@ -90,6 +95,11 @@ THEMES = (
         name=LIGHT, primary="#0550ae", secondary="#1a7f37", accent="#0550ae", success="#1a7f37",
         warning="#8a5a00", error="#c01c28", foreground="#1f2328", background="#fbfbfa",
         surface="#f1f2f4", panel="#e2e5ea", dark=False,
+    ),
+    Theme(
+        name=HIGH_CONTRAST, primary="#7fdfff", secondary="#5cff5c", accent="#7fdfff",
+        success="#5cff5c", warning="#ffd700", error="#ff9a9a", foreground="#ffffff",
+        background="#000000", surface="#000000", panel="#303030", dark=True,
     ),
     Theme(
         name=COLOUR_BLIND, primary="#56b4e9", secondary="#f0e442", accent="#56b4e9",

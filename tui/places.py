@@ -17,6 +17,7 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.places import is_live, place_names
 from kraftool.watching.result import Failed, attempt
 from kraftool.watching.staleness import CURRENT, Currency, currency, newest_directory
+from kraftool.watching.task import Task
 
 _AGAIN_S = 3.0
 """After so long, what could not be opened is tried again."""
@@ -97,12 +98,16 @@ class PlaceView(TaskView):
         if not self.place or self._is_opening or time.monotonic() < self._not_before:
             return
         self._is_opening = True
+        task = Task()
+        task.begin("fetching the leader's log" if self.is_live else "opening the log")
+        self.opening(task)
         number = self._number
         view = picture.view if picture is not None else None
 
         def done(result: tuple[T | Failed]) -> None:
             opened = result[0]
             self._is_opening = False
+            self.opening(None)
             if isinstance(opened, Failed):
                 self._not_before = time.monotonic() + _AGAIN_S
             elif number != self._number or not self.is_attached:

@@ -21,13 +21,27 @@ class TaskView(View):
 
     _work_task: Task | None = None
 
-    def begin(self, what: str, function: Callable[[Task], T], then: Callable[[T], None]) -> None:
-        """Run a task in the place of the one before; `then` gets its result, if nobody stops it.
+    def begin(
+        self,
+        what: str,
+        function: Callable[[Task], T],
+        then: Callable[[T], None],
+        partly: Callable[[T], None] | None = None,
+    ) -> None:
+        """Run a task in the place of the one before; `then` gets its result, if nobody stops it,
+        and `partly` what is known before.
 
         What goes wrong is told at the bottom. `what` stands before the words on its progress.
         """
         self.stop()
         task = self._work_task = Task()
+
+        def show(result: T) -> None:
+            if partly is not None and not task.is_stopped:
+                partly(result)
+
+        if partly is not None:
+            task.take_partial = lambda result: self.app.call_from_thread(show, result)
 
         def run() -> tuple[T] | None:
             try:
@@ -49,6 +63,11 @@ class TaskView(View):
             self._work_task = None
             self.query_one(Working).follow(None)
 
+    def opening(self, task: Task | None, what: str = "") -> None:
+        """Show a task that cannot be stopped, unless one runs that can; None: it is over."""
+        if self._work_task is None:
+            self.query_one(Working).follow(task, what, can_stop=False)
+
     @property
     def is_working(self) -> bool:
         return self._work_task is not None
@@ -63,7 +82,7 @@ class TaskView(View):
         return True
 
     def action_stop(self) -> None:
-        self.watch_app.tell("stopped" if self.stop() else "nothing is being done here")
+        self.watch_app.tell("stopped" if self.stop() else "this view has no work to stop")
 
     def on_unmount(self) -> None:
         """A program that ends must not wait for a thread that reads on."""

@@ -6,6 +6,7 @@ some bring much with them.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -21,8 +22,17 @@ class ViewEntry:
     module: str
     cls: str
 
+    @property
+    def _path(self) -> str:
+        return f"kraftool.tui.screens.{self.module}"
+
+    @property
+    def is_loaded(self) -> bool:
+        """True if its module was imported before."""
+        return self._path in sys.modules
+
     def load(self) -> type[View]:
-        found: object = getattr(import_module(f"kraftool.tui.screens.{self.module}"), self.cls)
+        found: object = getattr(import_module(self._path), self.cls)
         assert isinstance(found, type), f"{self.cls} is no class"
         assert issubclass(found, View), f"{self.cls} is no View"
         return found

@@ -20,7 +20,7 @@ _13 = ('error', 'warning', 'info')
 _14 = ('table', 'json', 'jsonl')
 _15 = ('4.4', '4.4-IV2', '4.4-IV1', '4.4-IV0', '4.3', '4.3-IV0', '4.2', '4.2-IV1', '4.2-IV0', '4.1', '4.1-IV1', '4.1-IV0', '4.0', '4.0-IV3', '4.0-IV2', '4.0-IV1', '4.0-IV0', '3.9', '3.9-IV0', '3.8', '3.8-IV0', '3.7', '3.7-IV4', '3.7-IV3', '3.7-IV2', '3.7-IV1', '3.7-IV0', '3.6', '3.6-IV2', '3.6-IV1', '3.6-IV0', '3.5', '3.5-IV2', '3.5-IV1', '3.5-IV0', '3.4', '3.4-IV0', '3.3', '3.3-IV3')
 _16 = ('quorum', 'log', 'state', 'timeline', 'files', 'health', 'voters', 'what_if')
-_17 = ('dark', 'light', 'colour-blind', 'no-colour')
+_17 = ('dark', 'light', 'high-contrast', 'colour-blind', 'no-colour')
 _18 = ('table', 'json')
 _19 = ('append', 'snapshot-jump', 'static-properties')
 _20 = ('yaml', 'json')
@@ -232,7 +232,7 @@ COMMANDS = {
         (('--timeout',), 'Seconds to wait for a node.', (), False),
         (('--interval',), 'Polling interval.', (), False),
         (('--view',), 'View to open first, such as quorum.', _16, False),
-        (('--theme',), 'Colour theme. NO_COLOR switches colours off.', _17, False),
+        (('--theme',), 'Colour theme; t changes it. NO_COLOR switches colours off.', _17, False),
         (('--once',), 'Print the quorum as it is now, and exit.', None, False),
         (('--serve',), 'Show it in a browser on this machine. 0 uses any free port.', (), False),
         (('-o', '--output'), 'Output format.', _1, False),

@@ -37,7 +37,8 @@ _LOOK_S = 0.1
 
 
 def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
-    """The result of `function(*arguments, task)`, worked out by another process.
+    """The result of `function(*arguments, task)`, worked out by another process. What it hands to
+    `task.partial` comes here before.
 
     Raises KraftoolError in the words of the one that it raised, and StoppedError once the task is
     stopped; the process is gone then, whatever it was doing. All but the task has to be picklable.
@@ -89,6 +90,8 @@ def _listen(stream: IO[bytes], task: Task) -> Any:
             ) from None
         if kind == "progress":
             task.set(*told)
+        elif kind == "partial":
+            task.partial(told)
         elif kind == "failed":
             raise told
         else:
@@ -121,6 +124,10 @@ class _Telling(Task):
         super().__init__()
         self._out = out
         self._told_s = 0.0
+
+    def partial(self, result: object) -> None:
+        self._out.write(pickle.dumps(("partial", result)))
+        self._out.flush()
 
     def set(self, label: str, done: int, total: int | None) -> None:
         is_new = label != self.label

@@ -86,7 +86,7 @@ class DirectoryWatch:
             name = write_segment_name(damaged.base_offset, ".log")
             problems.append(f"{name} is damaged from position {damaged.damaged_at} on")
         if not entries and not problems:
-            problems.append("there is nothing of Kafka's in it")
+            problems.append("it has no file of Kafka")
         return DirectoryLook(
             path=self.path,
             at_ms=at_ms,

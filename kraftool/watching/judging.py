@@ -67,7 +67,7 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
     """How many of the voters that keep up may fail, and commits still go on."""
     count, majority = len(voters.now), voters.majority
     if view is None:
-        return Tolerance(failures=None, reason="directories do not tell who is up")
+        return Tolerance(failures=None, reason="directories do not show which nodes run")
     if view.quorum is None:
         return _without_leader(view, voters)
     ids = keeping_up(view.quorum)
@@ -87,7 +87,9 @@ def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
 
 def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
     if not voters.now:
-        return Tolerance(failures=None, reason="no node leads, and only a leader tells who votes")
+        return Tolerance(
+            failures=None, reason="no node leads, and only a leader reports the voters"
+        )
     reached = {answer.node_id for answer in view.reached}
     up = [each for each in voters.now if each.id in reached]
     said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
@@ -216,7 +218,7 @@ def _live(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[S
         told = "; ".join(
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
         )
-        yield _error(f"These nodes are not of one cluster: {told}.")
+        yield _error(f"These nodes are of different clusters: {told}.")
     if len(view.leaders) > 1:
         told = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
         same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
@@ -224,8 +226,8 @@ def _live(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[S
             yield _error(f"Two nodes lead one epoch, which must never be: {told}.")
         else:
             yield _warning(
-                f"Two nodes say that they lead: {told}. The newer epoch counts; the other one"
-                " will learn of it."
+                f"Two nodes report that they lead: {told}. The newer epoch counts; the other node"
+                " resigns when it learns of it."
             )
     yield from _other_opinions(view)
     for node in view.nodes:
@@ -394,7 +396,7 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
                 for look in (one, other)
                 if look.voters is not None
             )
-            yield _warning(f"They name other voters: {told}.")
+            yield _warning(f"The directories have different voters: {told}.")
 
 
 # --- words ------------------------------------------------------------------------------------

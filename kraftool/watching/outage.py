@@ -7,7 +7,8 @@ and the verdict are `sim/election/`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.client.model import QuorumView
@@ -32,12 +33,14 @@ from kraftool.reports.election.read import (
 )
 from kraftool.reports.text.words import listed
 from kraftool.sim.election.conditions import Conditions, partition
-from kraftool.sim.election.report import Report, simulate
+from kraftool.sim.election.report import Report, with_runs, without_runs
 from kraftool.watching.picture import Picture, QuorumSample
 from kraftool.watching.task import Task
 
 RUNS = 100
 """As many as simulate-election makes."""
+_EVERY_S = 0.2
+"""How often the runs so far are handed over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +65,27 @@ class OutageQuestion:
 
 
 def answer(case: ElectionCase, question: OutageQuestion, task: Task) -> Report:
-    """Simulate it. Raises ConditionError, or StoppedError where the task was stopped."""
+    """Simulate it: who can lead is handed over at once, and the runs so far now and then. Raises
+    ConditionError, or StoppedError where the task was stopped."""
     conditions = question.conditions(case)
+    task.begin("working out who can lead")
+    report = without_runs(case, conditions, seed=question.seed)
+    task.partial(report)
+    told_s = time.monotonic()
+
+    def partly(so_far: Callable[[], Report]) -> None:
+        nonlocal told_s
+        if time.monotonic() - told_s >= _EVERY_S:
+            task.partial(so_far())
+            told_s = time.monotonic()
+
     task.begin("simulating", question.runs)
-    return simulate(case, conditions, seed=question.seed, runs=question.runs, progress=task.counted)
+    return with_runs(report, question.runs, progress=task.counted, partly=partly)
+
+
+def answer_of_directories(paths: Sequence[str], question: OutageQuestion, task: Task) -> Report:
+    """The same for the quorum that would start from what is on these disks."""
+    return answer(case_of_directories(paths, task), question, task)
 
 
 def case_of_directories(paths: Sequence[str], task: Task) -> ElectionCase:
@@ -203,25 +223,25 @@ def _node(
         settings=settings,
         log=log,
         election=election,
-        source="what its leader told",
+        source="reported by its leader",
     )
 
 
 def _assumed(sample: QuorumSample, picture: Picture, late: Sequence[int]) -> Iterator[str]:
     yield (
-        f"log ends are those that leader {sample.leader_id} of epoch {sample.epoch} told; every log"
-        " is taken for a part of its log"
+        f"log ends are as leader {sample.leader_id} of epoch {sample.epoch} reported them;"
+        " every log is assumed to be a part of its log"
     )
     view = picture.view
     if view is not None and view.quorum is not None:
         yield (
-            f"all nodes start anew; as it is, leader {view.quorum.leader_id} leads on as long as it"
+            f"all nodes restart; now, leader {view.quorum.leader_id} leads on as long as it"
             " is not lost and a majority fetches from it"
         )
     else:
         seconds = (picture.at_ms - sample.at_ms) // 1000
-        yield f"no node leads now: it told them {seconds} s ago, and more may have been written"
+        yield f"no node leads now: these are {seconds} s old, and there may be more records"
     behind = set() if view is None or view.quorum is None else _behind(view)
     if unsure := sorted(behind | set(late)):
-        yield f"{listed(unsure)} may have more than was told last: no fetch came since"
-    yield "timeouts are Kafka's defaults: a live quorum does not tell its settings"
+        yield f"{listed(unsure)} may have more records than reported: no fetch came since"
+    yield "timeouts are Kafka's defaults: a live quorum does not report its settings"

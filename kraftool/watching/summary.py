@@ -254,13 +254,15 @@ def _end(each: ReplicaStatus) -> StyledText:
 
 
 def _limited(value: int | None, limit: int, shown: str) -> StyledText:
-    return StyledText(shown, "quiet" if value is None else "warn" if value > limit else "")
+    if value is not None and value > limit:
+        return StyledText(f"▲ {shown}", "warn")
+    return StyledText(shown, "quiet" if value is None else "")
 
 
 def _fetched(each: ReplicaStatus) -> StyledText:
     """Return when it fetched; of a node that does not answer, at least since when."""
     if each.fetched_ms is None and each.down_ms:
-        return StyledText(age(each.down_ms), "warn")
+        return StyledText(f"▲ {age(each.down_ms)}", "warn")
     return _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms))
 
 
@@ -281,7 +283,8 @@ def says(report: QuorumReport, each: ReplicaStatus) -> StyledText:
         return StyledText("-", "quiet")
     leader = "none" if each.says_leader is None else f"node {each.says_leader}"
     agrees = (each.says_leader, each.says_epoch) == (report.leader_id, report.epoch)
-    return StyledText(f"{leader}, epoch {each.says_epoch}", "quiet" if agrees else "warn")
+    words = f"{leader}, epoch {each.says_epoch}"
+    return StyledText(words, "quiet") if agrees else StyledText(f"▲ {words}", "warn")
 
 
 def details(report: QuorumReport, each: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
@@ -295,7 +298,7 @@ def details(report: QuorumReport, each: ReplicaStatus) -> Iterator[tuple[StyledT
         identity.append(StyledText("a witness: it runs no controller", "warn"))
     yield tuple(identity)
     if not each.is_asked and each.path is None:
-        yield (StyledText("not asked itself: known from the leader only", "quiet"),)
+        yield (StyledText("not asked: known from the leader only", "quiet"),)
     else:
         told = says(report, each)
         answer = (

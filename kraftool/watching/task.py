@@ -6,7 +6,10 @@ worker tells, and learns by an error that nobody wants its work any more.
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from threading import Event
+from typing import Any
 
 from kraftool.decoders.errors import KraftoolError
 
@@ -20,11 +23,14 @@ class Task:
 
     def __init__(self) -> None:
         self._stop = Event()
+        self._began_s = time.monotonic()
         self.label = ""
         """What is done just now."""
         self.done = 0
         self.total: int | None = None
         self._furthest: dict[str, int] = {}
+        self.take_partial: Callable[[Any], None] | None = None
+        """Takes what is known before the end, in the worker's thread."""
 
     def begin(self, label: str, total: int | None = None) -> None:
         """The next part of the work; its progress begins anew."""
@@ -48,6 +54,13 @@ class Task:
             raise StoppedError("stopped")
         self.label, self.done, self.total = label, done, total
 
+    def partial(self, result: Any) -> None:
+        """Hand over what is known so far. Raises StoppedError where it is not wanted any more."""
+        if self._stop.is_set():
+            raise StoppedError("stopped")
+        if self.take_partial is not None:
+            self.take_partial(result)
+
     def stop(self) -> None:
         """End it at its next step."""
         self._stop.set()
@@ -55,6 +68,11 @@ class Task:
     @property
     def is_stopped(self) -> bool:
         return self._stop.is_set()
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the work began."""
+        return time.monotonic() - self._began_s
 
     @property
     def share(self) -> float | None:

@@ -7,7 +7,8 @@ four followers do; the dashboard runs as a program on a terminal (a pty) of 120 
 program's own time by the wall clock; the first picture is timed from the start of the process, by
 the clock and by its own time. How long a refresh can hold a key up is the longest that the
 dashboard's loop ran without turning, in time of its own, with five refreshes a second: what other
-programs take meanwhile does not count. An hour is 3600 pictures, as fast as they can be shown.
+programs take meanwhile does not count. A view answers a key when it shows its phase and the time it
+took so far, or its result. An hour is 3600 pictures, as fast as they can be shown.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.target import target_of
@@ -46,6 +48,10 @@ from kraftool.raft.messages import DescribeQuorumResponse, FetchResponse, Replic
 from kraftool.raft.names import Endpoint, ReplicaKey
 from kraftool.raft.wire import responses
 from kraftool.tui.app import WatchApp
+from kraftool.tui.details import Working
+from kraftool.tui.table import ReportTable
+from kraftool.tui.views import VIEWS
+from kraftool.tui.widgets.lines import Lines
 from kraftool.watching.picture import Picture
 from kraftool.watching.remembering import Remembering
 from kraftool.watching.sources import Sources
@@ -56,6 +62,8 @@ APIS = {"ApiVersions": (18, 0, 4), "Fetch": (1, 12, 17), "DescribeQuorum": (55, 
         "DescribeCluster": (60, 0, 2)}  # fmt: skip
 KNOWN = {name: (low, high) for name, (_, low, high) in APIS.items()}
 COLUMNS, LINES = 120, 40
+_FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+DIRECTORY = str(_FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data")
 
 
 # --- a quorum that answers --------------------------------------------------------------------
@@ -286,6 +294,47 @@ def hour(pictures: int) -> tuple[int, int]:
     return watched.grown[0], watched.grown[1]
 
 
+def first_words(directory: str) -> dict[str, float]:
+    """Milliseconds from a key until a view says what it does and for how long, or shows what was
+    asked for. Views are loaded with it, as when somebody goes there for the first time."""
+    took: dict[str, float] = {}
+
+    async def run() -> None:
+        app = WatchApp(Watcher(Sources(directories=(directory,))), environment={})
+        async with app.run_test(size=(COLUMNS, LINES)) as pilot:
+            while app.picture is None:
+                await pilot.pause(0.05)
+            for number, view in enumerate(VIEWS, 1):
+                began = time.monotonic()
+                app.simulate_key(str(number))
+                while not (_is_answering(app, view.name)):
+                    await asyncio.sleep(0.001)
+                took[view.title] = (time.monotonic() - began) * 1000
+                while app.seen is None or app.seen.id != view.name:
+                    await pilot.pause(0.05)
+                while app.seen is not None and any(
+                    working.display for working in app.seen.query(Working).results()
+                ):
+                    await pilot.pause(0.05)
+
+    asyncio.run(run())
+    return took
+
+
+def _is_answering(app: WatchApp, name: str) -> bool:
+    """True once the view has a phase, or rows."""
+    seen = app.seen
+    if app.query_one("#told").display:
+        return True
+    if seen is None or seen.id != name:
+        return False
+    return (
+        any(working.display for working in seen.query(Working).results())
+        or any(table.row_count for table in seen.query(ReportTable).results())
+        or any(lines.rows for lines in seen.query(Lines).results())
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
@@ -299,6 +348,12 @@ def main() -> None:
         print(f"a refresh a second: {share:.1%} of a core (under 5% wanted), {written} bytes/s")
         longest, median = longest_stall(bootstrap, asked.seconds)
         print(f"refreshes hold a key up for at most {longest:.0f} ms (50), mostly {median:.0f} ms")
+    took = first_words(DIRECTORY)
+    slowest = max(took, key=took.__getitem__)
+    print(
+        f"a view says what it does after at most {took[slowest]:.0f} ms (200), {slowest};"
+        f" {', '.join(f'{view} {ms:.0f}' for view, ms in took.items())}"
+    )
     early, late = hour(asked.pictures)
     print(
         f"an hour's pictures: {early / 2**20:.1f} MiB after 10 minutes, {late / 2**20:.1f} MiB at"

@@ -117,7 +117,7 @@ def test_the_card_has_the_counts_of_the_state_and_never_green_over_what_is_wrong
     }
     assert (Status.BAD, "1 broker, all fenced") in lines["Nodes"]
     assert (Status.BAD, f"{counts.offline_partitions} offline") in lines["Topics"]
-    assert "metadata.version 4.3-IV0 (level 30)" in [text for _, text in lines["Features"]]
+    assert "metadata.version 4.3-IV0" in [text for _, text in lines["Cluster"]]
     good = [text for parts in lines.values() for status, text in parts if status is Status.GOOD]
     assert good == []
     healthy = _with_isr(image, (11, 12), (12, 11))
@@ -130,7 +130,7 @@ def test_the_card_has_the_counts_of_the_state_and_never_green_over_what_is_wrong
 
 def test_an_empty_state_has_a_card_too() -> None:
     parts = dict(state_overview(EMPTY).lines)
-    assert parts["Features"][0].status is Status.WARN
+    assert parts["Cluster"][0].status is Status.WARN
     assert parts["Nodes"][0].text == "0 brokers"
     assert find_entities(EMPTY, "") == ()
     lonely = TopicImage(name="a", id="b")

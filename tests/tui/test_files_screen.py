@@ -143,13 +143,13 @@ def test_x_stops_a_verification(folder: Path, monkeypatch: pytest.MonkeyPatch) -
         await asyncio.to_thread(began.wait)
         assert view.is_working
         await until_shown(pilot, "reading log and files")
-        await until_shown(pilot, "43%   x stops it")
+        await until_shown(pilot, "43%  ")
         await press(pilot, "x")
         assert not view.is_working
         assert "stopped" in shown(pilot)
         assert "not verified" in shown(pilot)
         await press(pilot, "x")
-        assert "nothing is being done here" in shown(pilot)
+        assert "this view has no work to stop" in shown(pilot)
 
     run(body, *copied(folder, 2))
 
@@ -208,7 +208,7 @@ def test_a_directory_that_is_not_there_and_none_at_all(folder: Path) -> None:
     async def none(pilot: Pilot[None], _: FilesScreen) -> None:
         assert "no directory is watched" in shown(pilot)
         await press(pilot, "v")
-        assert "there is no directory to verify" in shown(pilot)
+        assert "no directory is watched" in shown(pilot)
 
     run(gone, "nowhere", size=(120, 30))
     run(none)

@@ -16,11 +16,21 @@ from rich.text import Text
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 from textual.widgets import Input
+from textual.widgets._footer import FooterKey
 
 from kraftool.tui.app import WatchApp
 from kraftool.tui.dialogs import Export, Help
 from kraftool.tui.frame import PictureSource
-from kraftool.tui.palette import COLOUR_BLIND, DARK, LIGHT, NAMES, NO_COLOUR, PALETTES
+from kraftool.tui.palette import (
+    COLOUR_BLIND,
+    DARK,
+    HIGH_CONTRAST,
+    LIGHT,
+    NAMES,
+    NO_COLOUR,
+    PALETTES,
+    THEMES,
+)
 from kraftool.tui.table import ReportTable
 from kraftool.tui.views import VIEWS
 from kraftool.watching.export import Memory
@@ -212,7 +222,7 @@ def test_y_copies_the_row_for_the_terminals_clipboard() -> None:
     _run(steps)
 
 
-def test_themes_go_round_and_are_remembered(tmp_path: Path) -> None:
+def test_themes_go_round_and_only_the_view_is_remembered(tmp_path: Path) -> None:
     memory = Memory("watch", tmp_path)
 
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
@@ -222,17 +232,15 @@ def test_themes_go_round_and_are_remembered(tmp_path: Path) -> None:
             await press(pilot, "t")
             seen.append(app.theme)
             assert app.palette is PALETTES[app.theme]
-        assert seen == [LIGHT, COLOUR_BLIND, NO_COLOUR, DARK]
+        assert seen == [LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR, DARK]
         await press(pilot, "t", "2")
+        assert told(pilot) == "theme light; --theme light begins with it"
 
     _run(steps, memory=memory)
-    assert json.loads((tmp_path / "watch.json").read_text()) == {
-        "view": VIEWS[1].name,
-        "theme": LIGHT,
-    }
+    assert json.loads((tmp_path / "watch.json").read_text()) == {"view": VIEWS[1].name}
 
     async def again(app: WatchApp, _: Pilot[None]) -> None:
-        assert app.theme == LIGHT
+        assert app.theme == DARK, "a theme is kept by --theme alone"
         assert app.seen is not None
         assert app.seen.id == VIEWS[1].name
 
@@ -254,6 +262,59 @@ def test_no_color_takes_the_colours_away() -> None:
         assert app.theme == NO_COLOUR
 
     _run(steps, environment={"NO_COLOR": "1"}, theme=LIGHT)
+
+
+def _luminance(colour: str) -> float:
+    """As WCAG 2.1 has it, from 0 to 1."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
+              for part in parts]  # fmt: skip
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize(
+    ("name", "least"),
+    [(DARK, 4.5), (LIGHT, 4.5), (COLOUR_BLIND, 4.5), (HIGH_CONTRAST, 7.0)],
+)
+def test_every_colour_can_be_read_on_its_background(name: str, least: float) -> None:
+    """WCAG 2.1 asks for 4.5:1, and for 7:1 where it asks for more contrast."""
+    theme = next(theme for theme in THEMES if theme.name == name)
+    palette = PALETTES[name]
+    back = _luminance(theme.background or "")
+    for meaning in ("quiet", "good", "warn", "bad", "key", "line"):
+        colour = getattr(palette, meaning).color
+        one = _luminance(colour.get_truecolor().hex)
+        contrast = (max(one, back) + 0.05) / (min(one, back) + 0.05)
+        assert contrast >= least, f"{meaning}: {contrast:.1f}"
+
+
+def test_the_whole_footer_is_seen_on_80_columns_in_every_view(fixtures_dir: Path) -> None:
+    directory = str(fixtures_dir / "kafka-4.3.0/static-single/node-1/data")
+    watcher = Replayed(pictures("healthy")[-1:], Sources(directories=(directory,)))
+
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        for number, view in enumerate(VIEWS, 1):
+            await press(pilot, str(number))
+            keys = [*app.query(FooterKey).results()]
+            assert keys[-1].description == "Export"
+            ends = max(key.region.right for key in keys)
+            assert ends <= 80, f"{view.name}: {ends}"
+
+    _run(steps, watcher=watcher)
+
+
+def test_a_click_on_a_line_of_the_help_does_what_its_key_does() -> None:
+    async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        await press(pilot, "question_mark")
+        line = next(
+            n for n, words in enumerate(screen(app).splitlines()) if "the next theme" in words
+        )
+        await pilot.click(offset=(30, line))
+        await settled(pilot)
+        assert not isinstance(app.screen, Help)
+        assert app.theme == LIGHT
+
+    _run(steps, size=(100, 44))
 
 
 @pytest.mark.parametrize("ending", ["json", "csv", "svg"])
@@ -311,6 +372,8 @@ def test_an_export_names_a_format() -> None:
 
 def test_a_served_dashboard_writes_nothing(tmp_path: Path) -> None:
     async def steps(app: WatchApp, pilot: Pilot[None]) -> None:
+        keys = [key.description for key in app.query(FooterKey).results()]
+        assert keys == ["Details", "Quit", "Help", "Search", "Pause", "Copy"]
         await press(pilot, "e", "t")
         assert not isinstance(app.screen, Export)
 

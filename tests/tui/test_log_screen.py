@@ -407,7 +407,7 @@ def test_whatever_is_damaged_is_shown_or_told(name: str) -> None:
 
 def test_without_anything_it_says_so() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
-        assert "nothing is watched whose log" in screen(app_of(pilot))
+        assert "no directory or live quorum is watched" in screen(app_of(pilot))
         await press(pilot, "g", "G", "f", "escape", "enter", "d", "x", "y")
         assert [*view.as_rows()] == []
 

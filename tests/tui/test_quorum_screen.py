@@ -97,7 +97,7 @@ def test_the_row_under_the_cursor_is_told_at_length() -> None:
         await press(pilot, "d")
         assert "restart it last" not in screen(app)
         await press(pilot, "d", "G")
-        assert "not asked itself: known from the leader only" in screen(app)
+        assert "not asked: known from the leader only" in screen(app)
 
     _over([pictures("healthy")[-1]], steps)
 

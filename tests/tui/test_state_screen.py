@@ -262,7 +262,7 @@ def test_no_secret_is_shown_or_exported() -> None:
 
 def test_without_anything_it_says_so() -> None:
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
-        assert "nothing is watched whose state" in screen(app_of(pilot))
+        assert "no directory or live quorum is watched" in screen(app_of(pilot))
         await press(pilot, "comma", "less_than_sign", "m", "d", "x", "enter", "l")
 
     run(body)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 
 from kraftool.reports.text.json_document import json_object
 from kraftool.sim.election.document import simulate_election_document
+from kraftool.sim.election.report import Report, without_runs
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import what_if as what_if_module
 from kraftool.tui.screens.what_if import WhatIfScreen
@@ -24,7 +25,16 @@ from kraftool.watching.outage import OutageQuestion, answer, case_of_directories
 from kraftool.watching.sources import Sources
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import copied, here
-from tests.tui.dashboards import Still, app_of, look_at, press, shown, until_shown, write
+from tests.tui.dashboards import (
+    PATIENCE_S,
+    Still,
+    app_of,
+    look_at,
+    press,
+    shown,
+    until_shown,
+    write,
+)
 from tests.tui.recording import Replayed, pictures
 from tests.tui.snapshots import assert_snapshot
 
@@ -43,6 +53,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 run = partial(look_at, WhatIfScreen)
+
+
+def _current(view: WhatIfScreen) -> Report:
+    report = view._current()
+    assert report is not None
+    return report
 
 
 @pytest.mark.parametrize(
@@ -101,7 +117,7 @@ def test_a_voter_without_a_directory_counts_as_lost(folder: Path) -> None:
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
         assert "nothing is known of it" in shown(pilot)
         await press(pilot, "G", "space")
-        assert "of this node nothing is known" in shown(pilot)
+        assert "nothing is known of this node" in shown(pilot)
         assert view.as_json()["notGivenIds"] == [4]
 
     run(body, Still(*copied(folder, 2, 3)))
@@ -161,7 +177,7 @@ def test_nodes_that_are_gone_are_lost_from_the_beginning() -> None:
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
         told = shown(pilot)
         assert "What if 2 was lost?" in told
-        assert "✗ lost" in told
+        assert "✖ lost" in told
         assert view.as_json()["isElected"]
         await press(pilot, "d")
         assert "only one of live nodes and directories" in shown(pilot)
@@ -175,7 +191,7 @@ def test_without_any_leader_it_says_what_is_missing_and_answers_when_there_is_on
     watcher = Replayed([bare, pictures("healthy")[-1]])
 
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
-        assert "none was seen leading" in shown(pilot)
+        assert "no leader was seen" in shown(pilot)
         assert view.as_json() == {"schemaVersion": 2}
         watcher.next()
         await press(pilot, "v")
@@ -184,13 +200,20 @@ def test_without_any_leader_it_says_what_is_missing_and_answers_when_there_is_on
     run(body, watcher)
 
 
-def test_x_stops_a_simulation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    began = threading.Event()
+def test_who_can_lead_is_there_before_the_runs_and_x_keeps_what_was_run(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The runs so far are shown as such, never in green, and stay when they are stopped."""
+    goes_on = threading.Event()
 
-    def slow(function: Any, *arguments: object, task: Task) -> Any:
-        if function is not answer:
-            return here(function, *arguments, task=task)
-        began.set()
+    def slow(
+        function: Any, paths: Sequence[str], question: OutageQuestion, *, task: Task
+    ) -> Report:
+        case = case_of_directories(paths, task)
+        report = without_runs(case, question.conditions(case), seed=question.seed)
+        task.partial(report)
+        goes_on.wait(PATIENCE_S)
+        task.partial(replace(report, runs=7, wins={3: 7}))
         while True:
             task.set("runs", 7, 10)
             time.sleep(0.001)  # the interpreter is the screen's too
@@ -200,10 +223,19 @@ def test_x_stops_a_simulation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     async def inner() -> None:
         app = WatchApp(Still(*copied(folder, 2, 3, 4)), view="what_if", environment={})
         async with app.run_test(size=(80, 24)) as pilot:
-            await asyncio.to_thread(began.wait)
+            await until_shown(pilot, f"0 of {_RUNS} runs so far")
+            view = app.query_one(WhatIfScreen)
+            assert "? A leader can be elected: 2, 3 or 4." in shown(pilot)
+            assert app.palette.good not in [
+                span.style for _, words in view._verdict(_current(view)) for span in words.spans
+            ]
+            assert view.as_json()["nodes"]
+            goes_on.set()
             await until_shown(pilot, "what if: runs")
             await until_shown(pilot, "70%")
+            await until_shown(pilot, f"7 of {_RUNS} runs so far")
             await press(pilot, "x")
             assert "stopped" in shown(pilot)
+            await until_shown(pilot, f"7 of {_RUNS} runs before it was stopped")
 
     asyncio.run(inner())

@@ -28,6 +28,13 @@ def _unreadable(path: str, task: Task) -> None:
     Path(path).read_bytes()
 
 
+def _in_parts(task: Task) -> int:
+    task.partial(1)
+    task.set("half", 1, 2)
+    task.partial(2)
+    return 3
+
+
 def _killed(task: Task) -> None:
     os.abort()
 
@@ -40,6 +47,24 @@ def _silent(path: str, task: Task) -> None:
 
 def test_it_runs_elsewhere() -> None:
     assert apart(_pid, task=Task()) != os.getpid()
+
+
+def test_what_is_known_before_the_end_comes_before_it() -> None:
+    task, seen = Task(), []
+    task.take_partial = seen.append
+    assert apart(_in_parts, task=task) == 3
+    assert seen == [1, 2]
+
+
+def test_what_is_known_before_the_end_is_of_no_use_to_a_stopped_task() -> None:
+    task = Task()
+
+    def stop(_: object) -> None:
+        task.stop()
+
+    task.take_partial = stop
+    with pytest.raises(StoppedError):
+        apart(_in_parts, task=task)
 
 
 def test_an_error_comes_back_as_it_was_raised() -> None:

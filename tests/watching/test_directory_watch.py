@@ -101,7 +101,10 @@ def test_a_voter_set_that_only_one_directory_has_is_not_committed(
     report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
     assert report.voters.commit is Commit.UNCOMMITTED
     assert sorted(each.id for each in report.voters.before) == [1, 2, 3, 4]
-    assert any("They name other voters" in statement.reason for statement in report.statements)
+    assert any(
+        "The directories have different voters" in statement.reason
+        for statement in report.statements
+    )
 
 
 def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -204,7 +204,7 @@ def test_nodes_of_two_clusters_are_an_error() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)])
     first = quorum_report(_picture(view(quorum, node(2), stray))).statements[0]
     assert first.severity is Severity.ERROR
-    assert first.reason.startswith("These nodes are not of one cluster: ")
+    assert first.reason.startswith("These nodes are of different clusters: ")
 
 
 def test_epochs_that_move_without_a_leader_are_an_election() -> None:

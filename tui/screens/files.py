@@ -226,7 +226,7 @@ class FilesScreen(TaskView):
         """Verify the directory under the cursor."""
         found = self._under_cursor()
         if found is None:
-            self.watch_app.tell("there is no directory to verify")
+            self.watch_app.tell("no directory is watched")
             return
         path, at_ms = found[0].path, self._at_ms
 

@@ -24,6 +24,7 @@ from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.logs.query import EXAMPLE, GoTo, LogQuery, read_goto, read_query
 from kraftool.reports.text.csv_text import csv_rows
 from kraftool.reports.text.json_document import json_object
+from kraftool.tui.details import Working
 from kraftool.tui.places import PlaceView
 from kraftool.tui.serial_queue import Asker
 from kraftool.tui.widgets.lines import Lines
@@ -72,7 +73,7 @@ class LogScreen(PlaceView):
         Binding("o", "goto", "Go to"),
         Binding("enter", "open", "Open"),
         Binding("z", "fold", "No-ops"),
-        Binding("d", "directory", "Directory"),
+        Binding("d", "directory", "Next"),
         Binding("x", "stop", "Stop", show=False),
         Binding("escape", "close", "Close", show=False),
     ]
@@ -90,6 +91,7 @@ class LogScreen(PlaceView):
 
     def compose(self) -> ComposeResult:
         yield Static(id="log-title")
+        yield Working(id="log-working")
         yield Prompt(id="log-prompt")
         with Container(id="log-body"):
             yield LogLines(self._paint, id="log-lines")

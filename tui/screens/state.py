@@ -434,7 +434,7 @@ class StateScreen(PlaceView):
         title, slider = self.query_one("#state-title", Static), self.query_one(Slider)
         slider.display = self._history is not None
         if not self.place:
-            title.update(self.text("nothing is watched whose state could be read", "quiet"))
+            title.update(self.text("no directory or live quorum is watched", "quiet"))
             return
         title.update(self._title())
         self._draw_overview()

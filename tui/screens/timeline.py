@@ -43,20 +43,24 @@ _LARGE = 8 << 20
 """Logs above so many bytes are read by another process, as keys would be answered late."""
 
 
+_ZOOM = Binding.Group("Zoom", compact=True)
+_SCROLL = Binding.Group("Scroll", compact=True)
+
+
 class TimelineScreen(TaskView):
     """Events on an axis, and below it as a list."""
 
     TITLE = "Timeline"
     ABOUT = (
-        "What the logs and snapshots of all directories tell, merged: a number in the axis is how"
-        " many things happened there, ▲ a warning, ✗ an error, ≠ where logs differ. A live"
-        " leader's log is one of them; without a leader the elections are told that were seen."
+        "What happened, by the logs and snapshots of all directories, merged: a number in the axis"
+        " is how many things happened there, ▲ a warning, ✗ an error, ≠ where logs differ. A live"
+        " leader's log is one of them; without a leader, the elections that were seen."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("plus,equals_sign", "zoom(1)", "Zoom in", key_display="+"),
-        Binding("minus", "zoom(-1)", "Zoom out", key_display="-"),
-        Binding("less_than_sign", "scroll(-1)", "Earlier", key_display="<"),
-        Binding("greater_than_sign", "scroll(1)", "Later", key_display=">"),
+        Binding("plus,equals_sign", "zoom(1)", "Zoom in", key_display="+", group=_ZOOM),
+        Binding("minus", "zoom(-1)", "Zoom out", key_display="-", group=_ZOOM),
+        Binding("less_than_sign", "scroll(-1)", "Earlier", key_display="<", group=_SCROLL),
+        Binding("greater_than_sign", "scroll(1)", "Later", key_display=">", group=_SCROLL),
         Binding("0", "whole", "All", show=False),
         Binding("f", "filter", "Filter"),
         Binding("enter", "open", "Open", show=False),
@@ -280,7 +284,7 @@ class TimelineScreen(TaskView):
         if look is None:
             return self.text("reading …", "quiet")
         if not self._shown and not self._filter:
-            return self.text(look.missing or "nothing is known to have happened", "quiet")
+            return self.text(look.missing or "no events yet", "quiet")
         line = self.text(many(len(self._shown), "event"), "name")
         if self._filter:
             line.append_text(self.text(f"  filter {self._filter}", "key"))

@@ -16,8 +16,10 @@ from textual.widgets import DataTable, Static
 
 from kraftool.raft.endpoints import shown_endpoints
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status, worst_status
 from kraftool.reports.text.json_document import json_object
+from kraftool.reports.text.words import many
 from kraftool.reports.voters import matrix
 from kraftool.reports.voters.diff import VoterDiff
 from kraftool.reports.voters.matrix import HistoryRow, VoterMark
@@ -25,7 +27,7 @@ from kraftool.reports.voters.model import Commitment
 from kraftool.reports.voters.voter_set import version_range
 from kraftool.reports.voters.voters_json import diff_voters_document
 from kraftool.tui.details import Details, Working
-from kraftool.tui.findings import MEANINGS, SIGNS, joined, tail
+from kraftool.tui.findings import MEANINGS, SIGNS, joined, place, tail
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
 from kraftool.watching.picture import Picture
@@ -57,7 +59,7 @@ class VotersScreen(TaskView):
     TITLE = "Voters"
     ABOUT = (
         "The voters as each directory and each live node knows them, as diff-voters compares them."
-        " = the same, ≠ another, - no voter there, · tells nothing. Of a live quorum the leader's"
+        " = the same, ≠ another, - no voter there, · reports none. Of a live quorum the leader's"
         " log is read for the history; v reads everything again now."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -74,7 +76,7 @@ class VotersScreen(TaskView):
 
     def compose(self) -> ComposeResult:
         yield Static(id="voters-summary")
-        yield ReportTable(("", False), ("source", False), ("tells", False), id="voters-sources")
+        yield ReportTable(("", False), ("source", False), ("reports", False), id="voters-sources")
         yield ReportTable(id="voters-table")
         yield ReportTable(id="voters-history")
         yield Working(id="voters-working")
@@ -148,15 +150,26 @@ class VotersScreen(TaskView):
     def _summary(self, diff: VoterDiff | None) -> Text:
         if diff is None:
             return self.text("nothing is read yet", "quiet")
+        report = self.watch_app.overview.report
         statuses = [overall_status((finding.severity for finding in diff.findings),
                                    is_complete=self._is_whole())]  # fmt: skip
+        telling = sum(source.source.in_force is not None for source in diff.sources)
+        count = len(diff.sources)
         words = "all sources have the same voters"
+        if telling < count:
+            words = f"{telling} of {many(count, 'source')} {_report(telling)} voters"
+            words += ", and they are the same" if telling > 1 else ""
         if diff.voters is None:
             statuses.append(Status.WARN)
             words = "voters unknown: no source reports them"
         elif diff.differ:
             statuses.append(Status.BAD)
             words = "voters differ"
+        is_pending = report is not None and report.is_live and report.voters.is_uncommitted
+        if is_pending and report is not None:
+            statuses.append(Status.WARN)
+            before = ", ".join(str(key.id) for key in sorted(report.voters.before)) or "?"
+            words += f"; not committed yet (committed: {before})"
         status = worst_status(statuses)
         parts = [self.text(f"{status.mark} {words}", status.meaning)]
         if diff.voters is not None:
@@ -173,16 +186,24 @@ class VotersScreen(TaskView):
         return board is not None and not board.unobserved
 
     def _sources(self, diff: VoterDiff) -> Iterator[Row]:
+        silent = {
+            finding.file for finding in diff.findings if finding.code == live_kinds.UNREACHED.code
+        }
         for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
             words, is_bad = matrix.standing(source)
             told = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
             if source.source is diff.newest:
                 told = self.text("the newest: ", "name")
             about = [*matrix.about(source)]
+            if source.source.name in silent:
+                told, about = self.text("▲ does not answer", "warn"), []
+            elif source.source.in_force is None:
+                about.append("reports no voter set")
             if self.size.width < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
             told = joined(told, self.text(", ".join(about), "quiet"))
-            name = tail(source.source.name, max(self.size.width // 3, 20))
+            # A name is cut only where the rest of the line needs the room.
+            name = tail(source.source.name, max(self.size.width - told.cell_len - 12, 24))
             yield f"{letter}\0{source.source.name}", (
                 self.text(letter, "name"), self.text(name), told,
             )  # fmt: skip
@@ -237,7 +258,8 @@ class VotersScreen(TaskView):
         if self._board is not None and self._board.unobserved:
             rows.append(("no log", self.text(self._board.unobserved, "warn")))
         for finding in diff.findings:
-            words = f"{SIGNS[finding.severity]} {finding.sentence()}"
+            subject = f"{place(finding)}: " if place(finding) else ""
+            words = f"{SIGNS[finding.severity]} {subject}{finding.sentence()}"
             rows.append(("finding", self.text(words, MEANINGS[finding.severity])))
             if finding.advice and finding.severity is not Severity.INFO:
                 rows.append(("next", self.text(finding.advice)))
@@ -286,6 +308,10 @@ class VotersScreen(TaskView):
             entry = row.entry
             told = entry.verdict.commitment.value, entry.verdict.reason
             yield entry.offset, entry.epoch, matrix.change(entry), *told, *row.holders
+
+
+def _report(count: int) -> str:
+    return "reports" if count == 1 else "report"
 
 
 def _key(row: HistoryRow) -> str:

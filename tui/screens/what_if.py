@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -17,6 +18,7 @@ from textual.widgets import Input, Static
 
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase, NodeCase
+from kraftool.reports.findings.status import Status, worst_status
 from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.moments import utc
 from kraftool.reports.text.words import listed, many
@@ -34,7 +36,7 @@ from kraftool.watching.outage import (
     RUNS,
     OutageQuestion,
     answer,
-    case_of_directories,
+    answer_of_directories,
     case_of_live,
     lost_already,
 )
@@ -46,8 +48,8 @@ _COLUMNS = (
     ("can lead", False), ("leads first", False),
 )  # fmt: skip
 _NOBODY_TELLS = (
-    "No node leads, and none was seen leading: only a leader tells how far logs go. Name the"
-    " controllers' directories beside the live quorum, or run kraftool simulate-election on them."
+    "No node leads, and no leader was seen: only a leader reports how far logs go. Name the"
+    " controllers' directories too, or run kraftool simulate-election on them."
 )
 _MOST_REFUSALS = 8
 
@@ -58,13 +60,14 @@ class WhatIfScreen(TaskView):
     TITLE = "What if"
     ABOUT = (
         "space loses the node under the cursor, or brings it back; c cuts the network (1|2,3 both"
-        " ways, 1>2 one way); s takes other chance. The answer is simulate-election's: the real"
-        " protocol, in memory. Nothing is sent to any node, and nothing is written."
+        " ways, 1>2 one way); s uses another seed. The answer is simulate-election's: the real"
+        " protocol, in memory. Who can lead is shown at once, and the runs as they are made; x"
+        " stops them. Nothing is sent to any node, and nothing is written."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "lose", "Lose"),
         Binding("c", "cut", "Cut"),
-        Binding("a", "all_back", "All back"),
+        Binding("a", "all_back", "Reset"),
         Binding("s", "next_seed", "Seed"),
         Binding("d", "change_source", "Source", show=False),
         Binding("v", "ask", "Ask again", show=False),
@@ -78,6 +81,8 @@ class WhatIfScreen(TaskView):
         self._case: ElectionCase | None = None
         self._case_stamp: object = None
         self._report: Report | None = None
+        self._is_whole = False
+        """True once all runs are made."""
         self._asked_ms = 0
         self._why_not = ""
 
@@ -118,17 +123,18 @@ class WhatIfScreen(TaskView):
                 self._draw()
                 return
 
-        def run(task: Task) -> tuple[ElectionCase, Report]:
-            case = known or apart(case_of_directories, paths, task=task)
-            return case, apart(answer, case, question, task=task)
+        def run(task: Task) -> Report:
+            if known is None:
+                return apart(answer_of_directories, paths, question, task=task)
+            return apart(answer, known, question, task=task)
 
-        def then(found: tuple[ElectionCase, Report]) -> None:
-            self._case, self._report = found
+        def take(report: Report, *, is_whole: bool = False) -> None:
+            self._case, self._report, self._is_whole = report.case, report, is_whole
             self._case_stamp = stamp if self._of_directories else None
             self._draw()
 
-        self._case = known or self._case
-        self.begin("what if", run, then)
+        self._case, self._is_whole = known or self._case, False
+        self.begin("what if", run, partial(take, is_whole=True), partly=take)
 
     def _ask(self, question: OutageQuestion) -> None:
         self._question = question
@@ -139,7 +145,7 @@ class WhatIfScreen(TaskView):
         """Lose the node under the cursor, or bring it back."""
         key = self.query_one(ReportTable).cursor_key
         if key is None or self._case is None or int(key) not in self._case.by_id:
-            self.watch_app.tell("of this node nothing is known: it counts as lost")
+            self.watch_app.tell("nothing is known of this node: it counts as lost")
             return
         self._ask(replace(self._question, down=self._question.down ^ {int(key)}))
 
@@ -159,6 +165,11 @@ class WhatIfScreen(TaskView):
         self._of_directories = not self._of_directories
         self._case = self._report = self._case_stamp = None
         self._ask(replace(self._question, down=frozenset(), partition=""))
+
+    def action_stop(self) -> None:
+        """Make no more runs; what was run stays."""
+        super().action_stop()
+        self._draw()
 
     def action_cut(self) -> None:
         cut = self.query_one("#what-if-cut", Input)
@@ -225,7 +236,7 @@ class WhatIfScreen(TaskView):
             yield (
                 str(node.id),
                 (
-                    self.text("✗ lost" if is_lost else "· up", "bad" if is_lost else "quiet"),
+                    self.text("✖ lost" if is_lost else "· up", "bad" if is_lost else "quiet"),
                     self.text(node.id, "name"),
                     self.text(f"{role}, {node.assumed}" if node.assumed else role, "quiet"),
                     self.text(node.end.offset),
@@ -246,9 +257,11 @@ class WhatIfScreen(TaskView):
             return self.text("")
         if node.id in report.leaders:
             grave = any(loss.standing.weighs for loss in report.losses_by(node.id))
-            grave = grave or report.log_of(node.id) in report.unseen
-            words = "yes, no controller" if node.is_witness else "yes"
-            return self.text(words, "bad" if grave else "warn" if node.is_witness else "")
+            if grave or report.log_of(node.id) in report.unseen:
+                return self.text("✖ yes, may lose records", "bad")
+            if node.is_witness:
+                return self.text("▲ yes, no controller", "warn")
+            return self.text("yes")
         chance = next(each for each in report.chances if each.node == node.id)
         if not report.case.voters.has(node.key):
             why = "not a voter"
@@ -256,7 +269,7 @@ class WhatIfScreen(TaskView):
             why = "cannot commit"
         else:
             why = f"{len(chance.granted) + 1} of {report.case.voters.majority} votes"
-        return self.text(f"no: {why}", "warn")
+        return self.text(f"▲ no: {why}", "warn")
 
     def _chance(self, node: int, report: Report | None) -> Text:
         """The word for its chance to be the first leader; a share only where real starts agree."""
@@ -269,14 +282,21 @@ class WhatIfScreen(TaskView):
     def _verdict(self, report: Report) -> Iterator[tuple[str, Text]]:
         election_verdict = verdict(report)
         status = election_verdict.status
+        if not self._is_whole:
+            # What was not tried yet may be worse.
+            status = worst_status([status, Status.UNKNOWN])
         yield "verdict", self.text(f"{status.mark} {election_verdict.headline}", status.meaning)
+        if not self._is_whole:
+            is_on = "so far" if self.is_working else "before it was stopped; v asks again"
+            words = f"{report.runs} of {many(self._question.runs, 'run')} {is_on}"
+            yield "", self.text(words, "warn" if not self.is_working else "key")
         for detail in election_verdict.details:
             yield "", self.text(detail, "bad" if detail.startswith("DATA LOSS") else "")
         for step in election_verdict.next_steps:
             yield "next", self.text(step.advice, status.meaning)
             for command in step.commands:
                 yield "", self.text(command, "key")
-        yield from self._restarts(report)
+        yield from self._restarts(report, status)
         for node in report.leaders:
             for loss in report.losses_by(node):
                 words = f"{node} leads: {lost(loss)}"
@@ -296,11 +316,12 @@ class WhatIfScreen(TaskView):
         for number, note in enumerate(report.case.notes):
             yield "" if number else "assumed", self.text(note, "quiet")
 
-    def _restarts(self, report: Report) -> Iterator[tuple[str, Text]]:
-        """What may be restarted then; the signs are for those who see no colour."""
+    def _restarts(self, report: Report, status: Status) -> Iterator[tuple[str, Text]]:
+        """What may be restarted then. Nothing is green below a verdict that is not."""
+        safe = "good" if status is Status.GOOD else ""
         parts = [
-            self.text(f"{restart.node_id} {'✓ safe' if restart.is_safe else '✗ not now'}  ",
-                      "good" if restart.is_safe else "warn")
+            self.text(f"{restart.node_id} {'✓ safe' if restart.is_safe else '✖ not now'}  ",
+                      safe if restart.is_safe else "warn")
             for restart in report.restarts
         ]  # fmt: skip
         if parts:

@@ -28,7 +28,7 @@ def log_title(
 ) -> Text:
     """Which log it is, what is shown of it, and how long it is."""
     if not paths:
-        return palette.text("nothing is watched whose log could be read", "quiet")
+        return palette.text("no directory or live quorum is watched", "quiet")
     line = Text("▲ stale  " if is_stale else "", palette.warn, no_wrap=True, end="")
     line = Text(no_wrap=True, end="").append_text(line)
     if stretch is not None:

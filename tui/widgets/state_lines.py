@@ -62,7 +62,7 @@ def overview_rows(overview: StateOverview, cluster_id: str, palette: Palette) ->
     lines = [*overview.lines]
     if cluster_id:
         label, parts = lines[0]
-        lines[0] = label, (OverviewPart(text=f"cluster {cluster_id}"), *parts)
+        lines[0] = label, (OverviewPart(text=cluster_id), *parts)
     for label, parts in lines:
         words = Text(no_wrap=False)
         for number, part in enumerate(parts):

@@ -35,7 +35,7 @@ def state_overview(image: MetadataImage) -> StateOverview:
     counts = state_counts(image)
     return StateOverview(
         lines=(
-            ("Features", tuple(_features(image))),
+            ("Cluster", tuple(_features(image))),
             ("Nodes", tuple(_nodes(counts))),
             ("Topics", tuple(_topics(counts))),
             ("Also", tuple(_rest(counts))),
@@ -48,9 +48,7 @@ def _features(image: MetadataImage) -> Iterator[OverviewPart]:
     if level is None:
         yield OverviewPart(text="no metadata.version", status=Status.WARN)
     else:
-        yield OverviewPart(
-            text=f"metadata.version {level_name(level) or 'unknown'} (level {level})"
-        )
+        yield OverviewPart(text=f"metadata.version {level_name(level) or level}")
     levels = dict(image.features.finalized)
     if KRAFT_VERSION in levels:
         yield OverviewPart(text=f"kraft.version {levels.pop(KRAFT_VERSION)}")

@@ -252,11 +252,13 @@ def with_runs(
     jobs: int = 1,
     progress: Callable[[str, int, int], None] = lambda label, done, total: None,
     *,
+    partly: Callable[[Callable[[], Report]], None] = lambda so_far: None,
     is_stoppable: bool = False,
 ) -> Report:
     """Add the runs to a report without runs, and what follows from them.
 
-    If it is stoppable, Ctrl-C ends the runs, and the report is of those that were made.
+    `partly` is called after each run: what it gets makes the report of the runs so far. If it is
+    stoppable, Ctrl-C ends the runs, and the report is of those that were made.
     """
     case, conditions = report.case, report.conditions
     possible = any(chance.wins for chance in report.chances)
@@ -273,6 +275,7 @@ def with_runs(
         with closing(simulated.outcomes(seeds, jobs)) as others:
             for outcome in others:
                 progress(_so_far(outcomes), len(outcomes), count)
+                partly(lambda: _with_outcomes(report, outcomes, first, horizon))
                 outcomes.append(outcome)
                 if len(outcomes) == _RUNS_TO_DOUBT and all(
                     each.leader is None for each in outcomes
@@ -285,11 +288,27 @@ def with_runs(
         is_stopped = True
     if not outcomes:
         return replace(report, stopped_before=count, horizon_ms=horizon)
-    wins = Counter(each.leader for each in outcomes if each.leader is not None)
     after: tuple[Failures | None, tuple[int, ...]] = (None, ())
     if first.outcome.changes:
         after = _afterwards(case, conditions, first)
     played = replace(
+        _with_outcomes(report, outcomes, first, horizon),
+        failures_after=after[0],
+        voters_after=after[1],
+        exploration=exploration,
+        stopped_before=count if is_stopped else 0,
+    )
+    if played.grave and not report.grave:
+        return replace(played, rescue=_rescue(case, conditions, Chances(case)))
+    return played
+
+
+def _with_outcomes(
+    report: Report, outcomes: Sequence[Outcome], first: ElectionRun, horizon: int
+) -> Report:
+    """The report with what these runs showed."""
+    wins = Counter(each.leader for each in outcomes if each.leader is not None)
+    return replace(
         report,
         runs=len(outcomes),
         wins=dict(sorted(wins.items())),
@@ -319,14 +338,7 @@ def with_runs(
         horizon_ms=horizon,
         given_up=sum(each.is_given_up for each in outcomes),
         changes=_changes(outcomes),
-        failures_after=after[0],
-        voters_after=after[1],
-        exploration=exploration,
-        stopped_before=count if is_stopped else 0,
     )
-    if played.grave and not report.grave:
-        return replace(played, rescue=_rescue(case, conditions, Chances(case)))
-    return played
 
 
 def _so_far(outcomes: Sequence[Outcome]) -> str:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from kraftool.commands.exit_code import RefusedError, UsageError
+from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
@@ -121,16 +121,36 @@ def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSess
 
     with (
         ended_by_signals() as ending,
-        to.task_progress("starting Spark") as told,
+        to.task_progress("starting Spark", lines=True) as told,
         spark_session(engine, app) as spark,
     ):
 
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        with watched(spark, tell), ending.working(spark.sparkContext.cancelAllJobs):
+        with (
+            watched(spark, tell, steady=not to.is_watched),
+            ending.working(spark.sparkContext.cancelAllJobs),
+        ):
             yield spark
         told("stopping Spark", 0, 0)
+
+
+_Result = TypeVar("_Result")
+
+
+def with_one_retry(to: Output, attempt: Callable[[], _Result]) -> _Result:
+    """Run a whole pipeline, and once more if Spark could not start its workers the first time."""
+    from kraftool.spark.errors import WorkerStartError
+
+    for is_last in (False, True):
+        try:
+            return attempt()
+        except WorkerStartError as error:
+            if is_last or to.has_written:
+                raise FailedError(error.message, hint=error.hint) from error
+            to.note(f"{error.message}; trying once more")
+    raise AssertionError("the last try returns or raises")
 
 
 def _setting(text: str) -> tuple[str, str]:

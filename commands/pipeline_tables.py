@@ -92,6 +92,7 @@ def tables(options: TablesOptions) -> None:
 
 
 def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> TablesReport:
+    from kraftool.commands.pipeline_options import with_one_retry
     from kraftool.spark.tables.run import write_tables
 
     def start() -> AbstractContextManager[SparkSession]:
@@ -99,7 +100,7 @@ def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> Tables
 
         return spark_run(to, engine, "tables")
 
-    return write_tables(wanted, start)
+    return with_one_retry(to, lambda: write_tables(wanted, start))
 
 
 def _left_out(names: tuple[str, ...]) -> str:

@@ -17,7 +17,16 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parent.parent
 LINKED = ("decoders", "commands", "tui")
-SOURCES = ("pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "kraftool", "man", *LINKED)
+SOURCES = (
+    "pyproject.toml",
+    "MANIFEST.in",
+    "README.md",
+    "LICENSE",
+    "kraftool",
+    "pyspark_kraft",
+    "man",
+    *LINKED,
+)
 
 
 def _build(source: Path, out: Path, *kinds: str) -> None:

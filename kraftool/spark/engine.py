@@ -11,16 +11,15 @@ import importlib.util
 import logging
 import os
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kraftool.arrow.private_folder import private_folder
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
@@ -185,13 +184,12 @@ def _check_master(master: str) -> None:
 
 @contextmanager
 def _private_folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="kraftool-spark-"))
-    try:
-        yield folder
-    finally:
-        # PySpark adds what was shipped to our own path too.
-        sys.path[:] = [each for each in sys.path if not each.startswith(f"{folder}{os.sep}")]
-        shutil.rmtree(folder, ignore_errors=True)
+    with private_folder("kraftool-spark-") as folder:
+        try:
+            yield folder
+        finally:
+            # PySpark adds what was shipped to our own path too.
+            sys.path[:] = [each for each in sys.path if not each.startswith(f"{folder}{os.sep}")]
 
 
 @contextmanager

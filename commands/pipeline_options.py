@@ -75,13 +75,15 @@ class PipelineOptions(EngineOptions):
     debug: Debug = False
 
 
-def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[SparkSession]:
+def spark_session(
+    engine: EngineOptions, app: str, classic_only: bool = True
+) -> AbstractContextManager[SparkSession]:
     """A Spark session without narration."""
     from kraftool.spark.engine import session
 
     settings = dict(map(_setting, engine.conf))
     log = Path(engine.spark_log) if engine.spark_log else None
-    return session(engine.master, settings, f"kraftool {app}", log=log)
+    return session(engine.master, settings, f"kraftool {app}", log=log, classic_only=classic_only)
 
 
 @contextmanager
@@ -114,25 +116,36 @@ def check_files(**files: str) -> None:
 
 
 @contextmanager
-def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
+def spark_run(
+    to: Output, engine: EngineOptions, app: str, *, classic_only: bool = True
+) -> Iterator[SparkSession]:
     """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
     from kraftool.spark.ending import ended_by_signals
     from kraftool.spark.job_progress import JobProgress, watched
+    from kraftool.spark.values import is_connect
 
     with (
         ended_by_signals() as ending,
         to.task_progress("starting Spark", lines=True) as told,
-        spark_session(engine, app) as spark,
+        spark_session(engine, app, classic_only) as spark,
     ):
 
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        with (
-            watched(spark, tell, steady=not to.is_watched),
-            ending.working(spark.sparkContext.cancelAllJobs),
-        ):
-            yield spark
+        if is_connect(spark):  # which tells a client of its own operations only
+
+            def interrupt() -> None:
+                spark.interruptAll()
+
+            with ending.working(interrupt):
+                yield spark
+        else:
+            with (
+                watched(spark, tell, steady=not to.is_watched),
+                ending.working(spark.sparkContext.cancelAllJobs),
+            ):
+                yield spark
         told("stopping Spark", 0, 0)
 
 

@@ -30,7 +30,10 @@ class ExitCode(IntEnum):
     )
     UNREACHABLE = 4, "No node could be reached."
     REFUSED = 5, "Refused for safety."
-    INTERNAL = 70, "An internal error; a report file is named on stderr."
+    INTERNAL = (
+        70,
+        "An internal error, or Spark itself failed; a report file or a hint is named on stderr.",
+    )
     INTERRUPTED = 130, "Interrupted."
 
 
@@ -40,6 +43,10 @@ class UsageError(KraftoolError):
 
 class RefusedError(KraftoolError):
     """What kraftool will not do because something could be lost."""
+
+
+class FailedError(KraftoolError):
+    """What kraftool stands on failed: neither the input nor the command line is wrong."""
 
 
 class UnreachableError(KraftoolError):
@@ -52,4 +59,6 @@ def code_of(error: KraftoolError) -> ExitCode:
         return ExitCode.USAGE
     if isinstance(error, UnreachableError):
         return ExitCode.UNREACHABLE
+    if isinstance(error, FailedError):
+        return ExitCode.INTERNAL
     return ExitCode.REFUSED if isinstance(error, RefusedError) else ExitCode.UNREADABLE

@@ -224,13 +224,21 @@ class Output:
             yield lambda done: bar.update(task, completed=done)
 
     @contextmanager
-    def task_progress(self, label: str) -> Iterator[Callable[[str, int, int], None]]:
+    def task_progress(
+        self, label: str, *, lines: bool = False
+    ) -> Iterator[Callable[[str, int, int], None]]:
         """A progress bar on stderr for work that is counted: what is done, how much, of how much.
 
-        It is gone as soon as data is written to the terminal.
+        It is gone as soon as data is written to the terminal. With `lines`, stderr that is no
+        terminal gets a line a minute.
         """
         if not self.is_watched:
-            yield lambda label, done, total: None
+            if lines and not self.quiet:
+                from kraftool.commands.progress_lines import ProgressLines
+
+                yield ProgressLines(self.note)
+            else:
+                yield lambda label, done, total: None
             return
         from rich.progress import MofNCompleteColumn, TimeElapsedColumn
 
@@ -243,6 +251,11 @@ class Output:
                 task, description=printable(label), completed=done, total=total or None
             )
             self._bar = None
+
+    @property
+    def has_written(self) -> bool:
+        """Whether some of the data is out already."""
+        return self._wrote
 
     @property
     def is_watched(self) -> bool:

@@ -54,6 +54,7 @@ def audit(options: AuditOptions) -> None:
         spark_run,
         storage_options,
         turned_down,
+        with_one_retry,
     )
 
     named = absolute(options.roots)
@@ -62,21 +63,25 @@ def audit(options: AuditOptions) -> None:
         check_files(out=options.out, html=options.html, spark_log=options.spark_log)
     to = Output(color=options.color, quiet=options.quiet, out=options.out)
     page = Output(out=options.html) if options.html else None
-    with turned_down(), spark_run(to, options, "audit") as spark:
-        from kraftool.spark.audit.collect import AuditRequest
-        from kraftool.spark.audit.run import audit as run_audit
 
-        wanted = AuditRequest(
-            roots=named,
-            depth=options.depth,
-            storage=storage,
-            ignored_codes=ignored,
-            fail_on=options.fail_on.value,
-        )
-        with run_audit(spark, wanted) as run:
-            if options.output is PlainFormat.JSON:
-                _write_json(to, run)
-            model = run.model
+    def attempt() -> FleetAudit:
+        with turned_down(), spark_run(to, options, "audit") as spark:
+            from kraftool.spark.audit.collect import AuditRequest
+            from kraftool.spark.audit.run import audit as run_audit
+
+            wanted = AuditRequest(
+                roots=named,
+                depth=options.depth,
+                storage=storage,
+                ignored_codes=ignored,
+                fail_on=options.fail_on.value,
+            )
+            with run_audit(spark, wanted) as run:
+                if options.output is PlainFormat.JSON:
+                    _write_json(to, run)
+                return run.model
+
+    model = with_one_retry(to, attempt)
     if options.output is PlainFormat.TABLE:
         from kraftool.commands.pipeline_audit_view import write_audit
 

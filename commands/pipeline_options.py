@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from kraftool.commands.exit_code import RefusedError, UsageError
+from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
 
@@ -77,13 +77,15 @@ class PipelineOptions(EngineOptions):
     debug: Debug = False
 
 
-def spark_session(engine: EngineOptions, app: str) -> AbstractContextManager[SparkSession]:
+def spark_session(
+    engine: EngineOptions, app: str, classic_only: bool = True
+) -> AbstractContextManager[SparkSession]:
     """A Spark session without narration."""
     from kraftool.spark.engine import session
 
     settings = dict(map(_setting, engine.conf))
     log = Path(engine.spark_log) if engine.spark_log else None
-    return session(engine.master, settings, f"kraftool {app}", log=log)
+    return session(engine.master, settings, f"kraftool {app}", log=log, classic_only=classic_only)
 
 
 @contextmanager
@@ -116,23 +118,54 @@ def check_files(**files: str) -> None:
 
 
 @contextmanager
-def spark_run(to: Output, engine: EngineOptions, app: str) -> Iterator[SparkSession]:
+def spark_run(
+    to: Output, engine: EngineOptions, app: str, *, classic_only: bool = True
+) -> Iterator[SparkSession]:
     """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
     from kraftool.spark.ending import ended_by_signals
     from kraftool.spark.job_progress import JobProgress, watched
+    from kraftool.spark.values import is_connect
 
     with (
         ended_by_signals() as ending,
-        to.task_progress("starting Spark") as told,
-        spark_session(engine, app) as spark,
+        to.task_progress("starting Spark", lines=True) as told,
+        spark_session(engine, app, classic_only) as spark,
     ):
 
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        with watched(spark, tell), ending.working(spark.sparkContext.cancelAllJobs):
-            yield spark
+        if is_connect(spark):  # which tells a client of its own operations only
+
+            def interrupt() -> None:
+                spark.interruptAll()
+
+            with ending.working(interrupt):
+                yield spark
+        else:
+            with (
+                watched(spark, tell, steady=not to.is_watched),
+                ending.working(spark.sparkContext.cancelAllJobs),
+            ):
+                yield spark
         told("stopping Spark", 0, 0)
+
+
+_Result = TypeVar("_Result")
+
+
+def with_one_retry(to: Output, attempt: Callable[[], _Result]) -> _Result:
+    """Run a whole pipeline, and once more if Spark could not start its workers the first time."""
+    from kraftool.spark.errors import WorkerStartError
+
+    for is_last in (False, True):
+        try:
+            return attempt()
+        except WorkerStartError as error:
+            if is_last or to.has_written:
+                raise FailedError(error.message, hint=error.hint) from error
+            to.note(f"{error.message}; trying once more")
+    raise AssertionError("the last try returns or raises")
 
 
 def _setting(text: str) -> tuple[str, str]:

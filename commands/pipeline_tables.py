@@ -92,14 +92,15 @@ def tables(options: TablesOptions) -> None:
 
 
 def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> TablesReport:
+    from kraftool.commands.pipeline_options import with_one_retry
     from kraftool.spark.tables.run import write_tables
 
     def start() -> AbstractContextManager[SparkSession]:
         from kraftool.commands.pipeline_options import spark_run
 
-        return spark_run(to, engine, "tables")
+        return spark_run(to, engine, "tables", classic_only=False)
 
-    return write_tables(wanted, start)
+    return with_one_retry(to, lambda: write_tables(wanted, start))
 
 
 def _left_out(names: tuple[str, ...]) -> str:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 LINKED = ("decoders", "commands", "tui")
 FILES = ("pyproject.toml", "setup.py", "MANIFEST.in", "README.md", "LICENSE")
-SOURCES = (*FILES, "kraftool", "man", *LINKED)
+SOURCES = (*FILES, "kraftool", "pyspark_kraft", "man", *LINKED)
 CRATES = ROOT / "decoders" / "native"
 BUILT = ("_native.abi3.so", "_native.pyd")
 needs_rust = pytest.mark.skipif(shutil.which("cargo") is None, reason="needs Rust: cargo")

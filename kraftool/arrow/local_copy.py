@@ -9,13 +9,13 @@ left out and told; what cannot be written ends it.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from kraftool.arrow.fleet import FleetFile, Unread
+from kraftool.arrow.private_folder import private_folder
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 
@@ -50,10 +50,8 @@ def on_disk(files: Sequence[FleetFile]) -> Iterator[Here]:
         yield Here(path=name, shown=name)
         return
     shown = _folder(files[0].name) if alone else files[0].directory.name
-    # Some reports tell paths with links resolved.
-    room = os.path.realpath(tempfile.gettempdir())
-    with tempfile.TemporaryDirectory(prefix="kraftool-copy-", dir=room) as temporary:
-        below = Path(temporary, _basename(shown, alone=alone))
+    with private_folder("kraftool-copy-") as temporary:
+        below = temporary / _basename(shown, alone=alone)
         below.mkdir(mode=0o700)
         problems = [
             unread for unread in (_bring(file, below, alone=alone) for file in files) if unread

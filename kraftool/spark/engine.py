@@ -11,10 +11,8 @@ import importlib.util
 import logging
 import os
 import re
-import shutil
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.connect import connected, private_spark_folder, query_contexts_muted
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
 from kraftool.spark.jvm import environment, running
@@ -47,6 +46,7 @@ def session(
     app: str = "kraftool",
     *,
     log: Path | None = None,
+    classic_only: bool = False,
 ) -> Iterator[SparkSession]:
     """Yields a Spark session whose workers have kraftool's code.
 
@@ -54,17 +54,24 @@ def session(
     of this machine. `conf` has Spark's own settings. What the JVM writes goes to `log`, or else to
     a temporary file, of which the last lines are told if it does not start.
 
+    A master sc://HOST:15002 is a server of Spark Connect, which `classic_only` refuses.
     Failures that a user can mend are raised as KraftoolError.
     """
     _check_packages()
     settings = dict(conf or {})
     if master:
         settings["spark.master"] = master
-    _check_master(settings.get("spark.master", ""))
+    master = settings.get("spark.master", "")
+    _check_master(master, classic_only=classic_only)
+    if master.startswith("sc://"):
+        del settings["spark.master"]
+        with connected(master, settings, app) as spark:
+            yield spark
+        return
     with ExitStack() as ending:
-        folder = ending.enter_context(_private_folder())
+        folder = ending.enter_context(private_spark_folder())
         ending.enter_context(_py4j_muted())
-        ending.enter_context(_query_contexts_muted())
+        ending.enter_context(query_contexts_muted())
         archive, gateway = write_package(folder), None
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started JVM and us
             where = log or folder / "jvm.log"
@@ -163,7 +170,7 @@ def _check_packages() -> None:
                 )
 
 
-def _check_master(master: str) -> None:
+def _check_master(master: str, *, classic_only: bool) -> None:
     from pyspark import SparkContext
 
     if master and not _MASTERS.match(master):
@@ -172,26 +179,18 @@ def _check_master(master: str) -> None:
             hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
         )
     if master.startswith("sc://"):
-        raise UnusableError(
-            "Spark Connect cannot be used: the driver has to run here",
-            hint="--master spark://HOST:7077 names a standalone cluster",
-        )
+        if classic_only:
+            raise UnusableError(
+                "Spark Connect cannot be used for this: the driver has to run here",
+                hint="--master spark://HOST:7077 names a standalone cluster; tables and the data "
+                "sources can use Spark Connect",
+            )
+        return
     if SparkContext._active_spark_context is not None:
         raise KraftoolError(
             "this process has a Spark session already",
             hint="kraftool.spark.shipping.ship() sends kraftool's code to its workers",
         )
-
-
-@contextmanager
-def _private_folder() -> Iterator[Path]:
-    folder = Path(tempfile.mkdtemp(prefix="kraftool-spark-"))
-    try:
-        yield folder
-    finally:
-        # PySpark adds what was shipped to our own path too.
-        sys.path[:] = [each for each in sys.path if not each.startswith(f"{folder}{os.sep}")]
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
@@ -211,23 +210,6 @@ def _py4j_muted() -> Iterator[None]:
         own.removeHandler(silence)
         root.removeFilter(is_ours)
         own.propagate = kept
-
-
-@contextmanager
-def _query_contexts_muted() -> Iterator[None]:
-    """PySpark logs each error of a query as a line of JSON as well, with its whole stack."""
-    from pyspark.logger import PySparkLogger
-
-    names = ("SQLQueryContextLogger", "DataFrameQueryContextLogger")
-    loggers = [PySparkLogger.getLogger(name) for name in names]
-    kept = [logger.disabled for logger in loggers]
-    for logger in loggers:
-        logger.disabled = True
-    try:
-        yield
-    finally:
-        for logger, was_disabled in zip(loggers, kept, strict=True):
-            logger.disabled = was_disabled
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The two ways in which a pipeline turns down what it was asked for, before anything is done.
+"""The ways in which a pipeline turns down what it was asked for, and Spark's own failures.
 
 What cannot be read is neither: it is a finding, or a plain KraftoolError where it was all.
 """
@@ -10,6 +10,10 @@ from kraftool.decoders.errors import KraftoolError
 
 class UnusableError(KraftoolError):
     """What was asked for cannot be done whatever is there: no such master, no place to write to."""
+
+
+class WorkerStartError(KraftoolError):
+    """A Python worker did not start in time, which may be otherwise a moment later."""
 
 
 class OccupiedError(KraftoolError):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.errors import UnusableError
+from kraftool.spark.errors import UnusableError, WorkerStartError
 from kraftool.spark.shipping import ON_WORKERS
 
 _NO_NEWS = re.compile(
@@ -114,11 +114,20 @@ def _no_memory(found: re.Match[str]) -> KraftoolError:
     )
 
 
+def _no_worker(found: re.Match[str]) -> KraftoolError:
+    return WorkerStartError(
+        "Spark started a Python worker that did not answer within its time limit",
+        hint="the machine may be overloaded: --master 'local[1]' starts one worker; or something "
+        "keeps processes from connecting to 127.0.0.1",
+    )
+
+
 def _our_own(found: re.Match[str]) -> KraftoolError:
     return KraftoolError(_CONDITION.sub("", found[1]))
 
 
 _KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (
+    (r"Python worker failed to connect back", _no_worker),
     (r"ModuleNotFoundError: No module named '([\w.]+)'", _no_module),
     (r"(?:PACKAGE_NOT_INSTALLED|UNSUPPORTED_PACKAGE_VERSION)\] (\w+) >= ([\d.]+)", _no_package),
     (r"PYTHON_VERSION_MISMATCH\]\D*([\d.]+)\D*([\d.]+),", _other_python),

@@ -40,10 +40,11 @@ def watched(
     report: Callable[[JobProgress], None],
     *,
     interval_s: float = INTERVAL_S,
+    steady: bool = False,
 ) -> Iterator[None]:
     """Report the progress of the jobs that start inside, from another thread, and once at the end.
 
-    `report` is called only when something has changed.
+    `report` is called only when something has changed, unless it is to be `steady`.
     """
     from pyspark import InheritableThread
 
@@ -54,7 +55,7 @@ def watched(
     def tell() -> None:
         nonlocal last
         now = sums.now()
-        if now != last:
+        if now != last or steady:
             last = now
             report(now)
 

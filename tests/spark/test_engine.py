@@ -197,7 +197,7 @@ def test_a_failure_that_is_not_sparks_stays_what_it_is() -> None:
 def test_a_master_that_cannot_be_used_is_refused_before_a_jvm_starts(
     master: str, message: str
 ) -> None:
-    with pytest.raises(KraftoolError, match=message), session(master):
+    with pytest.raises(KraftoolError, match=message), session(master, classic_only=True):
         pass
 
 

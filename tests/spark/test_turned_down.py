@@ -5,7 +5,8 @@ up. None of it starts a JVM, and none of it leaves a trace.
 """
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,36 @@ def test_names_are_made_whole_before_anything_is_looked_up(place: Path) -> None:
     assert pipeline_options.absolute(given) == (
         f"{place}/data", f"{place}/data", "s3://bucket/~/x",
     )  # fmt: skip
+
+
+_NOT_STARTED = (
+    "An error occurred while calling o99.collectToPython.\n: org.apache.spark.SparkException: "
+    "Job aborted due to stage failure: Task 0 in stage 0.0 failed 4 times, most recent failure: "
+    "Lost task 0.3: org.apache.spark.SparkException: Python worker failed to connect back.\n"
+    "\tat org.apache.spark.api.python.PythonWorkerFactory.createSimpleWorker"
+)
+
+
+@pytest.mark.parametrize("arguments", [("audit", "data"), ("tables", "data", "--out", "new")])
+def test_a_worker_that_does_not_start_is_tried_once_more_and_then_is_no_fault_of_the_input(
+    arguments: tuple[str, ...], call: Call, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from pyspark.errors import PySparkException
+
+    from kraftool.spark.failures import explained
+
+    tries = 0
+
+    @contextmanager
+    def failing(*_: object) -> Iterator[None]:
+        nonlocal tries
+        tries += 1
+        with explained():
+            raise PySparkException(_NOT_STARTED)
+        yield
+
+    monkeypatch.setattr(pipeline_options, "spark_session", failing)
+    code, told = call(*arguments)
+    assert (code, tries) == (70, 2)
+    assert told.count("trying once more") == 1
+    assert "--master 'local[1]' starts one worker" in told

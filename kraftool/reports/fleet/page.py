@@ -1,4 +1,4 @@
-"""A fleet's audit as one HTML page that needs nothing else: no network, no script, no other file.
+"""A fleet's audit as one HTML page that needs nothing else: no network and no other file.
 
 Owns the order of its sections, which is that in which somebody on call needs them, and the page's
 frame. It hands out pieces of text, so that nobody has to hold the whole page.
@@ -10,9 +10,11 @@ from collections.abc import Iterator
 
 from kraftool.reports.fleet.model import FleetAudit
 from kraftool.reports.fleet.page_nodes import all_of_it, nodes
+from kraftool.reports.fleet.page_now import now
 from kraftool.reports.fleet.page_overview import first, overview, verdict
 from kraftool.reports.fleet.page_parts import PageContext, section
 from kraftool.reports.fleet.page_plots import plots
+from kraftool.reports.fleet.page_script import SCRIPT
 from kraftool.reports.fleet.page_style import POLICY, STYLE
 from kraftool.reports.fleet.page_tables import (
     MOST_CLUSTERS,
@@ -24,6 +26,7 @@ from kraftool.reports.fleet.page_tables import (
 from kraftool.reports.fleet.page_text import NOTHING, age, data, path, size, time
 
 _SECTIONS = (
+    ("now", "Act now"),
     ("first", "What to do first"),
     ("plots", "Plots"),
     ("nodes", "Across the nodes"),
@@ -55,10 +58,13 @@ def page(audit: FleetAudit) -> Iterator[str]:
     yield from overview(view)
     yield '</header><nav aria-label="Sections"><ul>'
     parts = _SECTIONS if audit.counts.directories else _SECTIONS_OF_NOTHING
+    if not any(cluster.finding_counts.error for cluster in audit.clusters):
+        parts = tuple(part for part in parts if part[0] != "now")
     for id, name in parts:
         yield f'<li><a href="#{id}">{name}</a></li>'
     yield "</ul></nav>\n<main>"
     everything = all_of_it(view)
+    yield from now(view)
     yield from first(view)
     if audit.counts.directories:
         yield from plots(view)
@@ -67,7 +73,8 @@ def page(audit: FleetAudit) -> Iterator[str]:
         yield from directories(view, everything)
     yield from findings(view, everything)
     yield from _about(audit)
-    yield "</main><footer>Made by kraftool. This page holds no script and loads nothing.</footer>"
+    yield "</main><footer>Made by kraftool. This page loads nothing and sends nothing.</footer>"
+    yield f"<script>{SCRIPT}</script>"
     yield "</body></html>\n"
 
 

@@ -41,6 +41,8 @@ _KINDS = {
 """The class in the page's style for each status."""
 _MOST_CAUSES = 12
 _MOST_EXAMPLES = 6
+_MOST_NAMED = 300
+"""Clusters up to which each square of the map has its name in it."""
 _MOST_ADVICE = 8
 _MOST_COMMANDS = 3
 _LONGEST = 1200
@@ -145,15 +147,24 @@ def _map(view: PageContext) -> Iterator[str]:
     rest = Status.GOOD if _is_complete(view.audit.counts) else Status.UNKNOWN
     nothing = f'<span class="n {_KINDS[rest]}">{rest.mark} {fine:,} without findings</span>'
     yield f"{' '.join(legend)} {nothing}</span></div>"
-    yield '<div class="map" aria-hidden="true">'
+    named = len(view.audit.clusters) <= _MOST_NAMED
+    yield f'<div class="map{" named" if named else ""}" aria-hidden="true">'
     for cluster in view.audit.clusters:
         worst = cluster.finding_counts.worst
         href = view.to_cluster(cluster.name)
         if href:
             kind = f' class="{worst.value}"' if worst is not None else ""
             glyph = GLYPHS[worst] if worst in (Severity.ERROR, Severity.WARNING) else ""
-            yield f'<a href="{href}" tabindex="-1"{kind} title="{data(cluster.name)}">{glyph}</a>'
+            folder = view.folders.get(cluster.name, "")
+            told = f"{glyph} {data(_short_name(cluster.name, folder))}" if named else glyph
+            title = data(" ".join(dict.fromkeys(filter(None, (cluster.name, folder)))))
+            yield f'<a href="{href}" tabindex="-1"{kind} title="{title}">{told.strip()}</a>'
     yield "</div></div>\n"
+
+
+def _short_name(name: str, folder: str) -> str:
+    """The last part of a cluster's folder, by which people know it; else its id."""
+    return folder.rstrip("/").rpartition("/")[2] or name
 
 
 def first(view: PageContext) -> Iterator[str]:

@@ -32,6 +32,8 @@ class PageContext:
     cluster_at: dict[str, str] = field(default_factory=dict)
     directory_at: dict[str, str] = field(default_factory=dict)
     directories: dict[str, DirectorySummary] = field(default_factory=dict)
+    folders: dict[str, str] = field(default_factory=dict)
+    """The folder of each cluster: the deepest one that has all of its directories."""
 
     @classmethod
     def of(cls, audit: FleetAudit, most_clusters: int, most_directories: int) -> PageContext:
@@ -39,6 +41,10 @@ class PageContext:
         for number, cluster in enumerate(audit.clusters):
             if number < most_clusters:
                 view.cluster_at[cluster.name] = f"c{number}"
+        inside: dict[str, list[str]] = {}
+        for directory in audit.directories:
+            inside.setdefault(directory.cluster, []).append(directory.name)
+        view.folders = {name: _common_folder(names) for name, names in inside.items()}
         for number, directory in enumerate(audit.directories):
             view.directories[directory.name] = directory
             if number < most_directories:
@@ -53,8 +59,13 @@ class PageContext:
         return f"#{self.directory_at[name]}" if name in self.directory_at else ""
 
     def cluster(self, name: str) -> str:
-        """A cluster's name as HTML, leading to its row."""
-        return link(self.to_cluster(name), f"<code>{data(name)}</code>")
+        """A cluster's name as HTML, leading to its row, and its folder."""
+        return link(self.to_cluster(name), f"<code>{data(name)}</code>") + self.folder(name)
+
+    def folder(self, name: str) -> str:
+        """The folder of a cluster as HTML; empty where it says no more than the name."""
+        folder = self.folders.get(name, "")
+        return f' <span class="q">{path(folder)}</span>' if folder not in ("", name) else ""
 
     def directory(self, name: str) -> str:
         return link(self.to_directory(name), f"<code>{path(name)}</code>")
@@ -64,6 +75,19 @@ class PageContext:
         """When the audit ended, in epoch milliseconds; ages count from then."""
         run = self.audit.run
         return run.started_at + round(run.seconds * 1000)
+
+
+def _common_folder(names: Sequence[str]) -> str:
+    """The deepest folder that all paths lead through."""
+    parts = [name.rstrip("/").split("/") for name in names]
+    if len(parts) == 1:
+        return names[0]
+    shared = 0
+    for level in zip(*parts, strict=False):
+        if len(set(level)) > 1:
+            break
+        shared += 1
+    return "/".join(parts[0][:shared])
 
 
 def link(href: str, html: str) -> str:

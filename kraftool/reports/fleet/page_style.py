@@ -1,13 +1,15 @@
 """The look of the page, and the policy that lets nothing else into it.
 
-Owns the one style block and its hash. It refuses scripts, pictures, fonts and connections: the
-page works from a disk without a network, and data in it can start nothing.
+Owns the one style block and its hash. It refuses pictures, fonts, connections and every script but
+the page's own: the page works from a disk without a network, and data in it can start nothing.
 """
 
 from __future__ import annotations
 
 from base64 import b64encode
 from hashlib import sha256
+
+from kraftool.reports.fleet.page_script import SCRIPT_SOURCE
 
 __all__ = ["POLICY", "STYLE"]
 
@@ -100,6 +102,22 @@ nav a:hover { color: var(--ink) }
   border: 1px solid var(--goodline); font-size: 9px; line-height: 13px; text-align: center;
   color: transparent;
 }
+.map.named { display: grid; grid-template-columns: repeat(auto-fill,minmax(9.5em,1fr)) }
+.map.named a {
+  width: auto; height: auto; padding: 2px 6px; font-size: 12px; line-height: 1.5;
+  text-align: left; color: var(--ink); overflow: hidden; text-overflow: ellipsis;
+  white-space: nowrap;
+}
+.map.named .error, .map.named .warning { color: var(--card) }
+.now { list-style: none; margin: 0; padding: 0 }
+.search { display: block; margin: 0 0 6px }
+.search input { font: inherit; min-width: 16em }
+th button {
+  all: unset; cursor: pointer; font: inherit; color: inherit;
+}
+th button:hover { text-decoration: underline }
+th[aria-sort="descending"] button::after { content: " \\2193" }
+th[aria-sort="ascending"] button::after { content: " \\2191" }
 .map a:hover { outline: 2px solid var(--link); text-decoration: none }
 .map .error { background: var(--errorbar); border-color: var(--errorbar); color: var(--card) }
 .map .warning {
@@ -268,6 +286,6 @@ footer { color: var(--quiet); font-size: 12.5px; padding-top: 24px; padding-bott
 POLICY = (
     "default-src 'none'; img-src 'none'; base-uri 'none'; form-action 'none'; style-src 'sha256-"
     + b64encode(sha256(STYLE.encode()).digest()).decode()
-    + "'"
+    + f"'; script-src {SCRIPT_SOURCE}"
 )
-"""What a browser is told to allow: this style block, and nothing else."""
+"""What a browser is told to allow: this style block, the one script, and nothing else."""

@@ -93,7 +93,7 @@ def _cluster(view: PageContext, each: ClusterSummary) -> str:
     return "".join(
         (
             f'<tr id="{view.cluster_at[each.name]}">',
-            f'<th scope="row"><code>{data(each.name)}</code></th>',
+            f'<th scope="row"><code>{data(each.name)}</code>{view.folder(each.name)}</th>',
             cell(severities(each.finding_counts)),
             cell(nodes),
             cell(leader),
@@ -208,7 +208,8 @@ def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[s
 
 
 def _body(each: FleetFinding) -> Iterator[str]:
-    yield f"<p>{clipped(each.finding.sentence(), _LONGEST)}</p>"
+    places = f" ({counted(each.finding.count, 'place')})" if each.finding.count > 1 else ""
+    yield f"<p>{clipped(each.finding.sentence(), _LONGEST)}{places}</p>"
     for evidence in each.evidence[:_MOST_COMMANDS]:
         told = f"{evidence.where()}: {evidence.found}" if evidence.where() else evidence.found
         yield f'<p class="q">{clipped(told, _LONGEST)}</p>'

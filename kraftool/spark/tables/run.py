@@ -31,6 +31,7 @@ from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compar
 from kraftool.spark.tables.settle import Settled, settle, totals_after
 from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
 from kraftool.spark.tables.work import Done, TablesRun, Unit, work
+from kraftool.spark.values import Values, parallelism
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -116,10 +117,10 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
         if not found.tasks:
             return _report(store, found, (), Settled(), is_new=False)
         with spark() as session:
-            cores = session.sparkContext.defaultParallelism
+            cores = parallelism(session)
             pieces = range_size(found.tasks, wanted.split_bytes, cores)
-            looked = _looks(session, found.tasks, pieces)
-            done = _works(session, store, found.tasks, looked, pieces, wanted)
+            looked = _looks(session, found.tasks, pieces, cores)
+            done = _works(session, store, found.tasks, looked, pieces, cores, wanted)
             settled = settle(found.tasks, looked, done, store.staging())
             is_new = bool(settled.moves or settled.removed)
             if is_new:
@@ -162,13 +163,11 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     return found
 
 
-def _looks(session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int) -> list[Looked]:
-    context = session.sparkContext
-    items = looks_of(tasks, split_bytes, context.defaultParallelism)
-    if not items:
-        return []
-    found: list[Looked] = context.parallelize(items, len(items)).flatMap(_look_at_all).collect()
-    return found
+def _looks(
+    session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int, cores: int
+) -> list[Looked]:
+    items = looks_of(tasks, split_bytes, cores)
+    return Values.of(session, items).flat_map(_look_at_all).collect() if items else []
 
 
 def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
@@ -181,6 +180,7 @@ def _works(
     tasks: Sequence[ClusterTask],
     looked: Sequence[Looked],
     split_bytes: int,
+    cores: int,
     wanted: TablesRequest,
 ) -> list[tuple[Unit, Done]]:
     """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
@@ -192,8 +192,7 @@ def _works(
         for task in tasks
         for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
     )
-    context = session.sparkContext
-    items = items_of(units, split_bytes, context.defaultParallelism)
+    items = items_of(units, split_bytes, cores)
     if not items:
         return []
     run = TablesRun(
@@ -203,7 +202,7 @@ def _works(
         show_secrets=wanted.show_secrets,
     )
     numbered = {unit.number: unit for item in items for unit in item}
-    done = context.parallelize(items, len(items)).flatMap(partial(work, run)).collect()
+    done = Values.of(session, items).flat_map(partial(work, run)).collect()
     return [(numbered[each.number], each) for each in done]
 
 

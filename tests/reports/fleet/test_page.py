@@ -20,6 +20,7 @@ from kraftool.reports.fleet.model import (
 )
 from kraftool.reports.fleet.page import page
 from kraftool.reports.fleet.page_overview import verdict
+from kraftool.reports.fleet.page_parts import PageContext
 from kraftool.reports.text.json_forms import FindingCounts
 from tests.reports.fleet.page_fleets import RUN, STARTED, assembled, sick, sound
 from tests.reports.fleet.page_reader import Page
@@ -30,7 +31,7 @@ EMPTY = assembled([], [])
 def test_sections_come_in_the_order_in_which_they_are_needed() -> None:
     read = Page.of(sick(12))
     assert list(read.sections) == [
-        "verdict", "first", "plots", "nodes", "clusters", "directories", "findings", "about",
+        "verdict", "now", "first", "plots", "nodes", "clusters", "directories", "findings", "about",
     ]  # fmt: skip
 
 
@@ -127,7 +128,9 @@ def test_the_tiles_have_the_counts_of_the_model() -> None:
 def test_every_cluster_has_a_row_with_its_numbers() -> None:
     audit = sick(60)
     rows = Page.of(audit).table("Clusters").rows[1:]
-    assert [row[0] for row in rows] == [summary.name for summary in audit.clusters]
+    assert [row[0].partition(" ")[0] for row in rows] == [
+        summary.name for summary in audit.clusters
+    ]
     for row, cluster in zip(rows, audit.clusters, strict=True):
         assert row[5] == f"{cluster.end_offset:,}"
         assert row[6] == f"{cluster.lag:,}"
@@ -138,13 +141,55 @@ def test_every_cluster_has_a_row_with_its_numbers() -> None:
         assert ("mixed" in row[7]) == (len(cluster.metadata_versions) > 1)
 
 
+def test_clusters_with_errors_come_first_each_with_its_folder_and_what_to_do() -> None:
+    audit = sick(60)
+    read = Page.of(audit)
+    urgent = [cluster.name for cluster in audit.clusters if cluster.finding_counts.error]
+    assert len(urgent) > 2
+    text = read.sections["now"].text
+    positions = [text.index(name) for name in urgent[:12]]
+    assert positions == sorted(positions)
+    for cluster in urgent[:12]:
+        assert f"/archive/controllers/{cluster}" in text
+        worst = next(
+            finding.finding
+            for finding in audit.findings
+            if finding.cluster == cluster and finding.finding.severity is Severity.ERROR
+        )
+        assert worst.code in text
+        assert worst.advice in text
+    assert "now" not in Page.of(sound(3)).sections
+
+
+def test_the_folder_of_a_cluster_is_what_its_directories_share() -> None:
+    audit = sound(1)
+    (cluster,) = audit.clusters
+    moved = tuple(
+        replace(directory, name=f"/fleet/payments/node-{number}/data")
+        for number, directory in enumerate(audit.directories)
+    )
+    view = PageContext.of(replace(audit, directories=moved), 10, 10)
+    assert view.folders == {cluster.name: "/fleet/payments"}
+    assert "/fleet/payments" in view.cluster(cluster.name).replace("<wbr>", "")
+    alone = replace(audit, directories=moved[:1])
+    assert PageContext.of(alone, 10, 10).folders == {cluster.name: "/fleet/payments/node-0/data"}
+
+
+def test_a_finding_of_several_places_says_how_many() -> None:
+    audit = sick(20)
+    first = audit.findings[0]
+    many = replace(first, finding=replace(first.finding, count=8))
+    read = Page.of(replace(audit, findings=(many, *audit.findings[1:])))
+    assert "(8 places)" in read.table("Findings").rows[1][-1]
+
+
 def test_every_directory_has_a_row_below_its_cluster() -> None:
     audit = sick(20)
     rows = Page.of(audit).table("Directories").rows[1:]
     cluster = ""
     for row, directory in zip(rows, audit.directories, strict=True):
         if len(row) == 11:
-            cluster = row.pop(0)
+            cluster = row.pop(0).partition(" ")[0]
         assert cluster == directory.cluster
         assert row[0] == str(directory.node_id)
         assert directory.name in row[1]

@@ -1,0 +1,111 @@
+"""A real server of Spark Connect, from PySpark's own distribution, whose Python has no kraftool."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("grpc")
+
+from kraftool.arrow import read as read_arrow
+from kraftool.commands import main
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.engine import session
+from kraftool.spark.errors import UnusableError
+from kraftool.spark.frames import create_view, read
+from kraftool.spark.java import find_java
+from kraftool.spark.values import Values
+from tests.spark.test_cluster import said_in, started, worker_python
+
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
+SINGLE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    import pyspark
+
+    folder = tmp_path_factory.mktemp("connect")
+    home = Path(pyspark.__file__).parent
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    inherited = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SPARK"))
+    }
+    environment = inherited | {
+        "JAVA_HOME": str(find_java(folder).home),
+        "SPARK_HOME": str(home),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_NO_DAEMONIZE": "1",
+        "SPARK_LOG_DIR": str(folder),
+        "PYSPARK_PYTHON": str(worker_python(folder / "python")),
+    }
+    settings = {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.memory": "1g",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+    }
+    command = [str(home / "sbin/start-connect-server.sh"), "--master", "local[2]"]
+    for name, value in settings.items():
+        command += ["--conf", f"{name}={value}"]
+    options: dict[str, Any] = {"env": environment, "cwd": folder}
+    log = folder / "server.log"
+    with started(command, log, **options) as process:
+        said_in(log, "Spark Connect server started at", process)
+        yield f"sc://127.0.0.1:{port}"
+
+
+def test_sources_views_and_work_run_on_a_server_of_spark_connect(server: str) -> None:
+    expected = read_arrow(SINGLE, "TopicRecord").read().num_rows
+    with session(server) as spark:
+        assert type(spark).__module__.startswith("pyspark.sql.connect")
+        assert read(spark, SINGLE).count() == read_arrow(SINGLE).read().num_rows
+        create_view(spark, "topics", SINGLE, "TopicRecord")
+        assert spark.sql("SELECT count(*) FROM topics").collect()[0][0] == expected
+        assert Values.of(spark, [1, 2, 3]).flat_map(range).collect() == [0, 0, 1, 0, 1, 2]
+        with pytest.raises(Exception, match="no such file or directory"):
+            read(spark, "/nowhere").count()
+    with pytest.raises(KraftoolError, match="no such file or directory"), session(server) as spark:
+        read(spark, "/nowhere").count()
+
+
+def test_tables_are_written_by_a_server_and_the_next_run_has_nothing_to_do(
+    server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    dataset = pytest.importorskip("pyarrow.dataset")
+
+    def run() -> tuple[int, str]:
+        words = ["kraftool", "pipeline", "tables", SINGLE, "--out", tmp_path / "out"]
+        monkeypatch.setattr("sys.argv", [*map(str, words), "--master", server])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        told = capfd.readouterr()
+        return int(ended.value.code or 0), told.out + told.err
+
+    code, told = run()
+    assert code == 0, told
+    records = dataset.dataset(tmp_path / "out/records", partitioning="hive")
+    assert records.count_rows() == read_arrow(SINGLE).read().num_rows
+    code, told = run()
+    assert code == 0, told
+    assert records.count_rows() == read_arrow(SINGLE).read().num_rows
+
+
+def test_what_needs_the_driver_here_refuses_such_a_server() -> None:
+    with (
+        pytest.raises(UnusableError, match="Spark Connect cannot be used for this"),
+        session("sc://host", classic_only=True),
+    ):
+        pass

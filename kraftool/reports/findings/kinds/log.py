@@ -253,7 +253,7 @@ DIVERGED = _kind(
     "DIVERGED",
     _ERROR,
     "Two nodes have different records at the same offset.",
-    "normal for the last leader after it lost the leadership (then this is not an error): it"
+    "normal for a leader that lost the leadership (then not an error): it"
     " truncates its log when it fetches from the next leader. If records on the side that is"
     " truncated were committed, they are lost. Keep a copy of both directories before you start"
     " either node",

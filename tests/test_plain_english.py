@@ -44,7 +44,10 @@ def help_texts(command: Any, name: str = "kraftool") -> Iterator[tuple[str, str]
 
 
 HELP = dict(help_texts(get_command(app)))
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "CHANGELOG")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 
 
 def test_a_retired_word_is_found_and_its_allowed_use_is_not() -> None:

@@ -31,7 +31,7 @@ class NodeAnswer:
     """One node, asked itself."""
 
     endpoint: Endpoint
-    """Where it was asked."""
+    """The address that was asked."""
     node_id: int | None = None
     """None where nobody tells whose endpoint that is."""
     asked_ms: int

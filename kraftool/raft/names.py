@@ -70,7 +70,7 @@ BOOTSTRAP_SNAPSHOT = OffsetAndEpoch(0, 0)
 
 
 class ReplicaKey(NamedTuple):
-    """A node and the directory it keeps its log in. Formatted anew, it is another replica."""
+    """A node and the directory with its log. If it is formatted again, it is another replica."""
 
     id: int
     directory_id: str | None = None
@@ -84,7 +84,7 @@ class ReplicaKey(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """Where a listener can be reached."""
+    """The address of a listener."""
 
     host: str
     port: int
@@ -212,7 +212,7 @@ NO_VOTERS = VoterSet()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionState:
-    """What a node has promised not to forget: the content of quorum-state."""
+    """The promises that a node must not forget: the content of quorum-state."""
 
     epoch: int = 0
     leader_id: int | None = None

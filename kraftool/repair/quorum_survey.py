@@ -29,7 +29,7 @@ class SurveyedQuorum:
     cluster_id: str
     start_offset: int = 0
     end_offset: int = 0
-    """Where Kafka would cut the log."""
+    """The offset at which Kafka would cut the log."""
     epochs: tuple[EpochEntry, ...] = ()
     """Both rise."""
     snapshots: tuple[OffsetAndEpoch, ...] = ()

@@ -71,7 +71,7 @@ class AppliedCopy:
     of: Rehearsed
     edits: int = 0
     was_applied: bool = False
-    """Whether the plan was applied to the original already."""
+    """True if the plan was already applied to the original."""
     refused: str = ""
     """Why apply refuses it; empty where it does not."""
     hint: str = ""

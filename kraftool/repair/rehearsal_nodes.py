@@ -59,9 +59,9 @@ class Returned:
 
     id: int
     follows: bool = False
-    """Whether it follows the recovered leader, and has all that it has."""
+    """True if it follows the recovered leader, and has all of its records."""
     leader: int | None = None
-    """Whom it knows as the leader."""
+    """The leader that it knows."""
     ended: str = ""
     """Its last words, where it ended."""
 

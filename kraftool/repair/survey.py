@@ -218,7 +218,7 @@ class Survey:
     archived: bool = False
     """Whether that is a tar stream's, and where the directory is was not told."""
     running: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""

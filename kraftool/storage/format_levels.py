@@ -53,7 +53,7 @@ def release_level(name: str) -> int:
     level = level_of(name)
     if level is None or level < OLDEST_KRAFT_LEVEL:
         raise FormatImpossible(
-            f"{name} is no release that a cluster is formatted for",
+            f"{name} is not a release for which a cluster can be formatted",
             hint=f"from {level_name(OLDEST_KRAFT_LEVEL)} to {level_name(LATEST_LEVEL)}",
         )
     return level

@@ -201,7 +201,7 @@ def test_the_same_voter_in_another_directory_is_refused(kraftool: Run, tmp_path:
         ("1@h:9093:AAAAAAAAAAAAAAAAAAAAAQ", "no directory may have"),
         (f"-1@h:9093:{FIRST}", "not of the form"),
         (f"1@[::1:9093:{FIRST}", "not of the form"),
-        (",", "nobody"),
+        (",", "is empty"),
     ],
 )
 def test_voters_that_could_not_be_told_apart_are_refused(

@@ -177,7 +177,7 @@ def test_batches_that_differ_in_their_epoch_alone_are_said_to_be_the_same() -> N
 def test_logs_without_a_common_beginning_are_not_to_be_deleted() -> None:
     (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(7, 8, 9))
     assert "the logs have nothing in common" in told.text
-    assert "delete nothing" in told.advice
+    assert "Delete nothing" in told.advice
 
 
 def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | None = None) -> Kin:

@@ -25,8 +25,8 @@ from kraftool.storage.lock import LockState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A value that supports a diagnosis, and its place. It is no Fault: nothing is wrong
-    with the value itself."""
+    """A value that supports a diagnosis, and its place. It is not a Fault: the value itself is
+    right."""
 
     file: str
     """The file or directory; may be empty."""

@@ -62,11 +62,11 @@ class DoctorReport:
     rules: tuple[str, ...]
     """The names of the rules that were asked."""
     ignored: int = 0
-    """How many findings --ignore left out."""
+    """The number of findings that --ignore left out."""
     deeper: tuple[str, ...] = ()
     """Commands that look deeper than doctor does."""
     is_live: bool = False
-    """Whether a live quorum was asked."""
+    """True if a live quorum was asked."""
     unexamined: tuple[Unexamined, ...] = ()
     """What the rules could not look at."""
     assessment: Assessment | None = None

@@ -37,7 +37,7 @@ def witness(case: ElectionCase, node_id: int) -> ElectionCase:
     node = case.by_id[node_id]
     settings = replace(node.settings, is_witness=True, hands_over=True)
     return case.with_node(replace(node, settings=settings)).noting(
-        f"{node_id} is a witness: kraftool node runs on it and leads only as a last resort"
+        f"{node_id} is a witness, which leads only as a last resort: kraftool node runs on it"
     )
 
 

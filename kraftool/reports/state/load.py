@@ -36,7 +36,7 @@ class LoadedState:
     image: MetadataImage
     path: str
     files: tuple[str, ...] = ()
-    """What was read, in order."""
+    """The files that were read, in order."""
     snapshot: str = ""
     """The name of the checkpoint that it begins with; empty where the log is whole from 0."""
     start_offset: int = 0

@@ -25,7 +25,7 @@ MIN_ISR = "min.insync.replicas"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateCounts:
-    """How much of each kind a state has."""
+    """The number of entities of each kind in a state."""
 
     brokers: Count
     fenced_brokers: Count

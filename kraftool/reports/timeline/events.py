@@ -124,19 +124,19 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reign:
-    """How long one leader led in one epoch, as far as the log shows."""
+    """The time for which one leader led in one epoch, as far as the log shows."""
 
     leader: int
     epoch: int
     offset: int
     milliseconds: int
     last: bool
-    """Whether it is the log's last: it may have gone on."""
+    """True if it is the log's last: it may have continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What the events sum up to."""
+    """The totals of the events."""
 
     counts: Mapping[Category, int]
     elections: int = 0

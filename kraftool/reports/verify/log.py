@@ -33,7 +33,7 @@ from kraftool.storage.paths import Location, LocationKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """How much was looked at."""
+    """The amount that was checked."""
 
     files: Count = 0
     size: int = 0
@@ -61,7 +61,7 @@ class Verified:
 
     path: str
     is_live: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     checked: Checked
     findings: tuple[Finding, ...]
 

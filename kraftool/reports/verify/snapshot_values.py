@@ -59,7 +59,7 @@ class VerifiedDirectory:
     cluster_id: str | None = None
     """From meta.properties; None where that was not read."""
     is_live: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     findings: tuple[Finding, ...] = ()
     """Those that are of no single snapshot."""

@@ -72,7 +72,7 @@ class HistoryEntry:
     with_leader_change: bool = False
     """Whether a leader wrote it with its first batch."""
     after_damage: bool = False
-    """Whether Kafka would cut it off if it started on this log."""
+    """True if Kafka would cut it off if it started on this log."""
     contradicted: bool = False
     """Whether it is a snapshot's, and the log beside it has other voters at its offset."""
     changes: tuple[str, ...] = ()
@@ -148,7 +148,7 @@ class SnapshotExtent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSettings:
-    """What a server.properties says about the quorum."""
+    """The settings of the quorum in a server.properties."""
 
     file: str
     node_id: int | None = None

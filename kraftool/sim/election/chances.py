@@ -48,11 +48,11 @@ class _Lasting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """How many more nodes may fail."""
+    """The number of nodes that may also fail."""
 
     failures: Count
     is_exact: bool = True
-    """False: at least so many; more were not tried."""
+    """False: at least this number; more were not tried."""
 
 
 class _Trial:

@@ -38,7 +38,7 @@ _MOST_RESCUED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """What would happen while a node is restarted."""
+    """The result of a restart of one node."""
 
     node_id: int
     leaders: Ids
@@ -55,7 +55,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """How a change of the voters went over all runs."""
+    """The result of a voter change over all runs."""
 
     node: int
     adds: bool

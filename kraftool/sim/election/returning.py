@@ -47,7 +47,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the quorum in one run."""
+    """The result of one run for the quorum."""
 
     seed: int
     leader: int | None = None

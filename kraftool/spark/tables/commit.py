@@ -50,7 +50,7 @@ class SharedOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """How much a table holds."""
+    """The size of a table."""
 
     rows: Count = 0
     files: Count = 0

@@ -42,7 +42,7 @@ DAMAGE = _kind(
 MAGIC = _kind(
     "MAGIC",
     _ERROR,
-    "No Kafka version uses this batch's magic, but its CRC is correct. A flipped bit can cause that:"
+    "No Kafka version uses this batch's magic, but its CRC is correct. A flipped bit can do that:"
     " the CRC does not cover the magic. Kafka does not cut the log there. It exits when it starts.",
     "keep a copy. If the magic is the only damage, write 2 into that byte to repair the"
     " batch. Otherwise use the log of an intact node",

@@ -175,7 +175,7 @@ class Server:
             self._say_ended(guest, reason=said)
         except Exception:
             _say(
-                "connection ended by an error",
+                "an error closed the connection",
                 logging.ERROR,
                 limit=Limit(),
                 exc_info=True,

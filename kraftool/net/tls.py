@@ -110,7 +110,7 @@ def _limit_ciphers(context: ssl.SSLContext, suites: list[str]) -> None:
     if context.maximum_version is ssl.TLSVersion.TLSv1_3 and not newer <= set(suites):
         if set(suites) & newer:
             raise KeystoreError(
-                "ssl.cipher.suites leaves out some suites of TLSv1.3, which cannot be done here",
+                "ssl.cipher.suites leaves out some suites of TLSv1.3, which is not possible here",
                 hint=f"name all of {', '.join(sorted(newer))}, or none",
             )
         if context.minimum_version is ssl.TLSVersion.TLSv1_3:
@@ -202,6 +202,4 @@ def _present(context: ssl.SSLContext, identity: KeyAndChain) -> None:
             context.load_cert_chain(path, password=identity.passphrase)
         except ssl.SSLError as error:
             reason = (error.reason or str(error)).lower().replace("_", " ")
-            raise KeystoreError(
-                f"the private key does not go with its certificate: {reason}"
-            ) from None
+            raise KeystoreError(f"the private key does not fit its certificate: {reason}") from None

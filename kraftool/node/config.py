@@ -376,7 +376,7 @@ def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
 
 def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"{key} is no key that Kafka knows; it has no effect"
+        f"{key} is not a key that Kafka knows; it has no effect"
         for key in sorted(given)
         if key not in KEYS and not is_known(key)
     )
@@ -388,9 +388,9 @@ def _contradictions(config: NodeConfig) -> list[str]:
     voters, bound = config.static_voters.ids, {listener.name for listener in config.listeners.bound}
     controllers = config.listeners.controllers
     if not voters and not config.bootstrap_servers:
-        found.append(f"neither {_SERVERS} nor {_VOTERS} says where the quorum is")
+        found.append(f"neither {_SERVERS} nor {_VOTERS} names the quorum")
     found += [
-        f"{_NAMES}: listener.security.protocol.map says nothing of {name}"
+        f"{_NAMES}: listener.security.protocol.map does not have {name}"
         for name in controllers
         if name not in config.listeners.protocols
     ]

@@ -65,8 +65,8 @@ def look(path: str) -> StandaloneDirectory:
     config = os.path.join(path, CONFIG_NAME)
     if not os.path.isfile(config) or not _is_ours(config):
         raise NotStandalone(
-            f"{path} is not empty, and no cluster of kraftool node standalone",
-            hint="name a directory that is empty or does not exist; kraftool node run takes"
+            f"{path} is not empty, and does not have a cluster of kraftool node standalone",
+            hint="name a directory that is empty or does not exist. kraftool node run uses"
             " directories of Kafka",
         )
     return StandaloneDirectory(path=path, is_new=False)

@@ -112,4 +112,4 @@ def _near(shown: str) -> str:
         return ""
     if near:
         return f"did you mean {os.path.join(above, near[0])}?"
-    return f"{above} is there, and has no {name}"
+    return f"{above} exists, but has no {name}"

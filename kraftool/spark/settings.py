@@ -20,18 +20,18 @@ from kraftool.spark.narrowing import Narrowing
 from kraftool.spark.splits import SPLIT_BYTES
 
 CHOICES = {
-    "path": "where to look: a directory, a folder that holds many, a pattern, a file, a URL",
+    "path": "path to read: a directory, a folder that contains many, a pattern, a file, a URL",
     "paths": "several, as a JSON list; load() writes it",
-    "columns": "only these columns, with commas between; what is not asked for is not made",
+    "columns": "only these columns, separated by commas; others are not produced",
     "snapshots": "true: the checkpoints of directories too",
     "showSecrets": "true: nothing is masked",
     "splitBytes": "how much of a large file one task reads",
-    "depth": "how many folders below a root data directories are looked for",
+    "depth": "maximum search depth below a root",
     "variant": "true: a column data has the payload as VARIANT",
     "findings": "false: kraft.files counts no findings, and opens no file for them",
-    "storageOptions": "what fsspec is to be given for URLs, as a JSON object",
+    "storageOptions": "settings for fsspec and URLs, as a JSON object",
     "startingOffsets": "of a new stream: earliest or latest",
-    "maxBytesPerTrigger": "how much a micro-batch of a stream reads at the most, about",
+    "maxBytesPerTrigger": "about how much a micro-batch of a stream reads at most",
     **narrowing.CHOICES,
 }
 
@@ -69,7 +69,7 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
         raise KraftoolError("no path is given", hint='spark.read.format("kraft").load(PATH)')
     starting = given.get("startingoffsets", "earliest")
     if starting not in ("earliest", "latest"):
-        raise KraftoolError(f"startingOffsets is earliest or latest, not {starting}")
+        raise KraftoolError(f"startingOffsets must be earliest or latest, not {starting}")
     most = given.get("maxbytespertrigger")
     return SourceOptions(
         paths=tuple(split_paths(text)),
@@ -96,19 +96,19 @@ def _storage(text: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         # What was given may be a secret, so that it is not repeated.
-        raise KraftoolError("storageOptions is no JSON object")
+        raise KraftoolError("storageOptions is not a JSON object")
     return value
 
 
 def _flag(given: Mapping[str, str], name: str, default: bool) -> bool:
     text = given.get(name.lower(), str(default)).strip().lower()
     if text not in ("true", "false"):
-        raise KraftoolError(f"{name} is true or false, not {text}")
+        raise KraftoolError(f"{name} must be true or false, not {text}")
     return text == "true"
 
 
 def _number(given: Mapping[str, str], name: str, default: int, least: int) -> int:
     text = given.get(name.lower(), str(default)).strip()
     if not text.isdigit() or int(text) < least:
-        raise KraftoolError(f"{name} is a whole number from {least} on, not {text}")
+        raise KraftoolError(f"{name} must be an integer of at least {least}, not {text}")
     return int(text)

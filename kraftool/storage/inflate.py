@@ -132,7 +132,7 @@ class GzipFeed:
                 return False
             if not self._pending.startswith(GZIP_MAGIC):
                 raise DecodeError(
-                    "bytes that are no gzip data follow it",
+                    "bytes that are not gzip data follow it",
                     position=self.compressed_position,
                     expected="1f8b or the end",
                     found=self._pending[:2].hex(),

@@ -57,7 +57,7 @@ def parse_release(text: str) -> int:
         oldest, newest = level_name(OLDEST_KRAFT_LEVEL), level_name(LATEST_LEVEL)
         raise KraftoolError(
             f"no Kafka up to {newest} has a metadata.version {text!r}",
-            hint=f"a release as 4.3, or a level from 3.0-IV1 and {oldest} to {newest}",
+            hint=f"for example 4.3, or a level from 3.0-IV1 and {oldest} to {newest}",
         )
     return level
 
@@ -69,7 +69,7 @@ def parse_level(text: str) -> tuple[str, int]:
         return name, parse_release(level)
     if not (name and level.isascii() and level.isdecimal() and int(level) <= _HIGHEST):
         raise KraftoolError(
-            f"--feature {text!r} is not NAME=LEVEL", hint="as in --feature share.version=1"
+            f"--feature {text!r} is not NAME=LEVEL", hint="for example --feature share.version=1"
         )
     return name, int(level)
 

@@ -41,7 +41,7 @@ def misnamed(file: str) -> Finding | None:
     if offset is None:
         begin = name.partition(".")[0]
         return log_kinds.NAME.at(
-            file, f"its name begins with {begin!r} and no offset: Kafka refuses to start"
+            file, f"its name begins with {begin!r} and not with an offset: Kafka refuses to start"
         )
     if not name.endswith(".log"):
         return None

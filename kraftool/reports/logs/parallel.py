@@ -75,7 +75,7 @@ def render_in_parallel(
                 yield waiting.popleft().result()
         except BrokenProcessPool:
             raise KraftoolError(
-                f"{file}: a helper process was killed; the output is not whole",
+                f"{file}: a helper process was killed, so the output is incomplete",
                 hint="give it more memory, or use --jobs 1",
             ) from None
 

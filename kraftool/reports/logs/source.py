@@ -182,7 +182,7 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
             kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
         if kind not in named:
             raise KraftoolError(
-                f"{entry.name} is neither segment nor checkpoint: {kind.value}",
+                f"{entry.name} is neither a segment nor a checkpoint: {kind.value}",
                 hint="kraftool dump shows every kind of file",
             )
         return kind

@@ -97,7 +97,7 @@ def _at_common(
             hint="--at-end compares each at its own end",
         ) from error
     note = (
-        f"compared at offset {common}, where {shorter.path} ends; {longer.path} goes on to"
+        f"compared at offset {common}, where {shorter.path} ends; {longer.path} continues to"
         f" {longer.end_offset}"
     )
     if old_is_longer:
@@ -112,7 +112,7 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
         return both
     finding = dir_kinds.CLUSTER_ID.at(
         both.new.path,
-        f"another cluster than that of {both.old.path}",
+        f"it belongs to another cluster than {both.old.path}",
         severity=Severity.WARNING,
         field="cluster.id",
         expected=old,
@@ -143,7 +143,7 @@ def _told(both: TwoStates) -> TwoStates:
         return both
     finding = log_kinds.DIVERGED.at(
         both.new.path,
-        f"its record there is of another epoch than that of {both.old.path}",
+        f"its record there has another epoch than that of {both.old.path}",
         offset=new.last_offset,
         expected=f"epoch {old.last_epoch}",
         found=f"epoch {new.last_epoch}",

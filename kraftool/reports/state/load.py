@@ -137,7 +137,7 @@ def _of_snapshot(
         )
     if wanted.until_ms is not None and wanted.until_ms < time:
         raise KraftoolError(
-            f"{file.name} is the state of {_time(time)}; there is no other in it", hint=hint
+            f"{file.name} is the state at {_time(time)}; there is no other in it", hint=hint
         )
     return _loaded(files, start, [file], start.offset)
 
@@ -160,7 +160,7 @@ def _of_segment(
     if first > 0:
         finding = snapshot_kinds.MISSING.at(
             file.name,
-            f"a segment by itself that begins at {first}: what came before is not in it",
+            f"a segment by itself that begins at {first}: it has no earlier records",
             severity=Severity.WARNING,
             advice="name the directory, so that its snapshots are used",
         )
@@ -438,7 +438,9 @@ def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
         findings = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]
         misfits = len(replay.findings) - len(findings)
         if misfits or more:
-            text = f"{misfits + more} records are about what is not in it, and were passed over"
+            text = (
+                f"{misfits + more} records are about things that it does not have, and were ignored"
+            )
             findings.append(
                 snapshot_kinds.MISSING.at(path, text, severity=Severity.INFO, advice="")
             )

@@ -174,7 +174,7 @@ class LogBranch:
                 timestamp=batch.timestamp,
                 rank=Rank.GAP,
                 what=f"time goes back by {duration(-passed)}",
-                details=("the clocks of controllers differ, or one was set",),
+                details=("the clocks of controllers differ, or somebody set one",),
                 severity=Severity.WARNING,
                 data={"milliseconds": passed, "from": last},
             )

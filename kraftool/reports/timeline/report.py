@@ -237,7 +237,7 @@ def _parted(
         nodes[parted.sides[-1].nodes[0]].path,
         what,
         offset=parted.offset,
-        advice=None if not same else "compare with every other node before any of them starts",
+        advice=None if not same else "compare with every other node before you start any of them",
         severity=_severity(parted),
     )
     event = Event(
@@ -293,7 +293,7 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
         if side.snapshot is not None
     ]
     if same:
-        return "the same epoch with different records, which one leader never writes"
+        return "the same epoch with different records. One leader never writes that"
     if len(committed) > 1:
         return "both sides have snapshots beyond it, so both were committed: two quorums"
     if committed:
@@ -304,11 +304,11 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
     )
     if len(ranked) > 1 and ranked[0][0].last_epoch > ranked[1][0].last_epoch:
         return (
-            f"by its higher last epoch {ranked[0][0].last_epoch} the log of {ranked[0][1]} wins an"
-            " election against the other; whether the other's records were committed cannot be"
-            " known from directories"
+            f"with its higher last epoch {ranked[0][0].last_epoch} the log of {ranked[0][1]}"
+            " wins an election against the other. Directories cannot show whether the other's"
+            " records were committed"
         )
-    return "which side is committed cannot be known from directories"
+    return "directories cannot show which side is committed"
 
 
 def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
@@ -374,7 +374,7 @@ def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
             offset=offset,
             rank=Rank.LOG_START,
             what=f"{whose} begins here",
-            details=("older records were cleaned, or never fetched: snapshots stand for them",),
+            details=("older records were cleaned, or never fetched: snapshots replace them",),
             data={"nodes": [nodes[index].label for index in members]},
             nodes=tuple(members),
         )

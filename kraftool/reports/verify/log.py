@@ -125,7 +125,10 @@ def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[F
     on_disk = [location for location in locations if not location.is_stream]
     for location in locations:
         if location.is_stream and several:
-            text = "its logs were not compared with those of other nodes: kraftool timeline does it"
+            text = (
+                "its logs were not compared with those of other nodes; kraftool timeline compares"
+                " them"
+            )
             yield log_kinds.NOT_CHECKED.at(location.path, text)
     if len(on_disk) > 1:
         yield from diverged(on_disk)

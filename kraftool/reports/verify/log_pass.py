@@ -188,7 +188,7 @@ class DirectoryPass:
         trace.show(check)
         self._checked(check)
         if not trace.is_whole:
-            text = "compared with the first batches only: the stream has it behind its segment"
+            text = "compared only with the first batches: in the stream it comes after its segment"
             self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
 
     def _log(self, entry: Entry, name: SegmentName, options: ReadOptions) -> FileReport:

@@ -78,7 +78,7 @@ class DirectoryReplay:
             if any(finding.code != log_kinds.REPLAY.code for finding in new):
                 self.ended = "a record there cannot be decoded"
             elif reached <= batch.last_offset:
-                self.ended = "the records of a batch there cannot be told apart"
+                self.ended = "the records of a batch there cannot be separated"
             self.next = reached
             compared = self.compared
             if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
@@ -88,7 +88,7 @@ class DirectoryReplay:
         if not self.ended and self.replay is not None:
             is_batch = item.batch is not None
             self.ended = (
-                "a batch there has a wrong CRC" if is_batch else "the bytes there are no batch"
+                "a batch there has a wrong CRC" if is_batch else "the bytes there are not a batch"
             )
 
     def findings(
@@ -118,7 +118,8 @@ def _weighed(finding: Finding, newest_snapshot: int) -> Finding:
         return finding
     return log_kinds.REPLAY.at(
         finding.file,
-        f"{finding.text}; this node starts from the snapshot at {newest_snapshot} and passes it by",
+        f"{finding.text}; this node starts from the snapshot at {newest_snapshot} and does not"
+        " replay it",
         position=finding.position,
         offset=finding.offset,
         severity=Severity.WARNING,

@@ -257,8 +257,8 @@ def _one_file(location: Location, progress: Progress) -> _Found:
         if report.findings and report.kind is FileKind.UNKNOWN:
             return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
         raise KraftoolError(
-            f"{location.path} is no snapshot: {report.kind.value}",
-            hint="name a .checkpoint, a bootstrap.checkpoint, or the directory they lie in",
+            f"{location.path} is not a snapshot: {report.kind.value}",
+            hint="name a .checkpoint, a bootstrap.checkpoint, or the directory with them",
         )
     snapshot = reader.snapshots.get(entry.name)
     if snapshot is None:
@@ -346,7 +346,7 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
     entries, _ = _entries(location)
     if location.kind is LocationKind.FILE or not entries:
         raise KraftoolError(
-            f"{location.path} is no directory with a log",
+            f"{location.path} is not a directory with a log",
             hint="--against takes a data directory, a __cluster_metadata-0 or a tar of one",
         )
     directories = {entry.directory for entry in entries}

@@ -158,7 +158,7 @@ def differing(
     if words:
         yield kinds.DIFFERS.at(
             snapshot.file,
-            f"other than {log} makes it{origin}: {words}",
+            f"it differs from what {log} produces{origin}: {words}",
             offset=snapshot.offset,
         )
 
@@ -218,7 +218,7 @@ def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Findin
     if words:
         yield kinds.DIVERGED.at(
             other.file,
-            f"other than {one.file}: {'; '.join(words)}",
+            f"it differs from {one.file}: {'; '.join(words)}",
             offset=other.offset,
             expected=one.state_hash[:16],
             found=other.state_hash[:16],

@@ -215,7 +215,7 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     if divergence.first_offset == divergence.last_offset:
         span = f"offset {divergence.first_offset}"
     names = " and ".join(first.paths)
-    what = "the same records under another epoch" if divergence.only_epoch else "other records"
+    what = "the same records in another epoch" if divergence.only_epoch else "other records"
     text = f"{what} than {names} at {span}"
     if not is_majority:
         rest = "".join(f" and {' with '.join(other.paths)}" for other in others)
@@ -230,9 +230,9 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     if _has_no_beginning_in_common(divergence):
         text += "; the logs have nothing in common"
     elif divergence.is_open:
-        text += "; the logs do not come together again"
+        text += "; the logs do not agree again"
     else:
-        text += "; behind it they are the same again"
+        text += "; after it they are the same again"
     if more:
         places = "place" if len(more) == 1 else "places"
         text += f"; so it is at {len(more)} more {places}, up to offset {more[-1].last_offset}"

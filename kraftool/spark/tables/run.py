@@ -134,7 +134,7 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     for file in fleet.files:
         if file.is_named:  # the other files of its log would never be read after it
             raise UnusableError(
-                f"{file.name} is one file, and tables are of whole directories",
+                f"{file.name} is one file, but tables require whole directories",
                 hint="name its directory; kraftool dump-log reads single files",
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)

@@ -183,7 +183,7 @@ def cannot_write(folder: str, error: OSError) -> SinkError:
     reason = os.strerror(number) if number is not None else str(error)
     if number == errno.ENOENT:
         return SinkError(
-            f"{folder} is not there for a Spark worker: all of them must see --out under one name"
+            f"a Spark worker cannot see {folder}: all workers must see --out under the same name"
         )
     return SinkError(f"{folder} cannot be written by a Spark worker: {reason}")
 

@@ -236,7 +236,7 @@ class StreamRun:
 
     @property
     def _is_free(self) -> bool:
-        """Whether the terminal shows no rows."""
+        """True if the terminal shows no rows."""
         return self.target.kind != "console" or not self.output.to_terminal
 
     def _show(self, rows: Any, table: LiveTable) -> None:

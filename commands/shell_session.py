@@ -153,7 +153,7 @@ class ShellSession:
 
 
 def _is_whole(line: str) -> bool:
-    """Whether the last blank of a line ends a word, and is not part of one."""
+    """True if the last blank of a line ends a word, and is not part of one."""
     words = split_line(f"{line}x")[-1]
     return words[-1].text == "x"
 

@@ -131,7 +131,7 @@ class QuorumView:
 
     @property
     def claims_too_much(self) -> bool:
-        """Whether metadata says more of kraft.version than is so."""
+        """True if metadata says more of kraft.version than is so."""
         leader = self.leader
         return leader is not None and (
             leader.offered.finalized.get(KRAFT_VERSION, 0) > self.kraft_version
@@ -139,7 +139,7 @@ class QuorumView:
 
     @property
     def agrees(self) -> bool:
-        """Whether everyone who was reached names the same leader of the same epoch."""
+        """True if everyone who was reached names the same leader of the same epoch."""
         known = {
             (answer.epoch, answer.leader_id) for answer in self.reached if answer.epoch is not None
         }

@@ -83,7 +83,7 @@ def min_insync_replicas(state: ControllerState, key: PartitionKey) -> int:
 
 
 def allows_unclean_election(state: ControllerState, key: PartitionKey) -> bool:
-    """Whether a topic would rather lose records than be without a leader."""
+    """True if a topic would rather lose records than be without a leader."""
     value = value_for_topic(state, _name_of(state, key), "unclean.leader.election.enable")
     return value.lower() == "true"
 

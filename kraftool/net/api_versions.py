@@ -107,7 +107,7 @@ def unknown_version(served: Range) -> Value:
 
 
 def is_wellformed(request: RequestFrame) -> bool:
-    """Whether the asker's software has a name and a version that Kafka accepts."""
+    """True if the asker's software has a name and a version that Kafka accepts."""
     if request.version < 3:
         return True
     body = request.body

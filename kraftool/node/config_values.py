@@ -38,7 +38,7 @@ class ConfigKey:
     lowest: int | None = None
     """The least a number may be."""
     may_be_empty: bool = True
-    """Whether a SET may hold nothing."""
+    """True if a SET may hold nothing."""
     only: tuple[str, ...] = ()
     """All that a SET may hold; anything if empty."""
 

@@ -66,10 +66,10 @@ class Api(NamedTuple):
     operation: str = "CLUSTER_ACTION"
     """What Kafka's ControllerApis authorizes on the cluster."""
     needs_controller: bool = False
-    """Whether only a node that runs a controller offers it. One without answers the others, too:
+    """True if only a node that runs a controller offers it. One without answers the others, too:
     whoever finds an api missing goes on asking the same node, after another leads."""
     is_forwardable: bool = False
-    """Whether a broker may send it on for a client."""
+    """True if a broker may send it on for a client."""
 
 
 APIS: Mapping[str, Api] = {

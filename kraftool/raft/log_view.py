@@ -125,7 +125,7 @@ class LogView:
         del self.uncommitted[bisect_left(self.uncommitted, self.end_offset) :]
 
     def is_behind(self, snapshot: OffsetAndEpoch) -> bool:
-        """Whether a snapshot is beyond the log, so that the log has to begin anew after it."""
+        """True if a snapshot is beyond the log, so that the log has to begin anew after it."""
         end = self.end
         return snapshot.epoch > end.epoch or (
             snapshot.epoch == end.epoch and snapshot.offset > end.offset

@@ -76,7 +76,7 @@ class ReplicaKey(NamedTuple):
     directory_id: str | None = None
 
     def is_known_as(self, recorded: ReplicaKey) -> bool:
-        """Whether this replica is the recorded one; a record without a directory id fits any."""
+        """True if this replica is the recorded one; a record without a directory id fits any."""
         return self.id == recorded.id and recorded.directory_id in (None, self.directory_id)
 
     def __str__(self) -> str:
@@ -165,7 +165,7 @@ class VoterSet:
         return None if node_id is None else self.voters.get(node_id)
 
     def has(self, key: ReplicaKey) -> bool:
-        """Whether a replica is a member: the id, and the directory where the record has one."""
+        """True if a replica is a member: the id, and the directory where the record has one."""
         voter = self.voters.get(key.id)
         return voter is not None and key.is_known_as(voter.key)
 
@@ -203,7 +203,7 @@ class VoterSet:
         return VoterSet({**self.voters, voter.key.id: voter})
 
     def overlaps(self, other: VoterSet) -> bool:
-        """Whether majorities of both must share a member: at most one key differs each way."""
+        """True if majorities of both must share a member: at most one key differs each way."""
         return len(self.keys - other.keys) <= 1 and len(other.keys - self.keys) <= 1
 
 

@@ -46,7 +46,7 @@ class Raft:
         self.role: Role = Unattached(epoch=self.stored.epoch)
         self.is_shutting_down = self.is_stopped = False
         self.is_installing = False
-        """Whether a snapshot is on its way into its place: who votes is known only after it."""
+        """True if a snapshot is on its way into its place: who votes is known only after it."""
         self.refusals: dict[int, int] = {}
         """A witness's: how often it refused each candidate for its shorter log."""
         self.handed_over_ms = UNKNOWN

@@ -94,7 +94,7 @@ class Replicas:
         return offset if offset > epoch_start_offset else None
 
     def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:
-        """Whether an observer may become a voter: it reached the end under this leader, lately."""
+        """True if an observer may become a voter: it reached the end under this leader, lately."""
         replica = self.observers.get(key)
         return (
             replica is not None

@@ -85,7 +85,7 @@ class NodeSettings:
     """controller.quorum.voters."""
     bootstrap_servers: tuple[Endpoint, ...] = ()
     is_controller: bool = True
-    """Whether it may become a voter; a broker never does."""
+    """True if it may become a voter; a broker never does."""
     auto_join: bool = False
     is_witness: bool = False
     """True for a voter that is a candidate as a last resort only (`last_resort.py`). (Not of

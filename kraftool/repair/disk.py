@@ -186,7 +186,7 @@ class DataDirectory:
                 raise refused_by_system(denied, folder)
 
     def is_one_file_system(self) -> bool:
-        """Whether a file can be renamed from the metadata partition's folder to the directory."""
+        """True if a file can be renamed from the metadata partition's folder to the directory."""
         if not os.path.isdir(self.partition):
             return True
         return os.stat(self.path).st_dev == os.stat(self.partition).st_dev

@@ -77,7 +77,7 @@ def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[objec
 
 
 def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
-    """Whether both know the node or the directory, and all that both know is the same."""
+    """True if both know the node or the directory, and all that both know is the same."""
     directory_identity = host.identity
     same_node = (
         directory_identity.node_id is not None and directory_identity.node_id == identity.node_id
@@ -92,7 +92,7 @@ def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
 
 
 def _may_be(host: HostPlan, identity: DirectoryIdentity) -> bool:
-    """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
+    """True if nothing speaks against it. The plan itself may change ids in meta.properties."""
     directory_identity = host.identity
     changes_meta = any(edit.target.path == "meta.properties" for edit in host.edits)
     return changes_meta or all(a == b for a, b in _pairs(directory_identity, identity))

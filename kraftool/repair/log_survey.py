@@ -323,11 +323,11 @@ class LogPass:
             self._batch(held.segment.base, held.batch)
 
     def _is_odd(self, held: RecordBatch, after: RecordBatch) -> bool:
-        """Whether it is the former of two batches whose epoch is wrong: only it rose above."""
+        """True if it is the former of two batches whose epoch is wrong: only it rose above."""
         return self.last_epoch <= after.epoch < held.epoch
 
     def _is_from_nowhere(self, batch: RecordBatch, known_epoch: int) -> bool:
-        """Whether the last batch of all is of an epoch that nothing else speaks of."""
+        """True if the last batch of all is of an epoch that nothing else speaks of."""
         begins = bool(self._bases) and batch.epoch > self.last_epoch
         return begins and not batch.is_control and batch.epoch > known_epoch
 

@@ -210,7 +210,7 @@ _EVERYTHING = frozenset(PlanFileKind) - {PlanFileKind.META_PROPERTIES, PlanFileK
 
 
 def _must_be_wiped(choice: Choice, host: Host) -> bool:
-    """Whether what a node has would stand in the way of the new quorum's records.
+    """True if what a node has would stand in the way of the new quorum's records.
 
     A jump is taken over anything. After an append nobody is ahead; with a new cluster id an old
     voter would be one again by what its log says.

@@ -394,7 +394,7 @@ def _loss(
 
 
 def _is_unknown(risk: Risk, lost: LostRecords | None) -> bool:
-    """Whether what is given up cannot be listed."""
+    """True if what is given up cannot be listed."""
     return risk.word == Acceptance.AHEAD.value and lost is None
 
 

@@ -84,6 +84,6 @@ def complaints(survey: Survey) -> Iterator[str]:
 
 
 def is_well(survey: Survey) -> bool:
-    """Whether nothing is wrong but a torn tail, which Kafka cuts off by itself."""
+    """True if nothing is wrong but a torn tail, which Kafka cuts off by itself."""
     torn = survey.log is not None and survey.log.broken is not None and survey.log.broken.torn
     return len(list(complaints(survey))) <= int(torn)

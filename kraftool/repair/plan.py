@@ -401,7 +401,7 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """Whether any host has something to be done to its files or settings."""
+        """True if any host has something to be done to its files or settings."""
         return any(host.edits or host.settings for host in self.hosts)
 
     def host(self, name: str) -> HostPlan | None:

@@ -70,7 +70,7 @@ class QuorumAssessment:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the voters that are left, however they are, are no majority."""
+        """True if the voters that are left, however they are, are no majority."""
         return bool(self.voters) and len(self.voters) - len(self.lost) < self.majority
 
     @property
@@ -100,7 +100,7 @@ class QuorumAssessment:
         return max(host.survey.highest_epoch for host in self.hosts)
 
     def votes(self, host: Host) -> bool:
-        """Whether it is a voter's directory, or one again once its lost meta.properties is back."""
+        """True if it is a voter's directory, or one again once its lost meta.properties is back."""
         is_nameless = bool(host.survey.meta_complaint) and not host.survey.identity.directory_id
         return is_voter(host, self.voters) or (
             is_nameless and host.has_metadata and host in self.renamed

@@ -27,7 +27,7 @@ class Host:
     evidence: BitEvidence = UNKNOWN_EVIDENCE
     """About its flipped bits. The survey has them put back, unless others contradict."""
     had_records: bool = False
-    """Whether a directory of its cluster tells that the quorum has had records."""
+    """True if a directory of its cluster tells that the quorum has had records."""
 
     @property
     def node_id(self) -> int | None:
@@ -99,7 +99,7 @@ def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
 
 
 def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
-    """Whether its quorum had any: an empty log is a lost one then, and else one that is new."""
+    """True if its quorum had any: an empty log is a lost one then, and else one that is new."""
     own = ("", survey.identity.cluster_id)
     return any(each.tells_of_records for each in surveys if each.identity.cluster_id in own)
 
@@ -219,7 +219,7 @@ def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
 
 
 def are_identical(one: Survey, other: Survey) -> bool:
-    """Whether two logs are the same to their ends, byte for byte as far as both have them."""
+    """True if two logs are the same to their ends, byte for byte as far as both have them."""
     return (
         one.end == other.end
         and common_end(one, other) == one.end.offset

@@ -48,7 +48,7 @@ class Rehearsed:
     """The plan's part for it."""
     is_quarantined: bool = False
     is_running: bool = False
-    """Whether a process held its lock: the copy is then of a moment, and not of a directory."""
+    """True if a process held its lock: the copy is then of a moment, and not of a directory."""
     copy: str = ""
 
     @property

@@ -39,7 +39,7 @@ class Trial:
 
     way: Way
     is_ahead: bool = False
-    """Whether those whose directories nobody gave have more records than anybody knows."""
+    """True if those whose directories nobody gave have more records than anybody knows."""
     endings: tuple[Ending, ...]
 
     @property
@@ -204,7 +204,7 @@ def _further(node: NodeCase, random: Random) -> NodeCase:
 
 
 def is_fenced(plan: Plan) -> bool:
-    """Whether the plan gives the kept nodes a new cluster id."""
+    """True if the plan gives the kept nodes a new cluster id."""
     seed = plan.host(plan.seed) if plan.seed else None
     return seed is not None and any(
         edit.target.kind is PlanFileKind.META_PROPERTIES for edit in seed.edits
@@ -212,7 +212,7 @@ def is_fenced(plan: Plan) -> bool:
 
 
 def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
-    """Whether the method promises that nothing of the recovered quorum is lost on this way."""
+    """True if the method promises that nothing of the recovered quorum is lost on this way."""
     if is_fenced(plan):
         return True
     match plan.method:

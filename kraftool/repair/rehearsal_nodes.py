@@ -48,7 +48,7 @@ class Cast:
     is_static: bool
     is_fenced: bool
     is_promised: bool
-    """Whether the method promises that old voters do no harm."""
+    """True if the method promises that old voters do no harm."""
     expected: Mapping[int, MetadataImage]
     """The metadata of each voter's copy: a leader has all of its own, and nothing else."""
 
@@ -85,7 +85,7 @@ class NodesRehearsal:
     partitions: int = 0
     brokers: int = 0
     is_compared: bool = False
-    """Whether the metadata was read and held against what the plan is to save."""
+    """True if the metadata was read and held against what the plan is to save."""
     returned: tuple[Returned, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -206,7 +206,7 @@ async def _view(processes: Sequence[Running]) -> QuorumView:
 
 
 def _commits(view: QuorumView) -> bool:
-    """Whether somebody leads, and a majority has what it wrote first."""
+    """True if somebody leads, and a majority has what it wrote first."""
     return view.leader is not None and view.quorum is not None and view.quorum.high_watermark > 0
 
 
@@ -298,7 +298,7 @@ def _one(each: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
 
 
 def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
-    """Whether an old voter behind a fence has its quorum, or answers where it can have none."""
+    """True if an old voter behind a fence has its quorum, or answers where it can have none."""
     if len(cast.back) < majority_of(len(cast.voters_before)):
         return bool(theirs.reached)
     return _commits(theirs) and theirs.leader is not None and each.leader == theirs.leader.node_id

@@ -80,7 +80,7 @@ class LogBreak:
     position: int
     reason: str
     torn: bool
-    """Whether nothing that is whole comes behind: what a power failure leaves."""
+    """True if nothing that is whole comes behind: what a power failure leaves."""
     lost_batches: int = 0
     """Whole batches behind it."""
     end_offset: int = 0
@@ -171,7 +171,7 @@ class SurveyedState:
     records_sha256: str = ""
     """Empty where no checkpoint can be made of it."""
     whole: bool
-    """Whether nothing is missing before the log."""
+    """True if nothing is missing before the log."""
     complaint: str = ""
     metadata_version: int | None = None
     topics: int = 0
@@ -216,7 +216,7 @@ class Survey:
     collected_ms: int
     path: str
     archived: bool = False
-    """Whether that is a tar stream's, and where the directory is was not told."""
+    """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False
     """True if another process holds the directory's lock."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
@@ -331,19 +331,19 @@ class Survey:
 
     @property
     def has_epochs(self) -> bool:
-        """Whether leader-epoch-checkpoint tells of a record: of the first one of an epoch."""
+        """True if leader-epoch-checkpoint tells of a record: of the first one of an epoch."""
         file = self.file(LEADER_EPOCHS)
         return file is not None and file.fingerprint not in _NO_EPOCHS
 
     @property
     def tells_of_records(self) -> bool:
-        """Whether anything in it says that the quorum has had records; an epoch is enough, since a
+        """True if anything in it says that the quorum has had records; an epoch is enough, since a
         leader begins with one."""
         return self.reach > 0 or self.quorum_state.leader_epoch > 0 or self.has_epochs
 
     @property
     def intact(self) -> bool:
-        """Whether the log has no break but a torn tail."""
+        """True if the log has no break but a torn tail."""
         return self.log is None or self.log.broken is None or self.log.broken.torn
 
     @property

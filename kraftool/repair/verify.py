@@ -1,4 +1,4 @@
-"""Whether a plan came to be: in directories, as a node would read them, and in the live quorum.
+"""Verification of a plan: in directories, as a node would read them, and in the live quorum.
 
 Owns the comparison of a plan with what is there. It changes nothing and takes no lock, so that it
 can be asked at any time, of running nodes too.
@@ -338,7 +338,7 @@ def _explained(plan: Plan, finding: Finding) -> Finding:
 
 
 def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
-    """Whether a leader is of before the recovery: of a lower epoch, or of a log that ends before
+    """True if a leader is of before the recovery: of a lower epoch, or of a log that ends before
     everything that the recovered quorum wrote."""
     epoch, offset = begun_epoch(plan), begun_offset(plan)
     if epoch is None or leader.quorum is None:

@@ -39,7 +39,7 @@ class Java:
     version: int
     source: str
     has_vector: bool = True
-    """Whether it has the module jdk.incubator.vector, without which Spark's launcher fails."""
+    """True if it has the module jdk.incubator.vector, without which Spark's launcher fails."""
 
 
 def find_java(fallback: Path) -> Java:

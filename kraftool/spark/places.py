@@ -81,7 +81,7 @@ def _item(path: str, name: str, status: os.stat_result) -> RemoteItem:
 
 
 def is_missing(shown: str, error: KraftoolError) -> bool:
-    """Whether an error says of a PATH that it leads nowhere."""
+    """True if an error says of a PATH that it leads nowhere."""
     return error.message == _no_such(shown)
 
 

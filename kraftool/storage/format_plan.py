@@ -78,22 +78,22 @@ class FormatPlan:
 
     @property
     def is_beginning(self) -> bool:
-        """Whether the metadata directory is among those that are formatted, with what is first."""
+        """True if the metadata directory is among those that are formatted, with what is first."""
         return _has_metadata(self.directories)
 
     @property
     def in_one_file(self) -> bool:
-        """Whether the records are in the first snapshot, and no bootstrap.checkpoint is: so it is
+        """True if the records are in the first snapshot, and no bootstrap.checkpoint is: so it is
         with the servers of 4.4 and newer."""
         return self.metadata_version is not None and self.metadata_version >= KAFKA_4_4_LEVEL
 
     @property
     def has_bootstrap_checkpoint(self) -> bool:
-        """Whether the records are in a file of their own in each directory."""
+        """True if the records are in a file of their own in each directory."""
         return bool(self.levels) and not self.in_one_file
 
     def has_first_snapshot(self, planned: PlannedDirectory) -> bool:
-        """Whether a directory gets a 0-0 snapshot."""
+        """True if a directory gets a 0-0 snapshot."""
         if not self.levels:
             return False
         if self.in_one_file:

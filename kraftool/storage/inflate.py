@@ -250,7 +250,7 @@ def opened_feed(path: str, stdin: ReadableStream | None = None) -> Iterator[Feed
 
 
 def is_shell_pipe(path: str) -> bool:
-    """Whether a PATH is what a shell makes of `<(tar c DIR)`.
+    """True if a PATH is what a shell makes of `<(tar c DIR)`.
 
     A pipe elsewhere in the file system is none: to open it could wait for ever for its writer.
     """

@@ -228,7 +228,7 @@ class MetadataLog:
         return (Batch(base_offset=offset, last_offset=offset, epoch=0, data=data),)
 
     def is_batch_border(self, offset: int) -> bool:
-        """Whether a snapshot may end at an offset: a batch begins there, or the log ends."""
+        """True if a snapshot may end at an offset: a batch begins there, or the log ends."""
         if offset == self._log.end_offset:
             return True
         if not self._log.start_offset <= offset < self._log.end_offset:

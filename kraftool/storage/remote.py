@@ -24,7 +24,7 @@ _CONTAINER = re.compile(r"[a-z0-9$][a-z0-9-]{1,62}")
 
 
 def is_url(path: str) -> bool:
-    """Whether a PATH names something for fsspec, and not a local file."""
+    """True if a PATH names something for fsspec, and not a local file."""
     return _URL.match(path) is not None
 
 

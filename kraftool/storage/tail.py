@@ -73,7 +73,7 @@ class BatchMark:
         return self.header.base_offset + self.header.last_offset_delta + 1
 
     def is_in(self, read_at: ReadAt, size: int) -> bool:
-        """Whether the batch is still there, whole: its header holds its CRC."""
+        """True if the batch is still there, whole: its header holds its CRC."""
         return self.end <= size and read_at(self.position, MARK).hex() == self.head
 
 

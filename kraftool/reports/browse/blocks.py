@@ -107,7 +107,7 @@ class LogBlocks:
         return self.source(segment).size() or 0
 
     def is_replaced(self, segment: int) -> bool:
-        """Whether another file has the name of the one that is open."""
+        """True if another file has the name of the one that is open."""
         source = self._sources.get(segment)
         identity = getattr(source, "identity", None)
         if identity is None:

@@ -79,9 +79,9 @@ class LogRow:
     text: str = ""
     is_control: bool = False
     is_idle: bool = False
-    """Whether it is what an idle leader writes."""
+    """True if it is what an idle leader writes."""
     is_valid: bool = True
-    """Whether the CRC of its batch holds."""
+    """True if the CRC of its batch holds."""
     is_decoded: bool = True
     transaction: str = ""
     """How the metadata transaction around it ended: committed, aborted, open, or `inside`."""
@@ -99,7 +99,7 @@ class _Wanted:
     """Selects by everything but words."""
 
     def has_words(self, item: LogRecord, row: LogRow) -> bool:
-        """Whether the words that are looked for are in the record, or in what its row says."""
+        """True if the words that are looked for are in the record, or in what its row says."""
         pattern = self.selection.grep
         if pattern is None:
             return True

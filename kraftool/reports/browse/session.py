@@ -95,7 +95,7 @@ class LogSession:
             return self.window.end
 
     def has(self, place: RowPlace) -> bool:
-        """Whether the segment of a place is still there."""
+        """True if the segment of a place is still there."""
         with self._lock:
             return place.segment in self.window.blocks.bases
 

@@ -41,7 +41,7 @@ class Cell:
     count: int
     severity: Severity
     good: bool
-    """Whether all of it is the end of something bad."""
+    """True if all of it is the end of something bad."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class LoggedElection:
         return f"LeaderChange of epoch {self.epoch}: leader {self.leader_id}"
 
     def had_vote_of(self, node_id: int, directory_id: str | None) -> bool:
-        """Whether that node was in this epoch, as its leader or with a vote for it."""
+        """True if that node was in this epoch, as its leader or with a vote for it."""
         told = [directory for id, directory in self.granting if id == node_id]
         if not told:
             return node_id == self.leader_id

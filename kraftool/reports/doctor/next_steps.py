@@ -75,7 +75,7 @@ def _beyond(
 
 
 def _is_tail(finding: Finding) -> bool:
-    """Whether it is about what stands behind the last whole batch of a log."""
+    """True if it is about what stands behind the last whole batch of a log."""
     garbage = finding.code == log_kinds.DAMAGE.code and finding.severity is Severity.WARNING
     return garbage or finding.code in (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
 

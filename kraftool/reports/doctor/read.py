@@ -112,7 +112,7 @@ def together(
 
 
 def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]) -> bool:
-    """Whether this is another of a node's log directories, beside the one with the metadata."""
+    """True if this is another of a node's log directories, beside the one with the metadata."""
     node = patient.summary.node
     return (
         patient.report is not None
@@ -210,7 +210,7 @@ def _add(read: _Read, patient: ExaminedDirectory) -> None:
 
 
 def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
-    """Whether a directory is the one that a running node has."""
+    """True if a directory is the one that a running node has."""
     mine, its = directory.source.node, node.source.node
     return (
         directory.source.has_metadata

@@ -245,7 +245,7 @@ def possible_leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCa
 
 
 def _may_vote_for(case: ElectionCase, voter: int, candidate: NodeCase) -> bool:
-    """Whether a voter's log, as far as it is known, lets it vote for a candidate."""
+    """True if a voter's log, as far as it is known, lets it vote for a candidate."""
     node = case.by_id.get(voter)
     if node is None or node.assumed or not candidate.voters.has(node.key):
         return True  # it may come back with an empty log

@@ -85,7 +85,7 @@ class Log:
         return self.epochs[number - 1].epoch if number else None
 
     def has(self, offset: int, epoch: int) -> bool:
-        """Whether this record is in the log, or was before a snapshot took its place."""
+        """True if this record is in the log, or was before a snapshot took its place."""
         if offset < self.start:
             return any(
                 snapshot.offset > offset and snapshot.epoch >= epoch for snapshot in self.snapshots
@@ -242,7 +242,7 @@ class ElectionCase:
         return best.voters
 
     def is_stranger(self, node: NodeCase) -> bool:
-        """Whether a node has the id of a voter, and is another replica: it was formatted anew."""
+        """True if a node has the id of a voter, and is another replica: it was formatted anew."""
         return node.id in self.voters.ids and not self.voters.has(node.key)
 
     @property

@@ -143,7 +143,7 @@ class ClusterFeatures:
     leader_id: int | None = None
     logged: tuple[LoggedType, ...] = ()
     whole: bool = True
-    """Whether nothing was found that bears on the state."""
+    """True if nothing was found that bears on the state."""
     findings: tuple[Finding, ...] = ()
 
     @property

@@ -112,6 +112,6 @@ def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Fe
 
 
 def _has_old_tools(cluster: ClusterFeatures) -> bool:
-    """Whether all nodes run Kafka 3, whose kafka-features has no --release-version."""
+    """True if all nodes run Kafka 3, whose kafka-features has no --release-version."""
     highest = [node.range_of(METADATA_VERSION).max for node in cluster.nodes]
     return bool(highest) and max(highest) < KAFKA_4_LEVEL

@@ -109,7 +109,7 @@ def gap_advice(expected: int, found: int, base_offset: int) -> str:
 
 
 def _ends_in_garbage(summary: LogSummary) -> bool:
-    """Whether nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
+    """True if nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
     return (
         _ends_damaged(summary)
         and summary.problems[-1].kind == FaultKind.CORRUPT
@@ -150,7 +150,7 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 
 def _ends_damaged(summary: LogSummary) -> bool:
-    """Whether the file ends in damage that is told, with no batch behind it."""
+    """True if the file ends in damage that is told, with no batch behind it."""
     if not summary.problems or summary.more_problems:
         return False
     last = summary.problems[-1]

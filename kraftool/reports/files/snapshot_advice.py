@@ -33,7 +33,7 @@ _ANOTHER = "replace it with the same .checkpoint of another node"
 
 
 def is_sound(findings: Iterable[Finding]) -> bool:
-    """Whether nothing speaks against reading a log from its start to its end."""
+    """True if nothing speaks against reading a log from its start to its end."""
     return not any(finding.code in _UNTRUSTED for finding in findings)
 
 

@@ -41,7 +41,7 @@ class LogFile:
     kind: FileKind
     location: Location
     is_topic: bool = False
-    """Whether this is the log of a topic, whose records are no metadata."""
+    """True if this is the log of a topic, whose records are no metadata."""
 
     @property
     def name(self) -> str:
@@ -73,7 +73,7 @@ class LogFile:
 
     @property
     def is_named(self) -> bool:
-        """Whether the PATH named this very file, and not a directory around it."""
+        """True if the PATH named this very file, and not a directory around it."""
         return named_itself(self.location)
 
     def beside(self, path: str) -> LogFile:
@@ -86,7 +86,7 @@ class LogFile:
         return LogFile(entry, self.kind, self.location, self.is_topic)
 
     def is_live(self) -> bool:
-        """Whether a running process holds the lock of the directory that the file lies in."""
+        """True if a running process holds the lock of the directory that the file lies in."""
         if not self.location.is_on_disk:
             return False
         directory = self.entry.directory or "."
@@ -147,7 +147,7 @@ def _sentence(problem: EntryProblem) -> str:
 
 
 def _is_topic(entry: Entry, location: Location) -> bool:
-    """Whether an entry lies in a topic's folder and begins with what is no metadata.
+    """True if an entry lies in a topic's folder and begins with what is no metadata.
 
     Only where the folder or file itself was named: of a whole directory topics are not read.
     """
@@ -171,7 +171,7 @@ def _is_topic(entry: Entry, location: Location) -> bool:
 
 
 def named_itself(location: Location) -> bool:
-    """Whether a PATH names one file, and not what lies in a directory or archive."""
+    """True if a PATH names one file, and not what lies in a directory or archive."""
     return location.kind is LocationKind.FILE
 
 

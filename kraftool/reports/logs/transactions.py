@@ -42,7 +42,7 @@ class Transactions:
         return transaction.outcome if transaction is not None else ""
 
     def hides(self, offset: int) -> bool:
-        """Whether no reader of the metadata ever sees this record."""
+        """True if no reader of the metadata ever sees this record."""
         transaction = self.at(offset)
         if transaction is None:
             return False

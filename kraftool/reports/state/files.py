@@ -38,7 +38,7 @@ class StateFiles:
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether there is one state in it and no other: that of a checkpoint by itself."""
+        """True if there is one state in it and no other: that of a checkpoint by itself."""
         return self.single is not None and not self.segments
 
 

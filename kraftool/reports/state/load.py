@@ -56,12 +56,12 @@ class LoadedState:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing that bears on the image was found."""
+        """True if nothing that bears on the image was found."""
         return all(finding.severity is Severity.INFO for finding in self.findings)
 
     @property
     def has_its_beginning(self) -> bool:
-        """Whether all is there that came before the log: from 0 on, or in a snapshot that was read
+        """True if all is there that came before the log: from 0 on, or in a snapshot that was read
         without an error."""
         if not self.snapshot:
             return self.start_offset == 0
@@ -119,7 +119,7 @@ class ReplayStart:
     findings: tuple[Finding, ...] = ()
     """Of what was tried before it."""
     is_partial: bool = False
-    """Whether there was a state before it that nobody has any more."""
+    """True if there was a state before it that nobody has any more."""
 
 
 # --- one file -------------------------------------------------------------------------------------

@@ -103,7 +103,7 @@ def _attributes(kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _says(hint: Any, mark: str) -> bool:
-    """Whether a type, or one of a union's, has the mark."""
+    """True if a type, or one of a union's, has the mark."""
     return mark in getattr(hint, "__metadata__", ()) or any(
         mark in getattr(arg, "__metadata__", ()) for arg in get_args(hint)
     )

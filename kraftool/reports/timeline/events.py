@@ -34,7 +34,7 @@ class Category(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Whether readers of the metadata see what an event tells (KIP-868)."""
+    """Visibility of an event to readers of the metadata (KIP-868)."""
 
     VISIBLE = "visible"
     ABORTED = "aborted"
@@ -67,13 +67,13 @@ class Event:
     data: Mapping[str, Any] = field(default_factory=dict)
     severity: Severity = Severity.INFO
     good: bool = False
-    """Whether it is the end of something bad, such as a broker that is unfenced."""
+    """True if it is the end of something bad, such as a broker that is unfenced."""
     nodes: tuple[int, ...] = ()
     visibility: Visibility = Visibility.VISIBLE
     disputed: bool = False
     rank: int = Rank.RECORD
     transactional: bool = False
-    """Whether it comes from a data record, which a metadata transaction may hide."""
+    """True if it comes from a data record, which a metadata transaction may hide."""
 
     @property
     def text(self) -> str:

@@ -58,7 +58,7 @@ class LogBranch:
     present: tuple[int, ...] = ()
     """The nodes that have the batch that is being told."""
     disputed: bool = False
-    """Whether another line has gone another way."""
+    """True if another line has gone another way."""
 
     def fork(self, nodes: set[int]) -> LogBranch:
         """Another line, the same up to here, for nodes that go another way."""

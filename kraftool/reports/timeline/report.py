@@ -50,7 +50,7 @@ class TimelineOptions:
     until: int | None = None
 
     def wants(self, event: Event) -> bool:
-        """Whether an event is shown. Damage is, wherever it is in the range."""
+        """True if an event is shown. Damage is, wherever it is in the range."""
         if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
             return False
         if self.first_offset is not None and event.offset < self.first_offset:

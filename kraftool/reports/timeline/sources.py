@@ -164,7 +164,7 @@ class _Reader:
     _files: set[str] = field(default_factory=set)
 
     def is_new(self, entry: Entry) -> bool:
-        """Whether a file was not taken yet, by whichever PATH; it then is."""
+        """True if a file was not taken yet, by whichever PATH; it then is."""
         real = os.path.realpath(entry.name)
         is_new = real not in self._files
         self._files.add(real)

@@ -59,7 +59,7 @@ class SnapshotPlace:
     file: str
     position: int
     inside: bool
-    """Whether it falls between the records of one batch."""
+    """True if it falls between the records of one batch."""
     epoch: int
     timestamp: int
 
@@ -70,7 +70,7 @@ class DirectoryPass:
 
     is_stream: bool = False
     compares: bool = True
-    """Whether the newest snapshot's state is compared with the log's."""
+    """True if the newest snapshot's state is compared with the log's."""
     history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
     replay: DirectoryReplay = field(default_factory=DirectoryReplay)
     places: dict[int, SnapshotPlace] = field(default_factory=dict)

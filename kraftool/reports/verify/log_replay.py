@@ -41,7 +41,7 @@ class DirectoryReplay:
     """The snapshot whose state is compared on the way."""
 
     def wants(self, snapshot: CheckpointName) -> bool:
-        """Whether a snapshot may be what replaying begins with."""
+        """True if a snapshot may be what replaying begins with."""
         if snapshot.offset == 0 or self.ended or self.next > self.start:
             return False
         if self.log_start is None:
@@ -164,7 +164,7 @@ class NewestSnapshot:
             entry=entry,
         )
         self.is_due = True
-        """Whether replaying has not come as far yet."""
+        """True if replaying has not come as far yet."""
         self.is_compared = False
         self.findings: tuple[Finding, ...] = ()
 

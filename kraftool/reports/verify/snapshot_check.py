@@ -60,7 +60,7 @@ class SnapshotCheck:
         self.offset = offset
         """The one in its name; None for a bootstrap.checkpoint, 0 for the 0-0 checkpoint."""
         self.is_whole = True
-        """Whether all of it could be read, so that its state is known."""
+        """True if all of it could be read, so that its state is known."""
         self.batches = 0
         self._needs_level = needs_level
         self._notes = _FormNotes(file)

@@ -264,7 +264,7 @@ def _highest(feature: str) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    """Whether Java takes it for an int."""
+    """True if Java takes it for an int."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     return digits.isdecimal() and len(digits) <= 10 and -(1 << 31) <= int(text) < 1 << 31
 

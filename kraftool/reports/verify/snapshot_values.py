@@ -23,7 +23,7 @@ class VerifiedSnapshot:
     epoch: int
     state: FileState = FileState.LIVE
     is_bootstrap: bool = False
-    """Whether it is a bootstrap.checkpoint, which has no offset."""
+    """True if it is a bootstrap.checkpoint, which has no offset."""
     size: int = 0
     batches: int = 0
     records: int = 0
@@ -44,7 +44,7 @@ class VerifiedSnapshot:
 
     @property
     def is_state(self) -> bool:
-        """Whether Kafka would start from it: no bootstrap, no leftover."""
+        """True if Kafka would start from it: no bootstrap, no leftover."""
         return self.state is FileState.LIVE and not self.is_bootstrap and self.offset > 0
 
     def with_findings(self, *more: Finding) -> VerifiedSnapshot:

@@ -46,7 +46,7 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
 
 
 def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
-    """Whether another log parted before it and would win an election against this one."""
+    """True if another log parted before it and would win an election against this one."""
     if entry.verdict.commitment is Commitment.COMMITTED:
         return False
     if entry.verdict.commitment is Commitment.REPLACED:
@@ -80,7 +80,7 @@ def home_cluster(sources: Sources) -> str | None:
 
 
 def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
-    """Whether a source says that it is of another cluster than that."""
+    """True if a source says that it is of another cluster than that."""
     return (source.node.cluster_id or home) != home
 
 
@@ -107,7 +107,7 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
 
 
 def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
-    """Whether a source has an earlier set of the same history and ends before the next one."""
+    """True if a source has an earlier set of the same history and ends before the next one."""
     if not source.has_metadata:
         return False
     newest = source.newest

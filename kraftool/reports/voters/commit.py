@@ -1,4 +1,4 @@
-"""Whether a change of voters or of kraft.version is committed, as far as files can tell.
+"""Commitment of a change of voters or of kraft.version, as far as files can tell.
 
 Kafka keeps the high watermark in memory only, so no file says what is committed; a running leader
 that was asked does. What proves it otherwise:
@@ -332,7 +332,7 @@ def _decisive(sets: _Sets, entry: HistoryEntry, epoch: int) -> int | None:
 
 
 def _got(source: VoterSourceReport, epoch: int, offset: int) -> bool:
-    """Whether a node that is still in an epoch has the batch of it at an offset."""
+    """True if a node that is still in an epoch has the batch of it at an offset."""
     state, log = source.quorum_state, source.log
     if state is None or log is None or state.leader_epoch != epoch:
         return False

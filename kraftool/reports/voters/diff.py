@@ -37,7 +37,7 @@ class ComparedSource:
 
     source: VoterSourceReport
     foreign: bool = False
-    """Whether it is of another cluster, and so not compared."""
+    """True if it is of another cluster, and so not compared."""
     behind: bool = False
     differences: tuple[str, ...] = ()
     """From the newest voters, in words."""

@@ -75,7 +75,7 @@ def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
 
 
 def has(source: VoterSourceReport, proof: Proof) -> bool:
-    """Whether a node that starts on these files has all that is proved to be committed."""
+    """True if a node that starts on these files has all that is proved to be committed."""
     taken = instead_of_log(source)
     if taken is not None:
         return taken.offset >= proof.below and taken.epoch >= proof.epoch

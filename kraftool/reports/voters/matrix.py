@@ -58,7 +58,7 @@ class VoterRow:
 
     voter: Voter
     is_known: bool
-    """Whether the newest set has it."""
+    """True if the newest set has it."""
     marks: tuple[VoterMark, ...]
     """In the order of the sources."""
     differences: tuple[str, ...] = ()

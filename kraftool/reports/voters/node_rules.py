@@ -84,7 +84,7 @@ def _not_a_voter(
 
 
 def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
-    """Whether nothing speaks against a controller that was formatted to be added later.
+    """True if nothing speaks against a controller that was formatted to be added later.
 
     Only a dynamic quorum takes one in. A node that voted for itself took itself for a voter, and
     the directory of a voter under another node id is a copy, or its meta.properties was edited.

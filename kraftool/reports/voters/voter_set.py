@@ -26,7 +26,7 @@ class VoterDifference:
 
 
 def matches(voter: Voter, node_directory_id: str | None) -> bool:
-    """Whether a node with this directory id is that voter; ids are known to be equal."""
+    """True if a node with this directory id is that voter; ids are known to be equal."""
     return voter.directory_id in (None, node_directory_id)
 
 
@@ -103,7 +103,7 @@ def keys_changed(one: VoterSet, other: VoterSet) -> int:
 
 
 def majorities_overlap(one: VoterSet, other: VoterSet) -> bool:
-    """Whether every majority of one set has a voter in common with every majority of the other.
+    """True if every majority of one set has a voter in common with every majority of the other.
 
     Where they need not, both sets can elect a leader and commit other records.
     """

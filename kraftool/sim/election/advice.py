@@ -227,7 +227,7 @@ def _look_further(report: Report) -> Iterable[AdviceStep]:
 
 
 def _is_rival(case: ElectionCase, node: NodeCase) -> bool:
-    """Whether a node votes by its own log only, as after it was formatted with --standalone."""
+    """True if a node votes by its own log only, as after it was formatted with --standalone."""
     return node.is_voter and case.is_stranger(node)
 
 

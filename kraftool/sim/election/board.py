@@ -142,7 +142,7 @@ class Board:
         return NodeStep(self._place(replica, now_ms), numbers, forgotten)
 
     def matters(self, number: int, place: int) -> bool:
-        """Whether a message does more to whom it is for than nothing: an answer for which nobody
+        """True if a message does more to whom it is for than nothing: an answer for which nobody
         waits any more does not."""
         message, replica = self.messages[number], self.places[place].replica
         mine = message.is_answer and message.asker == replica.id

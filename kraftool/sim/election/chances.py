@@ -239,7 +239,7 @@ class Chances:
         return tuple(win.node if win.via is None else win.via for win in wins)
 
     def stands(self, conditions: Conditions) -> bool:
-        """Whether anybody can lead and commit."""
+        """True if anybody can lead and commit."""
         up = [node for node in self.case.nodes if node.id not in conditions.down]
         up.sort(key=lambda node: (node.end.epoch, node.end.offset), reverse=True)
         if any(self.of(node.id, conditions).commits for node in up):

@@ -52,7 +52,7 @@ def idle_ms(case: ElectionCase) -> int:
 
 
 def is_idle(body: object) -> bool:
-    """Whether a message only says that the leader is not known here."""
+    """True if a message only says that the leader is not known here."""
     return isinstance(body, FetchResponse) and body.error is not Error.NONE and body.leader_id < 0
 
 

@@ -106,7 +106,7 @@ class Report:
     revivals: tuple[tuple[int, ...], ...] = ()
     """Without a leader: which nodes would have to be started, or reached, for one."""
     heals: bool = False
-    """Whether there would be a leader without the partitions."""
+    """True if there would be a leader without the partitions."""
     rescue: tuple[int, ...] = ()
     """Where records would be lost: which nodes elect a leader without that, if they alone start."""
     horizon_ms: int = 0
@@ -144,7 +144,7 @@ class Report:
 
     @property
     def is_elected(self) -> bool:
-        """Whether a leader is possible, and came about in any run."""
+        """True if a leader is possible, and came about in any run."""
         return bool(self.leaders) and (bool(self.wins) or not self.runs)
 
     @property

@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether it had no leader when too much had happened, sooner than its time was over."""
+        """True if it had no leader when too much had happened, sooner than its time was over."""
         return self.leader is None and self.events >= MOST_EVENTS
 
 

@@ -25,7 +25,7 @@ class ElectionVerdict:
     """What it comes to."""
 
     elected: bool
-    """Whether there is a leader, in the runs, too."""
+    """True if there is a leader, in the runs, too."""
     headline: str
     status: Status
     """Of the whole report: what the headline and the next steps look like."""

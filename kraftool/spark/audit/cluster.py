@@ -217,7 +217,7 @@ class _Known:
             self._worst[finding.code, name] = min(rank, self._worst.get((finding.code, name), rank))
 
     def has(self, diagnosis: Diagnosis) -> bool:
-        """Whether it was said of that place; or, of the directory as a whole, as badly."""
+        """True if it was said of that place; or, of the directory as a whole, as badly."""
         finding = diagnosis.finding
         if _place(finding) in self._places:
             return True

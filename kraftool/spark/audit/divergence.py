@@ -122,7 +122,7 @@ def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence
 
 
 def _goes_on(batch: BatchAt, last: dict[str, BatchAt]) -> bool:
-    """Whether a batch follows what its log had before; one that goes back cannot be placed."""
+    """True if a batch follows what its log had before; one that goes back cannot be placed."""
     before = last.get(batch.directory)
     return before is None or batch.base_offset > before.last_offset
 

@@ -28,7 +28,7 @@ def mixed_levels(members: Sequence[AuditedDirectory], voters: Collection[int]) -
 
 
 def may_be_behind(examined: AuditedDirectory, voters: Collection[int]) -> bool:
-    """Whether nothing is odd about a directory that lacks the newest changes."""
+    """True if nothing is odd about a directory that lacks the newest changes."""
     return examined.summary.is_live or examined.summary.node_id not in voters
 
 

@@ -59,7 +59,7 @@ class _Link:
     part: str
     whole: str
     is_home: bool
-    """Whether the part may belong to the other, or else has merely its log."""
+    """True if the part may belong to the other, or else has merely its log."""
 
 
 def belonging(examined: RDD[AuditedDirectory]) -> Belonging:

@@ -51,7 +51,7 @@ class LookResult:
     large: list[str] = field(default_factory=list)
     """The names of large files that a task has to judge."""
     waiting: bool = False
-    """Whether there is more than was judged at this look."""
+    """True if there is more than was judged at this look."""
 
 
 def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:

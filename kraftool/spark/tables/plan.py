@@ -176,7 +176,7 @@ def _gone(
 
 
 def _can_be_read_now(group: Group, names: Sequence[str]) -> bool:
-    """Whether any file that could not be read now can be."""
+    """True if any file that could not be read now can be."""
     if not names:
         return False
     wanted = set(names)

@@ -118,7 +118,7 @@ def _settle(
 
 
 def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
-    """Whether a cluster was looked at only since something could not be read the last time, and
+    """True if a cluster was looked at only since something could not be read the last time, and
     could not be read again. What this run wrote of it is in the tables already."""
     before = task.before
     return (

@@ -49,7 +49,7 @@ class Pattern:
         self._start = self._reached({0})
 
     def fullmatch(self, name: str) -> bool:
-        """Whether the pattern matches a name as a whole."""
+        """True if the pattern matches a name as a whole."""
         places = self._start
         for character in name:
             after = places.after.get(character)

@@ -31,7 +31,7 @@ class TreeEntry:
 class _Component:
     text: str
     is_name: bool
-    """Whether it is a name as it stands, and no pattern."""
+    """True if it is a name as it stands, and no pattern."""
 
 
 def written(path: Path) -> str:

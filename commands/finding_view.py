@@ -81,7 +81,7 @@ def _outcome(findings: Sequence[Finding], between: str, fine: str, *, is_complet
 
 
 def advice_line(words: str, status: Status) -> Text:
-    """What to do, behind an arrow in the colour of what it warns of."""
+    """Return what to do, behind an arrow in the colour of what it warns of."""
     return Text("→ ", style=style_of(status)).append_text(text(words))
 
 

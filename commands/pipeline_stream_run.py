@@ -250,7 +250,7 @@ class StreamRun:
 
 @contextmanager
 def _private_files() -> Iterator[None]:
-    """What the JVM and its workers write here is for us alone."""
+    """Let only this user read what the JVM and its workers write here."""
     before = os.umask(0o077)
     try:
         yield

@@ -64,7 +64,7 @@ def _rows(label: str, rows: list[Text], style: str = NAME) -> Table:
 
 
 def _loss(plan: Plan) -> RenderableType:
-    """What may be lost, the records that are given up, and the risks that were accepted."""
+    """Return what may be lost, the records that are given up, and the risks that were accepted."""
     verdict = plan.loss.verdict
     style = _LOSS_STYLES[verdict]
     head = Text()

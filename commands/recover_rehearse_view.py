@@ -149,7 +149,7 @@ def _leads(trial: Trial) -> Text:
 
 
 def _besides(trial: Trial, fenced: bool) -> Text:
-    """What else is worth a word."""
+    """Return what else is worth a word."""
     parts = []
     if apart := sum(each.apart is not None for each in trial.endings):
         parts.append(Text(f"they elected while apart in {apart}"))
@@ -163,7 +163,7 @@ def _besides(trial: Trial, fenced: bool) -> Text:
 
 
 def _voters(found: ElectionRehearsal) -> str:
-    """Whom each node takes for the voters when all is over, whatever came before."""
+    """Return whom each node takes for the voters when all is over, whatever came before."""
     sets: dict[tuple[int, ...], set[int]] = {}
     for ending in (one for trial in found.trials for one in trial.endings):
         for node, voters in ending.voters:

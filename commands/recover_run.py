@@ -47,7 +47,7 @@ def read_plan(path: str) -> Plan:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """What a repair refuses ends the run as refused for safety."""
+    """Exit as refused for safety if a repair refuses."""
     try:
         yield
     except RepairRefused as error:
@@ -103,7 +103,7 @@ def write_head(to: Output, plan: Plan, host: HostPlan, directory: str) -> None:
 
 
 def write_edits(to: Output, edits: tuple[Edit, ...]) -> None:
-    """What happens to each file, in the order in which it does."""
+    """Show what happens to each file, in its order."""
     table = Table.grid(padding=(0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -130,7 +130,7 @@ def _sizes(edit: Edit, body: Text) -> tuple[Text, Text, Text]:
 
 
 def write_settings(to: Output, host: HostPlan) -> None:
-    """What server.properties has to say; it is the reader who writes it."""
+    """Show the settings that server.properties needs; the reader writes them."""
     if not host.settings:
         return
     to.line("server.properties, before the node is started (kraftool does not write it):")
@@ -142,8 +142,9 @@ def write_settings(to: Output, host: HostPlan) -> None:
 
 
 def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
-    """What a person does once the plan is applied to this directory; where it has nothing for this
-    one, from applying it to the others on: a start before that would be one of the old directory.
+    """Return what a person does once the plan is applied to this directory; where it has nothing
+    for this one, from applying it to the others on: a start before that would be one of the old
+    directory.
     """
     applying = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
     ours = [number for number in applying if host.name in plan.steps[number].hosts]
@@ -175,7 +176,7 @@ def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
 
 
 def no_action(plan: Plan) -> str:
-    """What is said, whatever the directory, where a plan changes nothing anywhere."""
+    """Return what is said, whatever the directory, where a plan changes nothing anywhere."""
     return f"Plan {plan.id[:SHORT_ID]}: no action is needed, on no host."
 
 
@@ -250,7 +251,7 @@ def _is_id(plan: Plan, given: str) -> bool:
 
 
 def sources_of(given: Iterable[str]) -> dict[str, str]:
-    """What --source says, by host."""
+    """Return what --source says, by host."""
     found = {}
     for each in given:
         host, mark, path = each.partition("=")

@@ -134,7 +134,7 @@ class ShellSession:
     # --- completion -----------------------------------------------------------------------------
 
     def completions(self, line: str) -> list[str]:
-        """What the line, whose end is where one types, could be completed to."""
+        """Return what the line, whose end is where one types, could be completed to."""
         words = split_line(line)[-1]
         at_new_word = not words or (line[-1:].isspace() and _is_whole(line))
         start = len(line) if at_new_word else words[-1].start

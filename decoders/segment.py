@@ -312,7 +312,7 @@ _CANDIDATE = re.compile(
 
 
 def _candidate(data: bytes, start: int, end: int) -> int | None:
-    """Where the first header that could be one begins, if it ends before `end`.
+    """Return where the first header that could be one begins, if it ends before `end`.
 
     What has no magic in it, as zeros and the holes of a sparse file, is passed over at once.
     """

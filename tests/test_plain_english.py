@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -108,3 +109,21 @@ def test_options_say_what_they_take() -> None:
     noun_clause = re.compile(r"^(?:How|What|Whether|Where|Who|Which|Of|So)\b")
     options = {name: text for name, text in HELP.items() if " --" in name}
     assert not {name for name, text in options.items() if noun_clause.match(text)}
+
+
+NOUN_CLAUSE = re.compile(r"^(?:Whether|What|Who|Whom|Whose|How|Where|Which)\b")
+FUNCTIONS = ("commands", "decoders", "kraftool")
+
+
+def test_a_functions_docstring_says_what_it_does_or_returns() -> None:
+    clauses = []
+    for folder in FUNCTIONS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path.resolve() != path or "watching" in path.parts:
+                continue  # by a link in kraftool/
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    said = ast.get_docstring(node) or ""
+                    if NOUN_CLAUSE.match(said):
+                        clauses.append(f"{path.relative_to(ROOT)}:{node.lineno}: {said[:60]}")
+    assert not clauses

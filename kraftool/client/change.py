@@ -136,7 +136,7 @@ def is_dynamic(view: QuorumView) -> list[Check]:
 
 
 def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
-    """Whether the voters that would be have a majority that keeps up."""
+    """Check that a majority of the future voters keeps up."""
     after = set(voters)
     well = len(after & set(keeping))
     needed = majority_of(len(after))

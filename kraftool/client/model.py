@@ -74,7 +74,7 @@ class NodeAnswer:
 
     @property
     def election(self) -> QuorumState:
-        """Whom it takes for the leader of which epoch, as its file would say it."""
+        """Return whom it takes for the leader of which epoch, as its file would say it."""
         leader = -1 if self.leader_id is None else self.leader_id
         return QuorumState(leader_id=leader, leader_epoch=self.epoch or 0)
 

@@ -101,7 +101,7 @@ class Step:
 
     @property
     def record_count(self) -> int:
-        """How many offsets they take."""
+        """Return how many offsets they take."""
         return sum(append.record_count for append in self.appends)
 
 
@@ -412,7 +412,7 @@ class ActiveController:
     # Tasks
 
     def _run(self, task: PeriodicTask, now_ms: int) -> tuple[Decision, bool]:
-        """What a task comes to, and whether it has more to do."""
+        """Return what a task comes to, and whether it has more to do."""
         match task:
             case PeriodicTask.WRITE_NO_OP:
                 return Decision(answer={}, records=[("NoOpRecord", 0, {})]), False

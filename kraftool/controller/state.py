@@ -161,7 +161,7 @@ class ControllerState:
         return directory in broker.directories
 
     def default_directory(self, broker_id: int) -> str:
-        """Where a new replica is placed on a broker; one with several decides for itself."""
+        """Return where a new replica is placed on a broker; one with several decides for itself."""
         broker = self.broker(broker_id)
         if broker is None:
             return UNASSIGNED

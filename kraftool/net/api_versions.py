@@ -73,7 +73,7 @@ def question(version: int) -> Value:
 
 
 def offered(body: Value) -> Offered:
-    """What an answer says."""
+    """Return what an answer says."""
     names = apis()
     return Offered(
         apis={

@@ -91,7 +91,7 @@ class Server:
 
     @property
     def connections(self) -> int:
-        """How many there are now."""
+        """Return how many there are now."""
         return len(self.guests)
 
     async def start(self) -> None:

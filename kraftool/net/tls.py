@@ -46,7 +46,9 @@ Settings = Mapping[str, str]
 
 
 def client_context(settings: Settings) -> ssl.SSLContext:
-    """How to meet a server: its certificate and name are checked unless the name is told not to."""
+    """Return how to meet a server: its certificate and name are checked unless the name is told not
+    to.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     algorithm = settings.get("ssl.endpoint.identification.algorithm", "https").strip()
     if algorithm.lower() not in ("", "https"):
@@ -61,7 +63,7 @@ def client_context(settings: Settings) -> ssl.SSLContext:
 
 
 def server_context(settings: Settings) -> ssl.SSLContext:
-    """How to be met by clients."""
+    """Return how to be met by clients."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     asked = settings.get("ssl.client.auth", "none").strip().lower()
     if asked not in _CLIENT_AUTH:
@@ -141,7 +143,7 @@ def _password(settings: Settings, key: str) -> str | None:
 
 
 def _trust(context: ssl.SSLContext, settings: Settings) -> None:
-    """Whom to believe: the truststore, else the machine's own list, as Java does."""
+    """Load the certificates to trust: the truststore, else the machine's own list, as Java does."""
     path = settings.get("ssl.truststore.location", "").strip()
     kind = settings.get("ssl.truststore.type", "JKS").strip()
     inline = settings.get("ssl.truststore.certificates", "").strip()

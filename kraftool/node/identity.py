@@ -82,7 +82,7 @@ def read_identity(config: NodeConfig) -> NodeIdentity:
 
 
 def _unformatted(directory: str, message: str) -> NotStarted:
-    """What to do first is not to format: a voter that is formatted anew loses its vote."""
+    """Return a refusal that does not advise to format: a voter would lose its vote by that."""
     if os.path.basename(os.path.abspath(directory)) == METADATA_PARTITION:
         hint = "that is a metadata partition: log.dirs requires the directory above it"
     elif not os.path.isdir(directory):
@@ -146,7 +146,8 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
 def part_of(
     identity: NodeIdentity, control: ControlHistory, wanted: QuorumRole | None
 ) -> QuorumRole:
-    """What the node is by its own log; raises NotStarted where it was asked to be something else.
+    """Return what the node is by its own log; raises NotStarted where it was asked to be something
+    else.
 
     A voter that is told to observe would still be counted on for majorities; so that is refused.
     """

@@ -139,7 +139,7 @@ class ImageMachine:
         self.snapshots_loaded += 1
 
     def _refuse_findings(self) -> None:
-        """What Kafka calls a metadata fault: the state would no longer be the quorum's."""
+        """Stop at what Kafka calls a metadata fault: the state would no longer be the quorum's."""
         if self._replay.findings:
             finding = self._replay.findings[0]
             where = f" at offset {finding.offset}" if finding.offset is not None else ""

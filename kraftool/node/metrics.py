@@ -102,7 +102,7 @@ class RaftMetrics:
             self._election_ms_max = max(self._election_ms_max, took)
 
     def samples(self, raft: Raft) -> Iterator[MetricSample]:
-        """What a scrape sees."""
+        """Yield what a scrape sees."""
         role, log = raft.role, raft.log
         end = log.end
         known = UNKNOWN if role.high_watermark is None else role.high_watermark

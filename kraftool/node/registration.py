@@ -204,6 +204,6 @@ class Registrar:
 
 
 def backoff_s(failures: int) -> float:
-    """How long to wait after so many failures before this one."""
+    """Return how long to wait after so many failures before this one."""
     wait_s = _FIRST_S * 2.0 ** min(failures, 32)
     return min(min(wait_s, _LONGEST_S) * random.uniform(1 - _JITTER, 1 + _JITTER), _LONGEST_S)

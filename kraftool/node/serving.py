@@ -239,7 +239,7 @@ class Serving:
         return {"errorCode": int(Error.NONE), "responseData": envelope.sealed(inner, body)}
 
     def api_versions(self, version: int) -> Value:
-        """What is served, and the levels of features: supported, and finalized in the image."""
+        """Return what is served, and the levels of features: supported, and finalized in the image."""
         body: Value = {
             "errorCode": 0,
             "apiKeys": [
@@ -301,7 +301,7 @@ class Serving:
         }
 
     def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
-        """Where voters and, as Kafka says it, all registered controllers are reached."""
+        """Return where voters and, as Kafka says it, all registered controllers are reached."""
         found = {}
         for voter in self._runner.raft.control.voters:
             endpoint = voter.endpoints.get(listener)

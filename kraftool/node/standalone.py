@@ -58,7 +58,9 @@ def default_release() -> str:
 
 
 def look(path: str) -> StandaloneDirectory:
-    """What there is. Raises NotStandalone where a directory is neither empty nor one of these."""
+    """Return what there is. Raises NotStandalone where a directory is neither empty nor one of
+    these.
+    """
     path = os.path.abspath(path)
     if not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path)):
         return StandaloneDirectory(path=path, is_new=True)

@@ -173,7 +173,7 @@ class VoterSet:
         return len(self) == 1 and self.has(key)
 
     def endpoints_of(self, node_id: int) -> Endpoints:
-        """Where a member is reached; nothing for one who is none."""
+        """Return where a member is reached; nothing for one who is none."""
         voter = self.voters.get(node_id)
         return voter.endpoints if voter is not None else {}
 

@@ -64,7 +64,7 @@ class Raft:
 
     @property
     def is_voter(self) -> bool:
-        """Whether the node is in the newest voter set, committed or not."""
+        """True if the node is in the newest voter set, committed or not."""
         return self.key is not None and self.control.voters.has(self.key)
 
     @property

@@ -77,7 +77,7 @@ def follow(raft: Raft, leader_id: int | None, epoch: int, endpoints: Endpoints) 
 
 
 def common(raft: Raft, answer: Answer, error: Error | None = None) -> bool | None:
-    """What all answers are good for, before their family looks at them.
+    """Return what all answers are good for, before their family looks at them.
 
     True or False: handled, and the connection is ready or pauses. None: the family goes on.
     """

@@ -123,13 +123,13 @@ class NodeSettings:
 
     @property
     def as_voter(self) -> Voter:
-        """How it would stand in a voter set."""
+        """Return how it would stand in a voter set."""
         assert self.key is not None, "only nodes with an id vote"
         return Voter(key=self.key, endpoints=self.listeners, kraft_version=self.kraft_version)
 
     @property
     def bootstrap_nodes(self) -> dict[int, Endpoint]:
-        """Whom to ask for the leader. Servers without an id have numbers from -2 downwards."""
+        """Return whom to ask for the leader. Servers without an id have numbers from -2 downwards."""
         if self.bootstrap_servers:
             return {
                 -2 - number: bootstrap_server

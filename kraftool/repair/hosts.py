@@ -59,13 +59,13 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
 
 
 def _places(plan: Plan) -> Iterator[str]:
-    """Where the plan's directories were read."""
+    """Yield where the plan's directories were read."""
     for host in plan.hosts:
         yield f"{host.name}'s was {host.path or 'not recorded'}"
 
 
 def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[object, object]]:
-    """What both know."""
+    """Return what both know."""
     pairs: list[tuple[object, object]] = []
     if one.node_id is not None and other.node_id is not None:
         pairs.append((one.node_id, other.node_id))

@@ -409,7 +409,7 @@ class Plan:
 
 
 def canonical(plan: Plan) -> bytes:
-    """What the id is of: the plan's document as JSON, keys sorted, without blanks."""
+    """Return what the id is of: the plan's document as JSON, keys sorted, without blanks."""
     return orjson.dumps(to_document(plan), option=orjson.OPT_SORT_KEYS)
 
 

@@ -39,7 +39,7 @@ class Host:
 
     @property
     def lost_log(self) -> str:
-        """What tells that the log is not what it was, as words; empty where nothing does.
+        """Return what tells that the log is not what it was, as words; empty where nothing does.
 
         A snapshot is no log: what a voter confirmed behind it is gone.
         """
@@ -191,8 +191,9 @@ def _epochs(survey: Survey) -> dict[int, int]:
 
 
 def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
-    """Where two logs have other bytes in the same epoch, which never happens by itself; an offset
-    near it. None where they agree as far as can be seen."""
+    """Return where two logs have other bytes in the same epoch, which never happens by itself; an
+    offset near it. None where they agree as far as can be seen.
+    """
     if one.log is None or other.log is None:
         return None
     theirs = {(batch.base_offset, batch.epoch): batch for batch in other.log.batches}
@@ -228,7 +229,7 @@ def are_identical(one: Survey, other: Survey) -> bool:
 
 
 def beyond(host: Host, outcome: Survey, outcome_end: int, outcome_epoch: int) -> LostRecords | None:
-    """What a directory has that an outcome lacks, which is another's state up to an offset.
+    """Return what a directory has that an outcome lacks, which is another's state up to an offset.
 
     What only earlier leaders wrote is not lost: the leader of the outcome's last epoch was elected
     without it, so that it was never committed, and its node would cut it off anyway.
@@ -273,7 +274,9 @@ def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:
 
 
 def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, ...]:
-    """How many records of each type lie between two offsets; of blocks whole ones are counted."""
+    """Return how many records of each type lie between two offsets; of blocks whole ones are
+    counted.
+    """
     found: Counter[str] = Counter()
     begin = log.batches[0].base_offset if log.batches else end
     for block in log.blocks:
@@ -291,5 +294,5 @@ def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
 
 
 def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:
-    """Whether a directory speaks of anything beyond an end, trusted or not."""
+    """True if a directory has anything beyond an end, trusted or not."""
     return survey.reach > end.offset or survey.end.rank > end.rank

@@ -217,7 +217,7 @@ def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
 
 
 def _as_original(each: Rehearsed, text: str) -> str:
-    """What is said of a copy, with the path that the reader knows."""
+    """Return what is said of a copy, with the path that the reader knows."""
     return text.replace(os.path.realpath(each.copy), each.path).replace(each.copy, each.path)
 
 

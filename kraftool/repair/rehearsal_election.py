@@ -44,7 +44,7 @@ class Trial:
 
     @property
     def leaders(self) -> dict[int, int]:
-        """Who led first, in how many runs."""
+        """Return who led first, in how many runs."""
         return dict(Counter(each.leader for each in self.endings if each.leader is not None))
 
     @property
@@ -234,7 +234,7 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
 
 
 def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> Iterator[Finding]:
-    """What is not as it should be, or would not be if the plan were not kept to.
+    """Yield what is not as it should be, or would not be if the plan were not kept to.
 
     `led_by` names the software of real nodes that elected a leader: they refute the simulator.
     """
@@ -296,7 +296,7 @@ def _severity(found: ElectionRehearsal, *, is_promise: bool) -> Severity:
 
 
 def in_words(found: ElectionRehearsal, trial: Trial) -> str:
-    """Who returns, and how."""
+    """Return who returns, and how."""
     ids = sorted((*found.back, *found.assumed))
     if not ids:
         return "the recovered voters alone"
@@ -304,7 +304,7 @@ def in_words(found: ElectionRehearsal, trial: Trial) -> str:
 
 
 def how_it_goes(trial: Trial) -> str:
-    """How nodes of the quarantine return."""
+    """Return how nodes of the quarantine return."""
     how = {
         Way.AFTERWARDS: "back afterwards",
         Way.APART: "apart first, then back",

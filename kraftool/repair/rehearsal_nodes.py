@@ -197,7 +197,7 @@ def _led(
 
 
 async def _view(processes: Sequence[Running]) -> QuorumView:
-    """What these nodes say; nobody else is asked, whomever they name."""
+    """Return what these nodes say; nobody else is asked, whomever they name."""
     access = Access(timeout_s=_ASK_S)
     answers = await asyncio.gather(
         *(question(process.node.endpoint, access, node_id=process.node.id) for process in processes)
@@ -226,7 +226,7 @@ def _start_failed(each: Running) -> Finding:
 
 
 def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
-    """What is there that should not be, or is not; a controller registers where it starts."""
+    """Yield what is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
     found = (change for change in changes(expected, image, options) if change.kind != "controller")
     entity_changes = list(islice(found, _MOST_TOLD + 1))
@@ -312,7 +312,7 @@ def _harm(
     cast: Cast,
     timeout_s: float,
 ) -> Iterator[Finding]:
-    """What is worse than before."""
+    """Yield what is worse than before."""
     for each in first:
         if each.has_ended:
             text = f"node {each.node.id} of the recovered quorum exited once old voters were back"

@@ -162,7 +162,9 @@ def _seed(standing: QuorumAssessment) -> Host:
 
 
 def _source(standing: QuorumAssessment, seed: Host) -> Host:
-    """Whose state it is: the best one, also a broker's, so that nothing that is left is lost."""
+    """Return whose state it is: the best one, also a broker's, so that nothing that is left is
+    lost.
+    """
     wanted = standing.request.state
     if wanted is not None:
         host = standing.host_of(wanted)

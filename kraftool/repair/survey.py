@@ -315,9 +315,12 @@ class Survey:
 
     @property
     def has_no_record(self) -> bool:
-        """Whether the log has not one, damaged or not. One that begins at a whole snapshot, and had
-        no record since, is as Kafka leaves it that took the snapshot from a leader. If it has a
-        torn tail, then that is as good as any other torn tail."""
+        """True if the log has no record, damaged or not.
+
+        One that begins at a whole snapshot, and had no record since, is as Kafka leaves it that
+        took the snapshot from a leader. If it has a torn tail, then that is as good as any other
+        torn tail.
+        """
         log = self.log
         if log is None or log.intact_end > log.start_offset:
             return False

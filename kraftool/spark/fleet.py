@@ -425,7 +425,7 @@ def with_batches(fleet: Fleet, *, snapshots: bool = False) -> Iterator[FleetFile
 
 
 def _kind_of(file: FleetFile) -> FileKind | None:
-    """What a file that was named by itself holds batches as."""
+    """Return what a file that was named by itself holds batches as."""
     try:
         with file.open() as source:
             kind = detect(file.basename, source.read_at(0, HEAD_SIZE), file.size).kind

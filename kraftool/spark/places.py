@@ -86,7 +86,7 @@ def is_missing(shown: str, error: KraftoolError) -> bool:
 
 
 def missing(shown: str) -> KraftoolError:
-    """What is said of a PATH that leads nowhere."""
+    """Return what is said of a PATH that leads nowhere."""
     return KraftoolError(_no_such(shown), hint=_near(shown))
 
 
@@ -95,7 +95,7 @@ def _no_such(shown: str) -> str:
 
 
 def _near(shown: str) -> str:
-    """How far a path of this machine leads, and what is called alike there."""
+    """Return how far a path of this machine leads, and what is called alike there."""
     if is_url(shown):
         return "is the bucket right, and the prefix?"
     path = os.path.abspath(shown)

@@ -278,7 +278,7 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
 
 
 def _begun(partition: str) -> str:
-    """What shows that a quorum has begun in a partition's folder; a format may have been cut
+    """Return what shows that a quorum has begun in a partition's folder; a format may have been cut
     short, so what it writes shows nothing."""
     try:
         names = sorted(os.listdir(partition))

@@ -120,7 +120,7 @@ class MetadataLog:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """Where the log ends on the disk, and the epoch of its last record."""
+        """Return where the log ends on the disk, and the epoch of its last record."""
         return self._log.end
 
     @property
@@ -220,8 +220,9 @@ class MetadataLog:
         return self._segment_of(offset).read(offset, max_bytes, below)
 
     def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
-        """What `read` gives as one batch: the bytes go out as they are, and nobody looks at the
-        batches on the way."""
+        """Return what `read` gives as one batch: the bytes go out as they are, and nobody looks at
+        the batches on the way.
+        """
         data = self.read(offset, max_bytes)
         if not data:
             return ()

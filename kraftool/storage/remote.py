@@ -118,7 +118,7 @@ class RemoteFiles:
         return _item(path, path.rstrip("/").rpartition("/")[2], info)
 
     def listed(self, path: str = "") -> list[RemoteItem]:
-        """What lies directly in a folder, by name."""
+        """Return what lies directly in a folder, by name."""
         inside = self._inside(path)
         try:
             found = self._fs.ls(inside, detail=True)

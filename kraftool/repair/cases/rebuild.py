@@ -162,7 +162,7 @@ def _log_size(survey: Survey) -> int:
 
 
 def way_out(standing: QuorumAssessment, host: Host) -> str:
-    """What to do where nothing that was given can take the place of a directory's log."""
+    """Return what to do where nothing that was given can take the place of a directory's log."""
     hint = "give the directories of the other nodes too"
     gone = _gone(standing)
     if not host.lost_log or not standing.votes(host):
@@ -189,7 +189,7 @@ def _gone(standing: QuorumAssessment) -> list[int]:
 
 
 def _unseen(standing: QuorumAssessment) -> str:
-    """Who may have them, and was not asked."""
+    """Return who may have them, and was not asked."""
     ids = listed(voter.id for voter in standing.missing)
     return f" (voter {ids} may have them: give that directory too)" if ids else ""
 

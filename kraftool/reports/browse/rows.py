@@ -120,7 +120,7 @@ class RowMaker:
             self.topics.learn(batch)
 
     def _for(self, selection: Selection) -> _Wanted:
-        """What is worked out once for a selection, and again when more topics are known."""
+        """Return what is worked out once for a selection, and again when more topics are known."""
         kept, known = self._wanted, len(self.topics.by_id)
         if kept is None or kept.selection is not selection or kept.topics != known:
             dump = LogDump(replace(selection, grep=None), topics=self.topics)

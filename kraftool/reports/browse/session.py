@@ -81,7 +81,7 @@ class LogSession:
             return self.window.forward(at, count, selection, AT_ONCE)
 
     def place_of(self, goto: GoTo) -> RowPlace:
-        """Where an offset, an epoch or a time is."""
+        """Return where an offset, an epoch or a time is."""
         with self._lock:
             if goto.kind == "offset":
                 return self.window.seek_offset(goto.value)
@@ -109,7 +109,7 @@ class LogSession:
             return detail(self.window, row)
 
     def poll(self) -> TailChange:
-        """What happened since the last look."""
+        """Return what happened since the last look."""
         with self._lock:
             change = self.tail.poll()
             self.extent = _extent(self.window, self.tail)

@@ -428,7 +428,7 @@ _RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
 
 
 def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
-    """Whether each segment goes on where the one before it ends."""
+    """Yield a finding for each segment that does not continue where the one before it ends."""
     before = BEGINNING
     for file in segments:
         log = file.log
@@ -440,7 +440,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
 
 
 def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
-    """What is odd about several directories of one PATH."""
+    """Yield what is odd about several directories of one PATH."""
     clusters: dict[str, list[str]] = {}
     directory_ids: dict[str, str] = {}
     for case in cases:

@@ -108,7 +108,7 @@ class LogStatistics:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How up to date the log is: its last epoch, then the offset of its last batch."""
+        """Return how up to date the log is: its last epoch, then the offset of its last batch."""
         return (self.epochs[-1], self.offsets[-1]) if self.offsets else (-1, -1)
 
     def around(self, offset: int) -> tuple[Batch | None, Batch | None]:

@@ -39,7 +39,7 @@ class Evidence:
 
     @staticmethod
     def of_election(election: LoggedElection, *, with_votes: bool = False) -> Evidence:
-        """Who led an epoch and, if asked, who gave the leader a vote."""
+        """Return who led an epoch and, if asked, who gave the leader a vote."""
         text = election.words()
         if with_votes:
             granted = ", ".join(str(each) for each, _ in election.granting)

@@ -50,7 +50,7 @@ class _Read:
 
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
-    """What the PATHs name; one that leads nowhere is a finding."""
+    """Return what the PATHs name; one that leads nowhere is a finding."""
     locations, findings = open_paths(paths, settings_alone=True)
     return tuple(locations), tuple(findings)
 
@@ -83,7 +83,7 @@ def examine(
 
 
 def _add_words(read: _Read, node: VoterSourceReport) -> None:
-    """What a running node says: beside its log, or by itself."""
+    """Add what a running node reports: with its log, or by itself."""
     for number, patient in enumerate(read.patients):
         if patient.source.is_live and patient.source.name == node.name:
             source = patient.source.with_words_of(node)
@@ -244,7 +244,7 @@ def _state(
 
 
 def _passes(location: Location, files: Sequence[Entry]) -> dict[str, StatePass]:
-    """What makes the state of each directory while its files are read."""
+    """Return what makes the state of each directory while its files are read."""
     logs: dict[str, list[LogFile]] = {}
     for entry in files:
         kind = kind_of(entry, location)

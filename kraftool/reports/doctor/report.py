@@ -176,7 +176,7 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
-    """What dump, diff-voters and the replay of the state say."""
+    """Yield what dump, diff-voters and the replay of the state say."""
     foreign = {source.source.name for source in examination.voters.sources if source.foreign}
     for finding in examination.findings:
         if finding.code not in _OF_DIFF:
@@ -230,7 +230,9 @@ def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
 
 
 def _deeper(examination: Examination) -> Iterator[str]:
-    """What doctor leaves to others: every record and index, every snapshot, all voter changes."""
+    """Yield what doctor leaves to others: every record and index, every snapshot, all voter
+    changes.
+    """
     if not examination.patients:
         return
     if examination.live:

@@ -114,7 +114,7 @@ class Log:
 
     @property
     def borders(self) -> set[int]:
-        """Where something begins or ends."""
+        """Return where something begins or ends."""
         return {
             self.start, self.end,
             *(epoch.start_offset for epoch in self.epochs),
@@ -158,7 +158,7 @@ class NodeCase:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """Where the log ends, as an election sees it."""
+        """Return where the log ends, as an election sees it."""
         return self.log.view().end
 
     @property
@@ -292,7 +292,7 @@ class ElectionCase:
 
 
 def parts_at(leader: NodeCase, node: NodeCase) -> int:
-    """Where a node's log would be cut by following a leader: its end where it would not be."""
+    """Return where a node's log would be cut by following a leader: its end where it would not be."""
     theirs, own = leader.log.view(), node.log.view()
     for _ in range(len(own.epochs) + 2):
         validity, place = theirs.validate(own.end_offset, own.last_epoch)

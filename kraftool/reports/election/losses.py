@@ -122,7 +122,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
 
 
 def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) -> CommitStatus:
-    """What can be said of a record, by all sets of voters that may have committed it."""
+    """Return what can be said of a record, by all sets of voters that may have committed it."""
     case = known.case
     having = [case.by_id[each] for each in holders]
     proofs = [snapshot for node in case.nodes for snapshot in node.log.snapshots]
@@ -160,7 +160,7 @@ def _sets_from(case: ElectionCase, node: NodeCase, offset: int) -> list[_Term]:
 
 
 def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> CommitStatus:
-    """What can be said of a node's record, if its leader went by these voters."""
+    """Return what can be said of a node's record, if its leader went by these voters."""
     voters = term.voters
     sure, unknown = _counted(known, node, voters, offset)
     if sure >= voters.majority:
@@ -172,7 +172,7 @@ def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> Comm
 def _counted(
     known: CommitEvidence, node: NodeCase, voters: VoterSet, offset: int
 ) -> tuple[int, int]:
-    """How many voters have a node's record, and how many might have had it."""
+    """Return how many voters have a node's record, and how many might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
         node_case.id
@@ -207,7 +207,7 @@ def _is_static(voters: VoterSet) -> bool:
 
 
 def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: int) -> bool:
-    """Whether nothing shows what a voter had: there is no directory, or not all of its log."""
+    """True if nothing shows what a voter had: there is no directory, or not all of its log."""
     if not was_given(known.case, voters, voter):
         return True
     forgotten = known.forgotten.get(voter)

@@ -66,8 +66,9 @@ def assumed_up(case: ElectionCase, node_id: int, log: str) -> ElectionCase:
 
 
 def _remembered(case: ElectionCase, like: NodeCase) -> ElectionState | None:
-    """What a node knows of the epoch that another one is in: its leader, if anybody knows one. A
-    node that led does not forget it."""
+    """Return what a node knows of the epoch that another one is in: its leader, if anybody knows
+    one. A node that led does not forget it.
+    """
     if like.election is None:
         return None
     epoch = like.election.epoch

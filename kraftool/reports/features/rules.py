@@ -115,7 +115,7 @@ class _Case:
 
 
 def checked_nodes(cluster: ClusterFeatures) -> tuple[NodeSupport, ...]:
-    """Whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
+    """Return whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
     if (cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL:
         return cluster.nodes
     return cluster.of(ProcessRole.BROKER)

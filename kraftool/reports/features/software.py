@@ -72,7 +72,7 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
 def order(
     cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
 ) -> Iterator[str]:
-    """Where nodes are too old: that this is the last step, and what would block it then."""
+    """Yield where nodes are too old: that this is the last step, and what would block it then."""
     target = max((request.levels.get(METADATA_VERSION, 0) for request in requests), default=0)
     raised = any(request.direction is Direction.UPGRADE for request in requests)
     behind = [

@@ -43,7 +43,7 @@ class FeaturesRun:
     release_option: str = ""
 
     def words(self) -> tuple[str, ...]:
-        """How it is run, in pieces that belong together. HOST is left to the reader."""
+        """Return how it is run, in pieces that belong together. HOST is left to the reader."""
         head = f"kafka-features.sh --bootstrap-server HOST:9092 {self.direction.value}"
         if self.release:
             return head, f"{self.release_option} {self.release}"
@@ -75,7 +75,7 @@ def parse_level(text: str) -> tuple[str, int]:
 
 
 def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[FeaturesRun, ...]:
-    """What would be sent. Features that go both ways take two requests, the downgrade first."""
+    """Return what would be sent. Features that go both ways take two requests, the downgrade first."""
     wanted: dict[str, int] = {}
     for feature in features:
         name, level = parse_level(feature)

@@ -258,7 +258,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def grep_text(item: LogRecord) -> str:
-    """What --grep looks at: type and payload as they are shown."""
+    """Return what --grep looks at: type and payload as they are shown."""
     data = codec.json_text(item.data).decode() if item.data is not None else ""
     return f"{item.type} {data}"
 

@@ -27,7 +27,9 @@ _CHECKPOINTS = tuple(
 
 
 def misnamed(file: str) -> Finding | None:
-    """What is wrong with the name of a file in a partition's folder, given with or without it."""
+    """Return what is wrong with the name of a file in a partition's folder, given with or without
+    it.
+    """
     name = file.rpartition("/")[2]
     if name.endswith(_CHECKPOINTS):
         if parse_checkpoint_name(name) is not None:

@@ -53,7 +53,7 @@ class LogFile:
 
     @property
     def path(self) -> str:
-        """Where it lies on disk; empty for what does not."""
+        """Return where it lies on disk; empty for what does not."""
         return self.entry.name if self.location.is_on_disk else ""
 
     @property
@@ -176,7 +176,7 @@ def named_itself(location: Location) -> bool:
 
 
 def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> FileKind | None:
-    """What to dump an entry as; None for what this command passes over."""
+    """Return what to dump an entry as; None for what this command passes over."""
     if location.kind is LocationKind.FILE:
         with entry.open() as source:
             kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
@@ -190,7 +190,7 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
 
 
 def kind_of(entry: Entry, location: Location) -> FileKind | None:
-    """Whether an entry of a directory or an archive is a segment or a checkpoint of its log."""
+    """Return the kind of a segment or checkpoint of a directory's log; None for other entries."""
     if named_itself(location) or entry.place is not EntryPlace.PARTITION or misnamed(entry.name):
         return None
     return _kind_by_name(entry)

@@ -37,7 +37,9 @@ class Transactions:
         return each if each.end is None or offset <= each.end else None
 
     def outcome(self, offset: int) -> str:
-        """How the transaction around an offset ended: committed, aborted, open; empty for none."""
+        """Return how the transaction around an offset ended: committed, aborted, open; empty for
+        none.
+        """
         transaction = self.at(offset)
         return transaction.outcome if transaction is not None else ""
 

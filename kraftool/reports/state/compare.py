@@ -123,7 +123,9 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
 
 
 def _cluster_of(files: StateFiles) -> str | None:
-    """What meta.properties says; None where it cannot be looked at: in a stream, beside a file."""
+    """Return what meta.properties says; None where it cannot be looked at: in a stream, beside a
+    file.
+    """
     for file in (*files.segments, *files.snapshots):
         if not file.path or file.is_named:
             return None

@@ -274,7 +274,7 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Replay
 
 
 def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -> ReplayStart:
-    """What to begin with where no snapshot that was tried is sound."""
+    """Return what to begin with where no snapshot that was tried is sound."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     if log_start == 0:
         return ReplayStart(offset=0, findings=findings_of(tried))
@@ -311,7 +311,7 @@ def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
 
 
 def _offered(files: StateFiles, end: int | None) -> str:
-    """Which offsets there are states at."""
+    """Return which offsets there are states at."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     offsets = [
         snapshot_id(snapshot).offset
@@ -390,7 +390,7 @@ class SnapshotLoading:
             )
 
     def start(self) -> ReplayStart:
-        """What it is to a log, once all of it was taken."""
+        """Return what it is to a log, once all of it was taken."""
         file, replay = self._file, self._replay
         replay.findings[:0] = self._form.findings(file.name)
         image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
@@ -403,7 +403,7 @@ class SnapshotLoading:
 
 
 def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
-    """What a checkpoint's name and header say; what lies in it has offsets of its own."""
+    """Return what a checkpoint's name and header say; what lies in it has offsets of its own."""
     offset, epoch = snapshot_id(file)
     header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
     timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
@@ -432,7 +432,9 @@ def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int
 
 
 def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
-    """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
+    """Return what replaying found. Onto half a state much does not fit, which says nothing by
+    itself.
+    """
     more = replay.more_findings
     if start.is_partial:
         findings = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]

@@ -137,7 +137,7 @@ class Replay:
             self.found(kind.at(file, text, position=position, offset=record.offset))
 
     def _format(self, record: Record) -> _Format | None:
-        """How to decode a record of a type that is new; None if that cannot be done."""
+        """Return how to decode a record of a type that is new; None if that cannot be done."""
         value = record.value
         if value is None or record.key is not None:
             return None

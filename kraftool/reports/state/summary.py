@@ -65,7 +65,7 @@ class PartitionCounts:
         self.reassigning += is_reassigning(partition)
 
     def words(self) -> list[tuple[str, int]]:
-        """What is not well, in words."""
+        """Return what is not well, in words."""
         return [
             ("offline", self.offline),
             ("under min ISR", self.under_min_isr),

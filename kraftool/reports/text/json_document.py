@@ -149,7 +149,7 @@ def moment_text(moment: int | None) -> str | None:
 
 
 def word(value: Enum) -> Any:
-    """How an enum is written: its value where that is a word, else its name."""
+    """Return how an enum is written: its value where that is a word, else its name."""
     said = value.value
     is_word = isinstance(said, str) and said != "" and not said.startswith(".")
     return said if is_word else value.name.lower()

@@ -119,7 +119,7 @@ def _place(fault: Fault) -> FindingPlace:
 
 
 def finding_counts(findings: Iterable[Finding]) -> FindingCounts:
-    """How many findings of each severity."""
+    """Return how many findings of each severity."""
     counts = tally(findings)
     return FindingCounts(
         error=counts[Severity.ERROR],

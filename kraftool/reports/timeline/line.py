@@ -155,7 +155,7 @@ class LogBranch:
             yield replace(event, visibility=visibility)
 
     def end(self) -> Iterator[Event]:
-        """What is left where the log ends."""
+        """Yield what is left where the log ends."""
         yield from self._release(Visibility.OPEN)
         event = quorum.still_open(self.known)
         if event is not None:

@@ -130,7 +130,7 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
 
 
 def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
-    """Where the logs part, of a merge that went to its end."""
+    """Yield where the logs part, of a merge that went to its end."""
     views = tuple(_view(node) for node in nodes)
     for parting in merged.partings:
         yield _parted(_disagreement(parting, merged, nodes), views, nodes)[1]
@@ -286,7 +286,7 @@ def _severity(parted: Disagreement) -> Severity:
 
 
 def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
-    """What can be known of which side stays."""
+    """Return what can be known of which side stays."""
     committed = [
         (label, side.snapshot)
         for label, side in zip(labels, parted.sides, strict=True)
@@ -398,7 +398,7 @@ def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:
 
 
 def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
-    """Where each node's log ends, and what its quorum-state says."""
+    """Yield where each node's log ends, and what its quorum-state says."""
     furthest = _furthest(nodes, merged)
     for index, node in enumerate(nodes):
         state = node.quorum_state

@@ -260,7 +260,7 @@ class _Reader:
         return True
 
     def kind(self, location: Location, entry: Entry) -> FileKind | None:
-        """What an entry is to the timeline; None for what it does not look at."""
+        """Return what an entry is to the timeline; None for what it does not look at."""
         base = entry.basename
         if location.kind is LocationKind.FILE:
             folder = os.path.basename(os.path.dirname(os.path.abspath(entry.name)))

@@ -121,7 +121,7 @@ def verify_logs(
 
 
 def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[Finding]:
-    """Where the logs of several PATHs part. They are read again for it, side by side."""
+    """Yield where the logs of several PATHs part. They are read again for it, side by side."""
     on_disk = [location for location in locations if not location.is_stream]
     for location in locations:
         if location.is_stream and several:
@@ -192,7 +192,7 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
 def _settled(
     report: DirectoryReport, found: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
 ) -> Iterator[Finding]:
-    """What the deep checks found bears on what was found of single files."""
+    """Yield the findings of single files, weighed by those of the deep checks."""
     sound = is_sound(found)
     segments = [each for each in report.files if each.kind is FileKind.LOG and each.is_live]
     active = max(segments, key=base_offset, default=None)

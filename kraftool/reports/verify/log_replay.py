@@ -94,7 +94,7 @@ class DirectoryReplay:
     def findings(
         self, directory: str, end_offset: int | None, newest_snapshot: int
     ) -> Iterator[Finding]:
-        """What did not replay, and what was not replayed."""
+        """Yield what did not replay, and what was not replayed."""
         if self.replay is not None:
             for finding in self.replay.findings:
                 if finding.code == log_kinds.REPLAY.code:
@@ -141,7 +141,7 @@ class SnapshotReplay:
             self.replay.batch("", item, snapshot=True)
 
     def image(self) -> MetadataImage | None:
-        """What it holds, if it was whole."""
+        """Return what it holds, if it was whole."""
         if not self._whole or self.replay.findings:
             return None
         self.replay.loader.end_batch(self.name.offset - 1, self.name.epoch, -1)

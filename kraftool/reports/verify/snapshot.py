@@ -146,7 +146,7 @@ class _Reader:
 
 
 def new_check(entry: Entry) -> SnapshotCheck:
-    """What is to see the batches of a snapshot, as its name demands it."""
+    """Return what is to see the batches of a snapshot, as its name demands it."""
     name = parse_checkpoint_name(entry.basename)
     offset = name.offset if name is not None else None
     # The 0-0 checkpoint of Kafka up to 4.3 holds voters alone.
@@ -170,7 +170,7 @@ def leftover(entry: Entry) -> VerifiedSnapshot:
 def verified(
     entry: Entry, report: FileReport, check: SnapshotCheck, image: MetadataImage | None
 ) -> VerifiedSnapshot:
-    """What a pass over a snapshot showed; its findings come later."""
+    """Return what a pass over a snapshot showed; its findings come later."""
     name = parse_checkpoint_name(entry.basename)
     log = report.log
     kept = VerifiedSnapshot(
@@ -303,7 +303,7 @@ def _is_ours(finding: Finding) -> bool:
 
 
 def _with_epochs_back(snapshots: Sequence[VerifiedSnapshot]) -> tuple[VerifiedSnapshot, ...]:
-    """What only goes up, from each snapshot to the next."""
+    """Return what only goes up, from each snapshot to the next."""
     before: VerifiedSnapshot | None = None
     judged = []
     for each in snapshots:

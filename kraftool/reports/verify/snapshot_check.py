@@ -71,7 +71,7 @@ class SnapshotCheck:
 
     @property
     def records(self) -> int:
-        """How many metadata records there are."""
+        """Return how many metadata records there are."""
         return self._rules.count
 
     @property

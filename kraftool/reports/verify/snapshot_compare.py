@@ -78,7 +78,7 @@ def against_log(
 
 
 def _base(of: VerifiedDirectory, start: int) -> Base | None:
-    """What the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
+    """Return what the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
     if start == 0:
         return Base()
     for snapshot in of.snapshots:
@@ -137,7 +137,7 @@ def _not_compared(snapshot: VerifiedSnapshot, ended: str, label: str, base: Base
 def differing(
     snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str = ""
 ) -> Iterator[Finding]:
-    """What is other in a snapshot than in the state that a log makes at its offset."""
+    """Yield what is other in a snapshot than in the state that a log makes at its offset."""
     metadata_image = load(snapshot)
     if metadata_image is None:
         return

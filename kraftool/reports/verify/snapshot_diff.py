@@ -132,7 +132,7 @@ def _is_kafkas(change: EntityChange, expected: MetadataImage, found: MetadataIma
 
 
 def _name(kind: str, entity: Object) -> str:
-    """What a person knows it by."""
+    """Return what a person knows it by."""
     if kind == SCRAM:
         return scram_name((entity["mechanismId"], entity["user"]))
     if kind == CONFIGS:

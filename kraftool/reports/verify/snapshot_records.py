@@ -270,7 +270,7 @@ def _is_number(text: str) -> bool:
 
 
 def _words(name: str, value: RecordValue) -> str:
-    """What a record is about; nothing of it is secret."""
+    """Return what a record is about; nothing of it is secret."""
     match name:
         case "FeatureLevelRecord":
             return str(value["name"])

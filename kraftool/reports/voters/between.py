@@ -85,7 +85,7 @@ def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
 
 
 def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
-    """What would have to change for a source to have the newest voters, in words."""
+    """Return what would have to change for a source to have the newest voters, in words."""
     known, newest = source.in_force, reference.in_force
     if newest is None or source is reference:
         return ()
@@ -200,7 +200,7 @@ def _conflicting(
 def _other_record(
     entry: HistoryEntry, other: VoterSourceReport, there: HistoryEntry | None
 ) -> tuple[str, object] | None:
-    """What another log has at an entry's offset, in words and as a key; None where the same."""
+    """Return what another log has at an entry's offset, in words and as a key; None where the same."""
     log = other.log
     if log is None or not log.covers(entry.offset, entry.offset):
         return None

@@ -154,7 +154,7 @@ def _sets_to_win(
 
 
 def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
-    """What snapshots and the start of a log prove by being there."""
+    """Yield what snapshots and the start of a log prove by being there."""
     for snapshot in source.snapshots:
         if snapshot.intact and snapshot.offset > 0:
             yield Proof(
@@ -312,7 +312,7 @@ def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> 
 
 
 def _voters_among(voters: VoterSet, holders: Sequence[VoterSourceReport]) -> int:
-    """How many of the voters the directories are."""
+    """Return how many of the voters the directories are."""
     return sum(
         any(
             voter.id == source.node.node_id and matches(voter, source.node.directory_id)

@@ -59,7 +59,7 @@ class VoterDiff:
 
     @property
     def differ(self) -> bool:
-        """Whether any source has other voters than the newest, behind or not."""
+        """True if any source has other voters than the newest, behind or not."""
         return any(source.differences for source in self.sources)
 
 

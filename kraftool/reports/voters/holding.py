@@ -56,7 +56,7 @@ def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat,
 
 
 def rank(source: VoterSourceReport) -> tuple[int, int]:
-    """How up to date a node is in an election once it has started on these files."""
+    """Return how up to date a node is in an election once it has started on these files."""
     log, newest = source.log, instead_of_log(source)
     if newest is not None:
         return newest.epoch, newest.offset
@@ -111,7 +111,8 @@ def _ends(log: LogExtent) -> dict[int, int]:
 def committed(
     sources: Sequence[VoterSourceReport], distrusted: Collection[str] = ()
 ) -> Iterator[Proof]:
-    """What sources with their verdicts prove, each once; not by the snapshots that are distrusted.
+    """Yield what sources with their verdicts prove, each once; not by the snapshots that are
+    distrusted.
 
     A snapshot that contradicts the log beside it proves nothing: it was renamed, or is another's.
     """

@@ -117,7 +117,7 @@ class LogExtent:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How up to date the log is in an election: its last epoch, then its end."""
+        """Return how up to date the log is in an election: its last epoch, then its end."""
         return self.epochs[-1].epoch if self.epochs else -1, self.end
 
     def epoch_at(self, offset: int) -> int | None:
@@ -284,5 +284,5 @@ class VoterSourceReport:
         return last if None not in (mine, theirs) and mine != theirs else None
 
     def plays(self, role: str) -> bool | None:
-        """Whether the node has a role; None where no settings tell."""
+        """True if the node has a role; None if no settings show it."""
         return role in self.settings.roles if self.settings and self.settings.roles else None

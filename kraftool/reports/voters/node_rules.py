@@ -101,7 +101,9 @@ def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
 
 
 def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
-    """What to do with a node that was a voter: never stop one on the word of an unproved set."""
+    """Return what to do with a node that was a voter: never stop one on the word of an unproved
+    set.
+    """
     newest = reference.newest
     if newest is None:
         return ""

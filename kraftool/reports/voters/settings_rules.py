@@ -33,7 +33,7 @@ def is_dynamic(sources: Sources) -> bool:
 
 
 def bootstrap(sources: Sources) -> Iterator[Finding]:
-    """Whether each node's settings lead to the quorum."""
+    """Yield a finding for each node whose settings do not lead to the quorum."""
     dynamic = is_dynamic(sources)
     for _, settings in _with_settings(sources):
         for bootstrap_server in settings.bootstrap_servers:

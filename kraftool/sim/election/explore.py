@@ -206,7 +206,7 @@ class Explorer:
         return False
 
     def _proved(self) -> Committed:
-        """What snapshots prove to be committed before anything happens."""
+        """Return what snapshots prove to be committed before anything happens."""
         best: Committed = (0, ())
         for node in self.case.nodes:
             for snapshot in node.log.snapshots:
@@ -267,7 +267,7 @@ class Explorer:
     # --- invariants ---------------------------------------------------------------------------
 
     def _look(self, before: State, after: State, slot: int, depth: int) -> tuple[str, str] | None:
-        """What the step broke, if anything."""
+        """Return what the step broke, if anything."""
         if slot < 0:
             return None
         place = self._board.places[after[0][slot]]

@@ -43,7 +43,9 @@ def _backoff_ms(timing: Timing) -> int:
 
 
 def idle_ms(case: ElectionCase) -> int:
-    """What an answer takes that knows no leader either; 0 with timeouts no longer than Kafka's."""
+    """Return what an answer takes that knows no leader either; 0 with timeouts no longer than
+    Kafka's.
+    """
     timings = [node.settings.timing for node in case.nodes]
     pause = max(map(_backoff_ms, timings), default=0)
     if pause <= Timing().retry_backoff_ms:

@@ -125,7 +125,7 @@ class Report:
 
     @property
     def leaders(self) -> tuple[int, ...]:
-        """Who can lead, whether by the trial of chances or by any run."""
+        """Return who can lead, whether by the trial of chances or by any run."""
         possible = {chance.node for chance in self.chances if chance.commits}
         possible |= self.wins.keys()
         if self.exploration is not None:
@@ -134,7 +134,7 @@ class Report:
 
     @property
     def outlooks(self) -> tuple[Outlook, ...]:
-        """What is said of each node's chance to be the first leader."""
+        """Return what is said of each node's chance to be the first leader."""
         return outlooks(self.case, self.conditions, self.leaders, self.wins_by_pace, MEASURED)
 
     @property
@@ -181,7 +181,7 @@ class Report:
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
-        """What possible leaders cut off though somebody may have been told that it is safe."""
+        """Return what possible leaders cut off though somebody may have been told that it is safe."""
         logs = self._winning_logs
         return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.weighs)
 
@@ -318,7 +318,7 @@ def _wins_by_pace(outcomes: Sequence[Outcome]) -> dict[StartPace, dict[int, int]
 
 
 def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]:
-    """What these cut off that may have been committed."""
+    """Return what these cut off that may have been committed."""
     return tuple(
         loss
         for leader in leaders

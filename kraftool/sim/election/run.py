@@ -310,7 +310,7 @@ class ElectionRun:
             self.seen.append(Seen(at_ms=self.now_ms, node=node, **told))
 
     def place_of(self, message: SentMessage) -> int:
-        """Who a message is for."""
+        """Return who a message is for."""
         if message.is_answer:
             return message.asker
         return self.case.places.get(message.endpoint, message.destination_id)

@@ -179,7 +179,7 @@ def _doubts(report: Report) -> Iterable[str]:
 
 
 def stands(failures: Failures) -> str:
-    """How many more may fail, in words."""
+    """Return how many more may fail, in words."""
     least = "" if failures.is_exact else "at least "
     return f"{least}{many(failures.failures, 'more failure')}"
 

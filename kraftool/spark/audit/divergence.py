@@ -176,7 +176,7 @@ def findings_of(
 
 
 def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary]) -> Severity:
-    """How bad it is that logs have records of different epochs."""
+    """Return how bad it is that logs have records of different epochs."""
     is_tail = divergence.is_open and divergence.first_offset > 0 and not divergence.only_epoch
     if not is_tail or len(divergence.sides) != 2:
         return log_kinds.DIVERGED.severity

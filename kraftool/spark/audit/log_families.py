@@ -102,7 +102,7 @@ class Kin:
 
     @property
     def home(self) -> str:
-        """What it is taken for at first: its cluster, or without an id something by itself."""
+        """Return what it is taken for at first: its cluster, or without an id something by itself."""
         return self.cluster_id or f"\0{self.name}"
 
     @property
@@ -111,7 +111,7 @@ class Kin:
         return f"{self.home}\0{self.piece}" if self.piece else self.home
 
     def sits_among(self, seats: frozenset[tuple[int, str]]) -> bool | None:
-        """Whether it is one of these voters by its directory id; None where that is not told."""
+        """True if it is one of these voters by its directory id; None if that is unknown."""
         known = {directory for id, directory in seats if id == self.node_id}
         if self.directory_id is None or not known:
             return None
@@ -262,7 +262,7 @@ def adopted(
 
 
 def _common(one: str, other: str) -> int:
-    """How many folders two names begin with alike."""
+    """Return how many folders two names begin with alike."""
     count = 0
     for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
         if mine != theirs:

@@ -286,7 +286,7 @@ def _directory_ids(
 def _same_directory_id(
     directory_id: str, first: str, other: str, clones: Sequence[tuple[str, str, str]]
 ) -> FleetFinding:
-    """Where whole clusters have the same ids, one was made from the other, as a test bed is."""
+    """Return a finding; if whole clusters share ids, one was cloned, such as for a test."""
     text = f"{first}, of another cluster, has the same directory.id"
     names: tuple[str, ...] = first, other
     if clones:

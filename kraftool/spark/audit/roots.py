@@ -93,13 +93,13 @@ def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Fin
 
 
 def _around(name: str) -> tuple[str, str]:
-    """What `node-1/data` and `node-2/data` have in common."""
+    """Return what `node-1/data` and `node-2/data` have in common."""
     above, last = os.path.split(name)
     return os.path.dirname(above), last
 
 
 def size_of(item: Item) -> int:
-    """How much there is to read."""
+    """Return how much there is to read."""
     return sum(file.size for file in item)
 
 

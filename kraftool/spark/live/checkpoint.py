@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
-    """What has to be the same when a stream goes on."""
+    """Return what has to be the same when a stream goes on."""
     roots = [os.path.abspath(root) if "://" not in root else root for root in following.roots]
     return {
         "ROOTs": [shown_url(root) for root in roots],

@@ -120,7 +120,7 @@ def _with_count(finding: Finding) -> Finding:
 
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:
-    """What is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
+    """Return what is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
     findings = read_file(file.entry()).findings
     return findings if not findings or file.is_there() else ()
 

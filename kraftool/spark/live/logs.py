@@ -89,7 +89,7 @@ class Logs:
             )
 
     def sizes(self) -> dict[str, int]:
-        """How long every segment is now."""
+        """Return how long every segment is now."""
         sizes: dict[str, int] = {}
         for file in self.files.values():
             try:

@@ -131,7 +131,7 @@ def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
 
 
 def _far(memory: GroupMemory) -> object:
-    """How far everything was read."""
+    """Return how far everything was read."""
     logs = {name: (log.listing, log.state, log.tail) for name, log in memory.logs.items()}
     return logs, {name: whole.listing for name, whole in memory.wholes.items()}
 
@@ -196,7 +196,7 @@ def _remembered(
 
 
 def totals_after(before: Mapping[str, Totals], settled: Settled) -> dict[str, Totals]:
-    """How much each table holds after what is settled."""
+    """Return how much each table holds after what is settled."""
     totals = dict(before)
     for sign, files in ((1, settled.added), (-1, settled.removed)):
         for file in files:

@@ -174,7 +174,7 @@ class Sink:
 
 
 def cannot_write(folder: str, error: OSError) -> SinkError:
-    """What is said where a worker cannot write. All in one line: Spark hands on no more."""
+    """Return what is said where a worker cannot write. All in one line: Spark hands on no more."""
     number = error.errno
     if number is None:
         # pyarrow keeps the number of the system in its words only.

@@ -213,7 +213,7 @@ def _sign(proof: Proof) -> str:
 
 
 def _who(case: _Case) -> str:
-    """Who lacks it, and what they can do."""
+    """Return who lacks it, and what they can do."""
     ids = _ids([id for id, _ in case.lacking])
     several = "s" if len(case.lacking) > 1 else ""
     every = _ids([voter.id for voter in case.voters.voters])

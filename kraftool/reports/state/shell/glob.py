@@ -94,7 +94,7 @@ class Pattern:
 
 @lru_cache(maxsize=16)
 def pattern_of(component: str) -> Pattern | None:
-    """What names have to match; None for what can name only itself."""
+    """Return what names have to match; None for what can name only itself."""
     places: list[_Place] = []
     group: _Place | None = None
     ends: list[_Place] = []
@@ -131,7 +131,9 @@ def pattern_of(component: str) -> Pattern | None:
 
 
 def unquoted(component: str) -> str:
-    """What a component without patterns names, where its backslashes are not part of the name."""
+    """Return what a component without patterns names, where its backslashes are not part of the
+    name.
+    """
     return _QUOTED.sub(lambda each: each[1], component)
 
 

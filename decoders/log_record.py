@@ -169,7 +169,9 @@ def fault_between(batch: RecordBatch, error: DecodeError) -> LogFault:
 
 
 def position_in_file(batch: RecordBatch, record: Record) -> int:
-    """Return where a record's bytes lie; for a compressed batch, where the batch's records begin."""
+    """Return where a record's bytes lie; for a compressed batch, where the batch's records
+    begin.
+    """
     within = record.position if batch.compression == "none" else HEADER_SIZE
     return batch.position + within
 

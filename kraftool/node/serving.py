@@ -239,7 +239,9 @@ class Serving:
         return {"errorCode": int(Error.NONE), "responseData": envelope.sealed(inner, body)}
 
     def api_versions(self, version: int) -> Value:
-        """Return what is served, and the levels of features: supported, and finalized in the image."""
+        """Return what is served, and the levels of features: supported, and finalized in the
+        image.
+        """
         body: Value = {
             "errorCode": 0,
             "apiKeys": [

@@ -84,7 +84,9 @@ class Replicas:
         return self.is_voter(self.local)
 
     def committed(self, epoch_start_offset: int) -> int | None:
-        """Return what a majority of voters has, if that is beyond the start of the leader's epoch."""
+        """Return what a majority of voters has, if that is beyond the start of the leader's
+        epoch.
+        """
         offsets = sorted(
             (UNKNOWN if voter.end_offset is None else voter.end_offset)
             for voter in self.voters.values()

@@ -129,7 +129,9 @@ class NodeSettings:
 
     @property
     def bootstrap_nodes(self) -> dict[int, Endpoint]:
-        """Return whom to ask for the leader. Servers without an id have numbers from -2 downwards."""
+        """Return whom to ask for the leader. Servers without an id have numbers from -2
+        downwards.
+        """
         if self.bootstrap_servers:
             return {
                 -2 - number: bootstrap_server

@@ -198,7 +198,9 @@ def _refuse_twice(mends: Sequence[Mend]) -> None:
 
 
 def _refuse_unknown_voters(standing: QuorumAssessment, mends: Sequence[Mend]) -> None:
-    """Refuse to repair if the voters are unknown: an observer can fetch, but a voter's vote counts."""
+    """Refuse to repair if the voters are unknown: an observer can fetch, but a voter's vote
+    counts.
+    """
     if standing.voters:
         return
     for mend in mends:

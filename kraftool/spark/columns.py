@@ -160,7 +160,9 @@ def record_types() -> tuple[str, ...]:
 
 @cache
 def types_of(name: str) -> frozenset[str]:
-    """Return what the column `type` has for a record of the catalogue: its name in Kafka's sources."""
+    """Return what the column `type` has for a record of the catalogue: its name in Kafka's
+    sources.
+    """
     labels = {record_type.label for record_type in ControlRecordType if record_type.message == name}
     return frozenset(labels or {name})
 

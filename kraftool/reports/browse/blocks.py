@@ -168,7 +168,9 @@ class LogBlocks:
         return None
 
     def before(self, segment: int, position: int) -> Block | None:
-        """Return what comes before it, in this segment or an earlier one; None at the log's start."""
+        """Return what comes before it, in this segment or an earlier one; None at the log's
+        start.
+        """
         earlier: int | None = segment
         while earlier is not None:
             block = self.backward(earlier, position)
@@ -231,5 +233,7 @@ class LogBlocks:
 
 
 def _items(read_at: ReadAt, start: int, stop: int) -> list[Item]:
-    """Return what has bytes: the order of batches is judged by what comes before, wherever that is."""
+    """Return what has bytes: the order of batches is judged by what comes before, wherever that
+    is.
+    """
     return [each for each in Walk(read_at, WalkState.at(start), stop=stop) if each.size]

@@ -282,7 +282,9 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
 
 
 def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, int | None] | None:
-    """Return what is lost at most: known records, and with an end all that may have come behind it."""
+    """Return what is lost at most: known records, and with an end all that may have come behind
+    it.
+    """
     firsts = [*(loss.first for loss in lost), *ends]
     if not firsts:
         return None

@@ -292,7 +292,9 @@ class ElectionCase:
 
 
 def parts_at(leader: NodeCase, node: NodeCase) -> int:
-    """Return where a node's log would be cut by following a leader: its end where it would not be."""
+    """Return where a node's log would be cut by following a leader: its end where it would not
+    be.
+    """
     theirs, own = leader.log.view(), node.log.view()
     for _ in range(len(own.epochs) + 2):
         validity, place = theirs.validate(own.end_offset, own.last_epoch)

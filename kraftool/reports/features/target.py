@@ -75,7 +75,9 @@ def parse_level(text: str) -> tuple[str, int]:
 
 
 def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[FeaturesRun, ...]:
-    """Return what would be sent. Features that go both ways take two requests, the downgrade first."""
+    """Return what would be sent. Features that go both ways take two requests, the downgrade
+    first.
+    """
     wanted: dict[str, int] = {}
     for feature in features:
         name, level = parse_level(feature)

@@ -52,7 +52,9 @@ def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
 
 
 def hole(cut: int, resumes: int) -> str:
-    """Return what is lost where Kafka cuts one segment alone, and the next one begins at `resumes`."""
+    """Return what is lost where Kafka cuts one segment alone, and the next one begins at
+    `resumes`.
+    """
     return (
         f"{_KEEP}the index of this segment is missing or damaged, so Kafka cuts only this"
         f" segment, at offset {cut}, and keeps the later ones. {_offsets(resumes - cut)} are"

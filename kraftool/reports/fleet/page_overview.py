@@ -157,7 +157,9 @@ def _map(view: PageContext) -> Iterator[str]:
 
 
 def first(view: PageContext) -> Iterator[str]:
-    """Yield what to do first: each cause with its reach, and the advice for each group of clusters."""
+    """Yield what to do first: each cause with its reach, and the advice for each group of
+    clusters.
+    """
     yield from section(
         "first",
         "What to do first",

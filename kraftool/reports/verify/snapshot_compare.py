@@ -78,7 +78,9 @@ def against_log(
 
 
 def _base(of: VerifiedDirectory, start: int) -> Base | None:
-    """Return what the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
+    """Return what the log is replayed onto: nothing, or the oldest snapshot that it goes on
+    from.
+    """
     if start == 0:
         return Base()
     for snapshot in of.snapshots:

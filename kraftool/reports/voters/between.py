@@ -200,7 +200,9 @@ def _conflicting(
 def _other_record(
     entry: HistoryEntry, other: VoterSourceReport, there: HistoryEntry | None
 ) -> tuple[str, object] | None:
-    """Return what another log has at an entry's offset, in words and as a key; None where the same."""
+    """Return what another log has at an entry's offset, in words and as a key; None where the
+    same.
+    """
     log = other.log
     if log is None or not log.covers(entry.offset, entry.offset):
         return None

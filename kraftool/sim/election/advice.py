@@ -136,7 +136,9 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
 
 
 def _replaced(report: Report) -> Iterable[AdviceStep]:
-    """Return how a node that was formatted anew becomes a voter again: only a leader can do that."""
+    """Return how a node that was formatted anew becomes a voter again: only a leader can do
+    that.
+    """
     anywhere = ("--bootstrap-controller", _address(report))
     for node in _strangers(report):
         voter = report.case.voters.voters[node.id]

@@ -181,7 +181,9 @@ class Report:
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
-        """Return what possible leaders cut off though somebody may have been told that it is safe."""
+        """Return what possible leaders cut off though somebody may have been told that it is
+        safe.
+        """
         logs = self._winning_logs
         return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.weighs)
 

@@ -102,7 +102,9 @@ class Kin:
 
     @property
     def home(self) -> str:
-        """Return what it is taken for at first: its cluster, or without an id something by itself."""
+        """Return what it is taken for at first: its cluster, or without an id something by
+        itself.
+        """
         return self.cluster_id or f"\0{self.name}"
 
     @property

@@ -104,7 +104,7 @@ def _share(found: Assessment, count: int) -> str:
 
 
 def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
-    """What the directories prove together, and what to run next."""
+    """Show what the directories prove together, and what to run next."""
     to.rich(Text("The quorum", style=NAME))
     for sentence in sentences(found) if found is not None else ():
         to.rich(text(sentence))
@@ -199,7 +199,7 @@ def _details(diagnosis: Diagnosis, directory: str) -> Iterator[Text]:
 
 
 def _below(directory: str, evidence: Evidence) -> str:
-    """Where a value stands, without the directory that the reader is looking at."""
+    """Return where a value stands, without the directory that the reader is looking at."""
     file = evidence.file
     if directory and file == directory:
         file = ""

@@ -149,7 +149,9 @@ def _kind(word: str) -> FileKind | None:
 
 
 def _one_file(location: Location) -> Location:
-    """What --as is about: the file itself, also where its name would lead on to a directory."""
+    """Return what --as is about: the file itself, also where its name would lead on to a
+    directory.
+    """
     import os
 
     from kraftool.storage.paths import Location, LocationKind

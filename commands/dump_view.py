@@ -177,7 +177,7 @@ def _role(summary: MetadataSummary) -> Text:
 
 
 def _is_stale(voter: Voter, node: NodeIds) -> bool:
-    """Whether the voters know this node by another directory id."""
+    """True if the voters know this node by another directory id."""
     return None not in (voter.directory_id, node.directory_id) and (
         voter.directory_id != node.directory_id
     )

@@ -20,7 +20,7 @@ class RowObject:
     """Of the first byte, in the file."""
     size: int
     depth: int
-    """How deep the row is nested."""
+    """The nesting depth of the row."""
     is_group: bool
     """A heading over the deeper rows behind it, without bytes of its own."""
     field: str
@@ -32,13 +32,13 @@ class RowObject:
     hex: str | None
     """The bytes; null for a group and for a secret, cut for a long stretch of raw bytes."""
     note: str | None
-    """What the value means."""
+    """The meaning of the value."""
     reason: str | None
-    """What is wrong with these bytes."""
+    """The problem with these bytes."""
     is_secret: bool
-    """Whether the bytes are withheld; --show-secrets shows them."""
+    """True if the bytes are withheld; --show-secrets shows them."""
     is_marked: bool
-    """Whether this is what --position or --offset asked for."""
+    """True if this is what --position or --offset asked for."""
 
 
 @form
@@ -92,7 +92,8 @@ class SeenRows(Iterator[Row]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestObject:
-    """Where the rows stop short of the end of the file, and how many bytes follow."""
+    """The place at which the rows stop before the end of the file, and the number of bytes that
+    follow."""
 
     position: int
     size: int

@@ -166,7 +166,7 @@ def _last(row: Row) -> str:
 
 
 def _is_raw(row: Row) -> bool:
-    """Whether the bytes have no value of their own: null is the value of a length."""
+    """True if the bytes have no value of their own: null is the value of a length."""
     return row.value is None and _PREFIX.fullmatch(row.type) is None
 
 

@@ -133,7 +133,7 @@ def features(
 
 @contextmanager
 def _words_of_options() -> Iterator[None]:
-    """What --to, --feature and --assume-nodes do not take is the user's, and no file's fault."""
+    """Report a wrong value of --to, --feature or --assume-nodes as a usage error."""
     try:
         yield
     except KraftoolError as error:

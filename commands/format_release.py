@@ -24,7 +24,7 @@ class Release:
     source: str = ""
     """Empty where no metadata.version is given."""
     is_looked_up: bool = False
-    """Whether kraftool has read it somewhere; the command line does not show it then."""
+    """True if kraftool has read it somewhere; the command line does not show it then."""
     cluster_id: str = ""
     """Of the running quorum that was asked."""
 

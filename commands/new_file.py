@@ -102,7 +102,7 @@ def _already_there(path: str) -> RefusedError:
 
 
 def unwritable(name: str, error: OSError) -> str:
-    """What a run says of a file that takes nothing."""
+    """Return what a run says of a file that takes nothing."""
     return f"{name} cannot be written: {error.strerror or error}"
 
 

@@ -111,7 +111,7 @@ def _word(value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    """What others name may be no UTF-8, which orjson refuses; it is escaped then."""
+    """Return JSON; text that is not UTF-8, which orjson refuses, is escaped."""
     try:
         return orjson.dumps(value).decode()
     except TypeError:

@@ -58,7 +58,7 @@ def write_plan(
 
 
 def _candidacy(part: QuorumRole, *, runs_controller: bool) -> str:
-    """Whether it can be elected."""
+    """Return words for whether the node can be elected."""
     if part is QuorumRole.OBSERVER:
         return ", does not vote"
     if runs_controller:
@@ -75,7 +75,7 @@ def _offsets(found: AtRest) -> str:
 
 
 def _recorded(config: NodeConfig, found: AtRest) -> str:
-    """Where the voter set has this voter, and whether its leader will be told otherwise."""
+    """Return where the voter set has this voter, and whether its leader will be told otherwise."""
     advertised = config.advertised()
     told = []
     for listener, address in sorted(found.recorded.items()):

@@ -259,12 +259,12 @@ class Output:
 
     @property
     def is_watched(self) -> bool:
-        """Whether somebody sees narration on a terminal."""
+        """True if somebody sees narration on a terminal."""
         return not self.quiet and sys.stderr is not None and sys.stderr.isatty()
 
     @property
     def is_abandoned(self) -> bool:
-        """Whether a pipe has lost its reader, which writing tells only when there is data."""
+        """True if a pipe has lost its reader, which writing tells only when there is data."""
         import select
 
         try:

@@ -121,7 +121,7 @@ def _number(count: int, style: str) -> Text:
 
 
 def _nodes(cluster: ClusterSummary) -> str:
-    """How many directories there are, and of how many nodes where that is another number."""
+    """Return how many directories there are, and of how many nodes where that is another number."""
     nodes = len(cluster.node_ids)
     return str(nodes) if nodes == cluster.directories else f"{nodes}/{cluster.directories}"
 
@@ -187,7 +187,7 @@ def _body(each: FleetFinding, explained: set[tuple[str, str]]) -> Text:
 
 
 def _codes(to: Output, audit: FleetAudit) -> None:
-    """How often each code was found."""
+    """Show how often each code was found."""
     if not audit.codes:
         return
     to.line()

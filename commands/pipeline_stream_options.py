@@ -48,9 +48,9 @@ class PipelineStreamOptions(PipelineOptions):
             " its position in its own folder.",
         ),
     ] = ""
-    from_: Annotated[Start, typer.Option("--from", help="Where a new stream starts.")] = (
-        Start.EARLIEST
-    )
+    from_: Annotated[
+        Start, typer.Option("--from", help="Position at which a new stream starts.")
+    ] = Start.EARLIEST
     once: Annotated[bool, typer.Option("--once", help="Process what is there now, and exit.")] = (
         False
     )

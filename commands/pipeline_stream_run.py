@@ -236,7 +236,7 @@ class StreamRun:
 
     @property
     def _is_free(self) -> bool:
-        """Whether the terminal shows no rows."""
+        """True if the terminal shows no rows."""
         return self.target.kind != "console" or not self.output.to_terminal
 
     def _show(self, rows: Any, table: LiveTable) -> None:
@@ -250,7 +250,7 @@ class StreamRun:
 
 @contextmanager
 def _private_files() -> Iterator[None]:
-    """What the JVM and its workers write here is for us alone."""
+    """Let only this user read what the JVM and its workers write here."""
     before = os.umask(0o077)
     try:
         yield

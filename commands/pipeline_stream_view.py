@@ -88,7 +88,7 @@ def _place(row: Row) -> str:
 
 
 def _told(row: Row) -> tuple[str, str, str]:
-    """What a row is, what it says, and how it looks."""
+    """Return what a row is, what it says, and how it looks."""
     match row["kind"]:
         case "record":
             label = row["type"] + (f" v{row['version']}" if row["version"] else "")

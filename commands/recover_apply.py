@@ -199,7 +199,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
 
 
 def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
-    """Whether the directory is one that no node is started on next. What is the matter with a file
+    """True if the directory is one that no node is started on next. What is the matter with a file
     that the plan was made with, and relies on as it is, is told, and hinders nothing."""
     from kraftool.reports.findings.finding import Severity
 

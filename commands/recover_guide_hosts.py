@@ -37,7 +37,7 @@ class HostPlace:
 
     @property
     def as_root(self) -> str:
-        """What a command begins with there."""
+        """Return what a command begins with there."""
         return "sudo " if self.sudo else ""
 
     @property

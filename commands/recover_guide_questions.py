@@ -43,7 +43,7 @@ class GuideQuestions:
 
     @property
     def _given(self) -> list[str]:
-        """What survives, as the operator named it."""
+        """Return what survives, as the operator named it."""
         return shlex.split(self._record.answers.get("paths", ""))
 
     @property

@@ -43,9 +43,9 @@ class SurveyObject:
     """The offset up to which its log or snapshot is readable; null without metadata."""
     end_epoch: int | None
     is_running: bool
-    """Whether a process has the directory's lock."""
+    """True if a process has the directory's lock."""
     has_settings: bool
-    """Whether PATH was a server.properties, whose settings of the quorum are in the file."""
+    """True if PATH was a server.properties, whose settings of the quorum are in the file."""
     is_healthy: bool
     """False if there is damage other than a torn tail."""
     complaints: tuple[str, ...]
@@ -72,7 +72,7 @@ def survey_object(survey: Survey) -> SurveyObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedNodeObject:
-    """What came from a node."""
+    """The data of one node."""
 
     name: str | None
     """The host or pod; null for this host."""
@@ -84,9 +84,9 @@ class CollectedNodeObject:
     reason: str | None
     """Why the file did not come; null if it came."""
     advice: str | None
-    """What to do about it."""
+    """The action to take."""
     is_changed_meanwhile: bool
-    """Whether Kafka wrote while the files were read: collect this node again."""
+    """True if Kafka wrote while the files were read: collect this node again."""
     surveys: tuple[Survey, ...]
 
 
@@ -106,7 +106,7 @@ def collected_node_object(node: CollectedNode) -> CollectedNodeObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectDocument:
-    """What came from each node, and what did not."""
+    """The nodes that sent their file, and those that did not."""
 
     command: Literal["collect"] = "collect"
     nodes: tuple[CollectedNode, ...]
@@ -161,7 +161,7 @@ def plan_document(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FingerprintObject:
-    """What a file is, byte for byte."""
+    """The identity of a file's bytes."""
 
     size: int
     sha256: str
@@ -200,7 +200,7 @@ def edit_object(edit: Edit) -> EditObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStepObject:
-    """What a person does next."""
+    """The next step for a person."""
 
     action: Action
     hosts: tuple[str, ...]
@@ -232,7 +232,7 @@ class NeededSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryCheckObject:
-    """What stands in a directory."""
+    """The state of a directory."""
 
     path: str
     host: str
@@ -242,9 +242,9 @@ class DirectoryCheckObject:
     ended: Moment | None
     """When the plan was applied or undone."""
     has_moved_on: bool
-    """Whether a node has run on it since the plan was applied."""
+    """True if a node has run on it since the plan was applied."""
     is_running: bool
-    """Whether a process holds its lock."""
+    """True if a process holds its lock."""
     voter_keys: tuple[ReplicaKey, ...]
     """By its own log and snapshots; empty with static voters."""
     findings: tuple[Finding, ...]
@@ -267,12 +267,12 @@ def directory_check_object(checked: DirectoryCheck) -> DirectoryCheckObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApplyDocument:
-    """What a plan changes in a directory, or changed."""
+    """The changes of a plan in a directory, planned or made."""
 
     command: Literal["apply"] = "apply"
     plan_id: str
     host: str
-    """Which host of the plan the directory is."""
+    """The host of the plan that the directory belongs to."""
     is_dry_run: bool
     """True if nothing was written."""
     is_already_done: bool
@@ -283,14 +283,14 @@ class ApplyDocument:
     backup: str | None
     """The folder of the originals and the journal; null where no file changes."""
     checked: DirectoryCheck | None
-    """What stands there afterwards; null with --dry-run."""
+    """The state afterwards; null with --dry-run."""
     next_steps: tuple[PlanStepObject, ...]
-    """What a person does next."""
+    """The next step for a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UndoDocument:
-    """What was put back."""
+    """The files that were restored."""
 
     command: Literal["undo"] = "undo"
     plan_id: str
@@ -325,12 +325,12 @@ def checked_quorum(checked: QuorumCheck) -> CheckedQuorum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyDocument:
-    """What stands of a plan in directories and in the running quorum."""
+    """The state of a plan in directories and in the running quorum."""
 
     command: Literal["verify"] = "verify"
     plan_id: str
     is_fine: bool
-    """Whether nothing is worse than info."""
+    """True if nothing is worse than info."""
     directories: tuple[DirectoryCheck, ...]
     quorum: QuorumCheck | None
     """null where no controller was named."""

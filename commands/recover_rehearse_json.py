@@ -31,11 +31,11 @@ class AppliedCopyObject:
     node_id: int | None
     is_quarantined: bool
     is_copied_while_running: bool
-    """Whether a process held its lock when it was copied."""
+    """True if a process held its lock when it was copied."""
     edits: Count
     """Files that the plan changes there."""
     is_applied_already: bool
-    """Whether the plan was applied to the original already."""
+    """True if the plan was already applied to the original."""
     refusal: RefusalObject | None
     """Why apply refuses it; null where it does not."""
     checked: DirectoryCheck | None
@@ -59,7 +59,7 @@ def applied_copy_object(copy: AppliedCopy) -> AppliedCopyObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEpoch:
-    """Who leads, and in which epoch."""
+    """The leader and its epoch."""
 
     node_id: int
     epoch: int
@@ -67,7 +67,7 @@ class NodeEpoch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEnd:
-    """How far a node's log goes."""
+    """The end of a node's log."""
 
     node_id: int
     offset: int
@@ -92,11 +92,11 @@ class NodeFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingObject:
-    """What became of the quorum in one run."""
+    """The result of one run for the quorum."""
 
     seed: int
     leader_id: int | None
-    """The first that led and could commit; null where nobody did."""
+    """The first node that led and could commit; null if none did."""
     epoch: int
     took_ms: int
     """Of simulated time."""
@@ -105,9 +105,9 @@ class EndingObject:
     lost_from: int | None
     """The first of those that is gone, or another, in the end."""
     leaders: tuple[NodeEpoch, ...]
-    """Who leads and can commit in the end."""
+    """The node that leads and can commit in the end."""
     led_apart: NodeEpoch | None
-    """Who led while apart."""
+    """The nodes that led while apart."""
     voters_by_node: tuple[NodeVoters, ...]
     """In the end."""
     broken: tuple[NodeFailure, ...]
@@ -138,9 +138,9 @@ class TrialObject:
 
     way: Way
     is_ahead: bool
-    """Whether nodes whose directories were not given have more records than anybody knows."""
+    """True if nodes whose directories were not given have more records than any known node."""
     is_promised: bool
-    """Whether the method promises that nothing of the recovered quorum is lost so."""
+    """True if the method promises that the recovered quorum loses nothing in this way."""
     leaderless_runs: Count
     losing_runs: Count
     """Runs in which committed records were lost."""
@@ -153,7 +153,7 @@ class TrialObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionRehearsalObject:
-    """What the simulator showed."""
+    """The results of the simulator."""
 
     started: Ids
     """The nodes that start first."""
@@ -206,16 +206,16 @@ class ReturnedObject:
 
     node_id: int
     is_following: bool
-    """Whether it follows the recovered leader, and has all that it has."""
+    """True if it follows the recovered leader, and has all of its records."""
     leader_id: int | None
-    """Whom it knows as the leader."""
+    """The leader that it knows."""
     last_words: str | None
-    """Where it ended."""
+    """The offset at which it ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesRehearsalObject:
-    """What was started on the copies."""
+    """The nodes that were started on the copies."""
 
     software: str
     not_started_reason: str | None
@@ -229,7 +229,7 @@ class NodesRehearsalObject:
     high_watermark: int | None
     took_ms: int
     is_compared: bool
-    """Whether the metadata was held against what the plan saves."""
+    """True if the metadata was compared with what the plan saves."""
     topics: Count
     """In the metadata that is served, like partitions and brokers."""
     partitions: Count
@@ -271,7 +271,7 @@ class RehearseDocument:
     command: Literal["rehearse"] = "rehearse"
     plan_id: str
     is_well: bool
-    """Whether apply refuses nothing, and nothing is worse than info."""
+    """True if apply refuses nothing, and nothing is worse than info."""
     kept: str | None
     """The folder of --keep."""
     copies: tuple[AppliedCopy, ...]

@@ -151,7 +151,7 @@ def _besides(trial: Trial, fenced: bool) -> list[Text]:
 
 
 def _voters(found: ElectionRehearsal) -> str:
-    """Whom each node takes for the voters when all is over, whatever came before."""
+    """Return whom each node takes for the voters when all is over, whatever came before."""
     sets: dict[tuple[int, ...], set[int]] = {}
     for ending in (one for trial in found.trials for one in trial.endings):
         for node, voters in ending.voters:

@@ -40,7 +40,7 @@ def read_plan(path: str) -> Plan:
 
 @contextmanager
 def refusing() -> Iterator[None]:
-    """What a repair refuses ends the run as refused for safety."""
+    """Exit as refused for safety if a repair refuses."""
     try:
         yield
     except RepairRefused as error:
@@ -72,8 +72,9 @@ def telling_interruption(to: Output, repair: Repair, plan: str) -> Iterator[None
 
 
 def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
-    """What a person does once the plan is applied to this directory; where it has nothing for this
-    one, from applying it to the others on: a start before that would be one of the old directory.
+    """Return what a person does once the plan is applied to this directory; where it has nothing
+    for this one, from applying it to the others on: a start before that would be one of the old
+    directory.
     """
     applying = [number for number, step in enumerate(plan.steps) if step.action is Action.APPLY]
     ours = [number for number in applying if host.name in plan.steps[number].hosts]
@@ -82,7 +83,7 @@ def steps_after(plan: Plan, host: HostPlan) -> list[PlanStep]:
 
 
 def no_action(plan: Plan) -> str:
-    """What is said, whatever the directory, where a plan changes nothing anywhere."""
+    """Return what is said, whatever the directory, where a plan changes nothing anywhere."""
     return f"Plan {plan.id[:SHORT_ID]}: no action is needed, on no host."
 
 
@@ -157,7 +158,7 @@ def _is_id(plan: Plan, given: str) -> bool:
 
 
 def sources_of(given: Iterable[str]) -> dict[str, str]:
-    """What --source says, by host."""
+    """Return what --source says, by host."""
     found = {}
     for each in given:
         host, mark, path = each.partition("=")

@@ -41,7 +41,7 @@ def load(to: Output, where: str | Location, at: int | None) -> LoadedState:
 
 
 def about(state: LoadedState) -> list[str]:
-    """What is loaded, in a sentence or two."""
+    """Return what is loaded, in a sentence or two."""
     snapshot = os.path.basename(state.snapshot).removesuffix(".checkpoint")
     offset = state.image.provenance.offset
     parts = [f"snapshot {snapshot}"] if snapshot else []

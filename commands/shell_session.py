@@ -135,7 +135,7 @@ class ShellSession:
     # --- completion -----------------------------------------------------------------------------
 
     def completions(self, line: str) -> list[str]:
-        """What the line, whose end is where one types, could be completed to."""
+        """Return what the line, whose end is where one types, could be completed to."""
         words = split_line(line)[-1]
         at_new_word = not words or (line[-1:].isspace() and _is_whole(line))
         start = len(line) if at_new_word else words[-1].start
@@ -154,7 +154,7 @@ class ShellSession:
 
 
 def _is_whole(line: str) -> bool:
-    """Whether the last blank of a line ends a word, and is not part of one."""
+    """True if the last blank of a line ends a word, and is not part of one."""
     words = split_line(f"{line}x")[-1]
     return words[-1].text == "x"
 

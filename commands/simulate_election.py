@@ -37,7 +37,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     if bool(options.paths) == bool(options.scenario):
         raise UsageError("name either directories or a scenario", hint="--scenario FILE")
     if options.paths.count("-") > 1:
-        raise UsageError("stdin can be read once only", hint="name - once")
+        raise UsageError("stdin can be read only once", hint="name - once")
     to = Output(color=options.color, quiet=options.quiet, out=options.out)
     with to.task_progress("simulate-election") as progress:
         case, conditions = asked(options)

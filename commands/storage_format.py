@@ -223,7 +223,9 @@ def _written(plan: FormatPlan) -> Iterator[str]:
 
 
 def _show(to: Output, plan: FormatPlan, release: Release) -> None:
-    """What would be done. Directory ids that are chosen by lot are not shown: others will be."""
+    """Show what would be done. Directory ids that are chosen by lot are not shown: others will
+    be.
+    """
     to.line(f"Cluster {printable(plan.cluster_id)}, node {plan.node_id}")
     if plan.is_beginning:
         _show_beginning(to, plan, release)

@@ -30,7 +30,7 @@ class FormattedDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatDocument:
-    """What was formatted, or with --dry-run would be."""
+    """The directories that were formatted, or with --dry-run would be."""
 
     is_dry_run: bool
     """True if nothing was written."""
@@ -39,8 +39,8 @@ class FormatDocument:
     levels: Mapping[str, int]
     """The level of each feature that the cluster starts with; empty where no record is written."""
     metadata_version_source: str | None
-    """Where metadata.version comes from: an option, the jar of --kafka-home, or the quorum of
-    --bootstrap-controller; null where none is given."""
+    """The origin of metadata.version: an option, the jar of --kafka-home, or the quorum of
+    --bootstrap-controller; null if none is given."""
     scram_users: tuple[ScramUserObject, ...]
     voters: tuple[VoterObject, ...]
     """The first voters; empty where none are written."""

@@ -137,7 +137,7 @@ def _broken(nodes: str, width: int) -> list[str]:
 
 
 def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> None:
-    """What it all sums up to."""
+    """Show the totals."""
     statistics, style = timeline.statistics, output.style
     output.line()
     if not timeline.events:

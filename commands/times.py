@@ -21,7 +21,7 @@ def parse_time(text: str, option: str) -> int | None:
 
 
 def as_usage(read: Callable[[str, str], _Read], text: str, option: str) -> _Read:
-    """What an option says; where it cannot be read, that is an error of the command line."""
+    """Return what an option says; where it cannot be read, that is an error of the command line."""
     try:
         return read(text, option)
     except KraftoolError as error:

@@ -125,7 +125,9 @@ def _checked(each: Verified) -> list[str]:
 
 
 def _compared(checked: Checked) -> str:
-    """Which of the snapshots were compared with the state that the log makes, and what does all."""
+    """Return which of the snapshots were compared with the state that the log makes, and what does
+    all.
+    """
     from kraftool.reports.text.words import many
 
     if checked.compared_snapshot is None:
@@ -139,7 +141,7 @@ def _compared(checked: Checked) -> str:
 
 
 def _sum(report: LogVerification) -> str:
-    """What was checked, over all PATHs."""
+    """Return what was checked, over all PATHs."""
     from kraftool.reports.text.words import many
 
     all_checked = [each.checked for each in report.verified]

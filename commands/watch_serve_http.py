@@ -76,7 +76,7 @@ class DashboardServer:
             await runner.cleanup()
 
     def listens_on(self, port: int) -> None:
-        """What follows from the port: by which names we are reached, and what the cookie is called.
+        """Set what follows from the port: the names of this server and the cookie.
 
         Browsers share cookies between the ports of a host.
         """

@@ -96,7 +96,7 @@ def page(*, host: str, font_size: int) -> str:
 
 
 def headers(host: str) -> Mapping[str, str]:
-    """What every answer says of how it may be used.
+    """Return what every answer says of how it may be used.
 
     The terminal in the browser writes its colours as style elements, hence `unsafe-inline` there;
     scripts are textual-serve's file and two lines of ours.

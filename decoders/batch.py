@@ -142,7 +142,7 @@ class RecordBatch:
 
     @property
     def is_valid(self) -> bool:
-        """Whether the stored CRC is the one of the bytes."""
+        """True if the stored CRC is the one of the bytes."""
         return len(self.data) >= HEADER_SIZE and self.computed_crc() == self.header.crc
 
     def records(self) -> Iterator[Record]:

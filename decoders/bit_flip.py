@@ -86,7 +86,9 @@ class BitFlip:
 
     @property
     def bits(self) -> int:
-        """How many places the CRC can distinguish: the chance of a false match is this / 2^32."""
+        """Return how many places the CRC can distinguish: the chance of a false match is this /
+        2^32.
+        """
         return 8 * (self.batch.size - _CRC)
 
 
@@ -122,7 +124,7 @@ def crc_flip(data: bytes) -> tuple[int, int] | None:
 
 
 def _bits_behind(syndrome: int, size: int) -> int | None:
-    """How many bits follow the one whose flip leaves this remainder, in `size` bytes.
+    """Return how many bits follow the one whose flip leaves this remainder, in `size` bytes.
 
     The remainder of a bit is the polynomial after as many steps as bits follow it. Two walks meet:
     from the syndrome by single steps, from the polynomial by strides.

@@ -54,7 +54,7 @@ class LeaderEpochCheckpoint:
     version: int | None = _VERSION
     declared_count: int | None = None
     accepted: bool = True
-    """Whether Kafka takes the file; it does not start on one that it refuses."""
+    """True if Kafka accepts the file; it does not start on one that it refuses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

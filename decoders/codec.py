@@ -168,7 +168,7 @@ def json_text(value: Value, *, doubles: bool = False) -> bytes:
 
 @cache
 def has_doubles(name: str) -> bool:
-    """Whether the message has a float64, which Java and Python write differently."""
+    """True if the message has a float64, which Java and Python write differently."""
 
     def holds(fields: tuple[schema.Field, ...]) -> bool:
         return any(field.element == "float64" or holds(field.fields) for field in fields)

@@ -299,7 +299,7 @@ class _Decoder:
 
 
 def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
-    """What the default of a struct takes on the wire."""
+    """Return what the default of a struct takes on the wire."""
     versions = Versions(version, version)
     message = MessageSchema(
         name=each.name,

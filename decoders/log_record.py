@@ -142,7 +142,7 @@ def decode_control(record: Record) -> LogRecord:
 
 
 def fault_of(batch: RecordBatch, item: LogRecord) -> LogFault | None:
-    """What is wrong with a record of a batch; None if it could be decoded."""
+    """Return what is wrong with a record of a batch; None if it could be decoded."""
     if item.error is None:
         return None
     if item.is_control:
@@ -160,7 +160,7 @@ def fault_of(batch: RecordBatch, item: LogRecord) -> LogFault | None:
 
 
 def fault_between(batch: RecordBatch, error: DecodeError) -> LogFault:
-    """What ends the records of a batch early, at the batch's offset.
+    """Return what ends the records of a batch early, at the batch's offset.
 
     In a compressed batch the place is where the records begin.
     """
@@ -169,13 +169,15 @@ def fault_between(batch: RecordBatch, error: DecodeError) -> LogFault:
 
 
 def position_in_file(batch: RecordBatch, record: Record) -> int:
-    """Where a record's bytes lie; for a compressed batch, where the batch's records begin."""
+    """Return where a record's bytes lie; for a compressed batch, where the batch's records
+    begin.
+    """
     within = record.position if batch.compression == "none" else HEADER_SIZE
     return batch.position + within
 
 
 def position_of_error(batch: RecordBatch, record: Record, error: DecodeError) -> int:
-    """Where in the file a record could not be decoded, as closely as can be told.
+    """Return where in the file a record could not be decoded, as closely as can be told.
 
     Errors count from the start of the value, which ends one byte before the record does where the
     record has no headers; metadata records never have any.

@@ -32,7 +32,7 @@ class MetaProperties:
     unknown: tuple[tuple[str, str], ...] = ()
     """Keys that Kafka does not know; it drops them when it rewrites the file."""
     accepted: bool = True
-    """Whether Kafka takes the file; it refuses to start if not."""
+    """True if Kafka takes the file; it refuses to start if not."""
 
 
 def decode(data: bytes) -> tuple[MetaProperties, tuple[DecodeError, ...]]:

@@ -63,7 +63,7 @@ class SegmentName:
     suffix: str
     state: FileState = FileState.LIVE
     padded: bool = True
-    """Whether the number has 20 digits; Kafka reads others but never writes them."""
+    """True if the number has 20 digits; Kafka reads others but never writes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +76,7 @@ class CheckpointName:
     random: str = ""
     """What makes the name of a part unique."""
     canonical: bool = True
-    """Whether Kafka itself would have written the name."""
+    """True if Kafka itself would have written the name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,7 +48,7 @@ class ProducerState:
     stored_crc: int | None = None
     computed_crc: int | None = None
     accepted: bool = True
-    """Whether Kafka uses the file instead of deleting it."""
+    """True if Kafka uses the file instead of deleting it."""
 
 
 def decode(data: bytes) -> tuple[ProducerState, tuple[DecodeError, ...]]:

@@ -53,7 +53,7 @@ class Properties:
     entries: tuple[Property, ...]
     comments: tuple[str, ...] = ()
     accepted: bool = True
-    """Whether java.util.Properties loads the file at all."""
+    """True if java.util.Properties loads the file at all."""
     _last: Mapping[str, Property] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -97,7 +97,7 @@ CONFIG_PATHS: dict[str, tuple[ConfigList, ...]] = {
 
 
 def is_harmless(resource_type: int, name: str) -> bool:
-    """Whether the value of this config may be shown.
+    """True if the value of this config may be shown.
 
     A broker's configs may be prefixed for one listener, `listener.name.LISTENER.`, and those of
     SASL for one mechanism of it, `listener.name.LISTENER.MECHANISM.`.

@@ -344,7 +344,7 @@ def _crc_fits(window: _Window, position: int, size: int, work: _Work) -> bool:
 
 
 def _stands(window: _Window, batch: RecordBatch) -> bool:
-    """Whether to believe the length of a batch whose CRC is wrong, by what follows it."""
+    """True if the length of a batch with a wrong CRC can be trusted, judged by what follows it."""
     wanted = batch.size + HEADER_SIZE
     if window.fill(batch.position, wanted) < wanted:
         return plausible(batch.header)
@@ -357,7 +357,7 @@ def _header(data: bytes) -> BatchHeader:
 
 
 def plausible(header: BatchHeader) -> bool:
-    """Whether a header could be one that Kafka wrote."""
+    """True if a header could be one that Kafka wrote."""
     return (
         header.magic == 2
         and SMALLEST_LENGTH <= header.length <= LARGEST_BATCH
@@ -377,7 +377,7 @@ _CANDIDATE = re.compile(
 
 
 def _candidate(data: bytes, start: int, end: int) -> int | None:
-    """Where the first header that could be one begins, if it ends before `end`.
+    """Return where the first header that could be one begins, if it ends before `end`.
 
     What has no magic in it, as zeros and the holes of a sparse file, is passed over at once.
     """
@@ -394,7 +394,7 @@ def _candidate(data: bytes, start: int, end: int) -> int | None:
 
 
 def _is_zero(data: bytes, start: int, end: int) -> bool:
-    """Whether all bytes of a stretch are zero, compared in pieces."""
+    """True if all bytes of a stretch are zero, compared in pieces."""
     for at in range(start, end, CHUNK):
         piece = data[at : min(at + CHUNK, end)]
         if not _ZEROS.startswith(piece):

@@ -86,7 +86,7 @@ class SnapshotBatches:
         return done
 
     def end(self) -> Iterator[bytes]:
-        """What is left: the last batch of records, if there are any, and the footer."""
+        """Yield what is left: the last batch of records, if there are any, and the footer."""
         if self._values:
             yield self._batch()
         yield self._control_batch([_control(ControlRecordType.SNAPSHOT_FOOTER, {"version": 0})])
@@ -132,7 +132,7 @@ def _control(kind: ControlRecordType, value: codec.Value) -> tuple[bytes, bytes]
 
 
 def _size(values: Sequence[bytes], first_delta: int) -> int:
-    """What the records take in a batch, where they begin at an offset delta."""
+    """Return what the records take in a batch, where they begin at an offset delta."""
     total = 0
     for delta, value in enumerate(values, first_delta):
         # Attributes, time delta, key length -1 and no headers take one byte each.

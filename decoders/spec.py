@@ -125,7 +125,7 @@ class _Version:
         return self.version in field.versions
 
     def is_flexible(self, field: Field) -> bool:
-        """Whether the field's length is a compact one; RequestHeader's clientId never is."""
+        """True if the field's length is a compact one; RequestHeader's clientId never is."""
         return self.flexible if field.flexible is None else self.version in field.flexible
 
     def is_nullable(self, field: Field) -> bool:

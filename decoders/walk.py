@@ -110,7 +110,7 @@ BEGINNING = WalkState()
 
 
 def sequence_faults(before: WalkState, start: FirstBatch, file: str = "") -> Iterator[LogFault]:
-    """What is wrong with the order of a sound batch and what came before it."""
+    """Yield what is wrong with the order of a sound batch and what came before it."""
     expected = before.next_offset
     if expected is not None and start.base_offset != expected and not _is_taken(before, start):
         yield gap_fault(start.position, start.base_offset, expected, file)
@@ -153,7 +153,7 @@ class Walk:
 
     @property
     def state(self) -> WalkState:
-        """Where the walk is: behind the item that was handed over last."""
+        """Return where the walk is: behind the item that was handed over last."""
         if self._last is not None:
             self._state, self._last = after(self._state, self._last), None
         return self._state

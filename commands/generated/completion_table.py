@@ -556,7 +556,7 @@ COMMANDS = {
     'pipeline stream': (
         (('--to',), 'Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT separated by commas).', _23, False),
         (('--checkpoint',), "Folder for the stream's position, so that the next run continues from there. Without it, a console stream starts from scratch, and a Parquet stream stores its position in its own folder.", (), False),
-        (('--from',), 'Where a new stream starts.', _24, False),
+        (('--from',), 'Position at which a new stream starts.', _24, False),
         (('--once',), 'Process what is there now, and exit.', None, False),
         (('--interval',), 'Polling interval.', (), False),
         (('--rate',), 'Amount of the logs to read at a time, such as 64M. [default: 4M to the console, else 256M]', (), False),

@@ -203,7 +203,7 @@ class EntryReader:
 
 
 def _may_be(record: Record, prefixes: frozenset[bytes], keys: frozenset[int]) -> bool:
-    """Whether a record is of one of the types; a frame of unusual form is decoded to know."""
+    """True if a record is of one of the types; a frame of unusual form is decoded to know."""
     value = record.value
     if value is None or len(value) < 2:
         return False

@@ -125,7 +125,7 @@ def _unread(file: FleetFile) -> FileReport:
 
 
 def _fingerprint(file: FleetFile, report: FileReport) -> str | None:
-    """Which content it is. A segment is known by its first batch, so that it may grow."""
+    """Return which content it is. A segment is known by its first batch, so that it may grow."""
     wanted = HEADER_SIZE if report.kind in BATCH_KINDS else _HASHED
     try:
         with file.open() as source:

@@ -70,7 +70,7 @@ class FleetFile:
     mtime_ns: int = 0
     etag: str = ""
     is_named: bool = False
-    """Whether a PATH named this very file."""
+    """True if a PATH named this very file."""
     options: str = field(default="", repr=False)
     """fsspec's storage options, as JSON."""
 
@@ -84,7 +84,7 @@ class FleetFile:
 
     @property
     def in_topic(self) -> bool:
-        """Whether it lies in the folder of a topic, whose records are no metadata."""
+        """True if it lies in the folder of a topic, whose records are no metadata."""
         folder = parse_folder_name(self.name.rpartition("/")[0].rpartition("/")[2])
         return folder is not None and folder.topic != METADATA_TOPIC
 
@@ -92,7 +92,7 @@ class FleetFile:
         return _files(self.root, self.options).open(self.path, name=self.name)
 
     def is_there(self) -> bool:
-        """Whether it is there still; live directories change under their readers."""
+        """True if it is there still; live directories change under their readers."""
         try:
             return _files(self.root, self.options).item(self.path) is not None
         except KraftoolError:
@@ -129,9 +129,9 @@ class Empty:
 
     name: str
     is_data: bool = False
-    """Whether it looks like a data directory all the same."""
+    """True if it looks like a data directory all the same."""
     is_named: bool = False
-    """Whether a PATH leads to this very folder."""
+    """True if a PATH leads to this very folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +182,7 @@ def _leads_somewhere(path: str, options: str) -> bool:
 
 
 def has_pattern(path: str) -> bool:
-    """Whether a PATH may stand for several."""
+    """True if a PATH may stand for several."""
     return _PATTERN.search(shown_url(path).rpartition("://")[2]) is not None
 
 
@@ -292,7 +292,7 @@ class _Search:
             self.empty.append(Empty(name=shown, is_data=is_kafkas, is_named=named))
 
     def _is_known(self, root: str, shown: str) -> bool:
-        """Whether a folder was taken already, be it under another name."""
+        """True if a folder was taken already, be it under another name."""
         if shown in self._seen:
             return True
         real = shown if is_url(root) else os.path.realpath(shown)
@@ -426,7 +426,7 @@ def with_batches(fleet: Fleet, *, snapshots: bool = False) -> Iterator[FleetFile
 
 
 def _kind_of(file: FleetFile) -> FileKind | None:
-    """What a file that was named by itself holds batches as."""
+    """Return what a file that was named by itself holds batches as."""
     try:
         with file.open() as source:
             kind = detect(file.basename, source.read_at(0, HEAD_SIZE), file.size).kind

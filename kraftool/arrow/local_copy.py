@@ -96,7 +96,7 @@ def _bring(file: FleetFile, below: Path, *, alone: bool) -> Unread | None:
         # Without this file the copy would say what is not true of the directory.
         raise KraftoolError(
             f"{file.name} cannot be copied to {below.parent.parent}: {error.strerror}",
-            hint="TMPDIR names a folder with more room",
+            hint="set TMPDIR to a folder with more space",
         ) from error
     return None
 

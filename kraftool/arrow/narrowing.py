@@ -188,7 +188,7 @@ def _several(
 
 def _node(text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,10}", text, re.ASCII):
-        raise KraftoolError(f"node {text!r} is no node id", hint="use 1 or 1,2,3")
+        raise KraftoolError(f"node {text!r} is not a node id", hint="use 1 or 1,2,3")
     return int(text)
 
 
@@ -203,7 +203,7 @@ def _directories(given: Mapping[str, str]) -> frozenset[str] | None:
     except orjson.JSONDecodeError:
         listed = None
     if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        raise KraftoolError("directory is no JSON list of names", hint='["/data/1", "/data/2"]')
+        raise KraftoolError("directory is not a JSON list of names", hint='["/data/1", "/data/2"]')
     return frozenset(listed)
 
 
@@ -215,7 +215,7 @@ def _kinds(given: Mapping[str, str], source: str) -> frozenset[str] | None:
     for kind in sorted(kinds or ()):
         if kind not in _KINDS[source]:
             raise KraftoolError(
-                f"kind {kind!r} is no kind of {source}", hint=f"use {', '.join(_KINDS[source])}"
+                f"kind {kind!r} is not a kind of {source}", hint=f"use {', '.join(_KINDS[source])}"
             )
     return kinds
 
@@ -235,6 +235,6 @@ def _time(given: Mapping[str, str], name: str) -> int | None:
     if is_relative(text):
         raise KraftoolError(
             f"{name} {text!r} changes while a DataFrame is used again",
-            hint="give a date or a time, as 2026-11-21T06:00:00Z",
+            hint="give a date or a time, for example 2026-11-21T06:00:00Z",
         )
     return read_time(text, name)

@@ -81,12 +81,12 @@ def _item(path: str, name: str, status: os.stat_result) -> RemoteItem:
 
 
 def is_missing(shown: str, error: KraftoolError) -> bool:
-    """Whether an error says of a PATH that it leads nowhere."""
+    """True if an error says of a PATH that it leads nowhere."""
     return error.message == _no_such(shown)
 
 
 def missing(shown: str) -> KraftoolError:
-    """What is said of a PATH that leads nowhere."""
+    """Return what is said of a PATH that leads nowhere."""
     return KraftoolError(_no_such(shown), hint=_near(shown))
 
 
@@ -95,7 +95,7 @@ def _no_such(shown: str) -> str:
 
 
 def _near(shown: str) -> str:
-    """How far a path of this machine leads, and what is called alike there."""
+    """Return how far a path of this machine leads, and what is called alike there."""
     if is_url(shown):
         return "is the bucket right, and the prefix?"
     path = os.path.abspath(shown)
@@ -112,4 +112,4 @@ def _near(shown: str) -> str:
         return ""
     if near:
         return f"did you mean {os.path.join(above, near[0])}?"
-    return f"{above} is there, and has no {name}"
+    return f"{above} exists, but has no {name}"

@@ -57,7 +57,7 @@ class ArrowRows:
             self._runs.setdefault(name, []).append((value, count))
 
     def take(self) -> ArrowBatch:
-        """What has come together, as a batch; the columns begin anew."""
+        """Return what has come together, as a batch; the columns begin anew."""
         arrays = []
         for each in self._arrow:
             runs = self._runs.get(each.name)

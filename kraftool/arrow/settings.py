@@ -20,22 +20,22 @@ from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.errors import KraftoolError
 
 CHOICES = {
-    "path": "where to look: a directory, a folder that holds many, a pattern, a file, a URL",
+    "path": "path to read: a directory, a folder that contains many, a pattern, a file, a URL",
     "paths": "several, as a JSON list; load() writes it",
-    "columns": "only these columns, with commas between; what is not asked for is not made",
+    "columns": "only these columns, separated by commas; others are not produced",
     "snapshots": "true: the checkpoints of directories too",
     "showSecrets": "true: nothing is masked",
     "splitBytes": "how much of a large file one task reads",
-    "depth": "how many folders below a root data directories are looked for",
+    "depth": "maximum search depth below a root",
     "variant": "true: a column data has the payload as VARIANT",
     "findings": "false: kraft.files counts no findings, and opens no file for them",
-    "storageOptions": "what fsspec is to be given for URLs, as a JSON object",
+    "storageOptions": "settings for fsspec and URLs, as a JSON object",
     "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
     "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",
     "endingOffsets": "of a table: latest, or the offset before which it ends",
     "startingTimestamp": "as since",
     "endingTimestamp": "as until, but the time itself is not included",
-    "maxBytesPerTrigger": "how much a micro-batch of a stream reads at the most, about",
+    "maxBytesPerTrigger": "about how much a micro-batch of a stream reads at most",
     **narrowing.CHOICES,
 }
 
@@ -148,19 +148,19 @@ def _storage(text: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         # What was given may be a secret, so that it is not repeated.
-        raise KraftoolError("storageOptions is no JSON object")
+        raise KraftoolError("storageOptions is not a JSON object")
     return value
 
 
 def _flag(given: Mapping[str, str], name: str, default: bool) -> bool:
     text = given.get(name.lower(), str(default)).strip().lower()
     if text not in ("true", "false"):
-        raise KraftoolError(f"{name} is true or false, not {text}")
+        raise KraftoolError(f"{name} must be true or false, not {text}")
     return text == "true"
 
 
 def _number(given: Mapping[str, str], name: str, default: int, least: int) -> int:
     text = given.get(name.lower(), str(default)).strip()
     if not text.isdigit() or int(text) < least:
-        raise KraftoolError(f"{name} is a whole number from {least} on, not {text}")
+        raise KraftoolError(f"{name} must be an integer of at least {least}, not {text}")
     return int(text)

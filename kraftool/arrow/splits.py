@@ -106,7 +106,7 @@ class Borders:
         return None
 
     def _whole(self, position: int, base_offset: int | None) -> tuple[int, int] | None:
-        """Where the batch at a position ends and which offset follows, if its CRC holds."""
+        """Return where the batch at a position ends and which offset follows, if its CRC holds."""
         header = self._headers.at(position)
         if header is None or (base_offset is not None and header.base_offset != base_offset):
             return None

@@ -115,7 +115,7 @@ def _timed(answer: NodeAnswer, began: float) -> NodeAnswer:
 
 
 async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float) -> NodeAnswer:
-    """What a node says over a connection; the questions go out at once. Raises NetError."""
+    """Return what a node says over a connection; the questions go out at once. Raises NetError."""
     if answer.is_broker:
         return await _by_broker(connection, answer, timeout_s)
     told = await asyncio.gather(

@@ -32,9 +32,9 @@ class Check:
 
     verdict: CheckResult
     reason: str
-    """What was looked at, and why it blocks if it does."""
+    """One check, and the reason if it blocks."""
     advice: str = ""
-    """What to do; may be empty."""
+    """The action to take; may be empty."""
 
 
 def fine(text: str) -> Check:
@@ -70,10 +70,10 @@ class QuorumChange:
     """In words: controller 4 with directory id X and endpoints CONTROLLER://h:1."""
     checks: tuple[Check, ...]
     is_needed: bool = True
-    """Whether there is anything to do: what is asked for may be so already."""
+    """True if there is anything to do: the requested state may already exist."""
     outcome: ChangeOutcome = ChangeOutcome.NOT_TRIED
     reason: str = ""
-    """What the leader said where it refused."""
+    """The leader's reason if it refused."""
 
     @property
     @in_json
@@ -136,7 +136,7 @@ def is_dynamic(view: QuorumView) -> list[Check]:
 
 
 def majority_after(voters: Iterable[int], keeping: Iterable[int]) -> Check:
-    """Whether the voters that would be have a majority that keeps up."""
+    """Check that a majority of the future voters keeps up."""
     after = set(voters)
     well = len(after & set(keeping))
     needed = majority_of(len(after))

@@ -1,4 +1,4 @@
-"""Whether the cluster of a live quorum is well, by its committed metadata and by who fetches it.
+"""Health of the cluster of a live quorum, from its committed metadata and from who fetches it.
 
 Owns what follows from both together: that a fenced broker still fetches tells another cause than
 that it does not. What metadata alone shows is judged by doctor's rules. It refuses to ask a node.
@@ -114,7 +114,7 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
 
 
 def _fetching(view: QuorumView) -> set[int]:
-    """Who has fetched from the leader lately, by id; a node with both roles votes."""
+    """Return who has fetched from the leader lately, by id; a node with both roles votes."""
     every = (*view.voters, *view.observers)
     if view.quorum is None:
         return set()
@@ -250,7 +250,7 @@ def _of_the_log(observation: Observation, now: QuorumView, elections: int) -> It
 
 
 def _of_rules(observation: Observation, now: QuorumView) -> Iterator[Finding]:
-    """What doctor says of the state alone."""
+    """Yield what doctor says of the state alone."""
     start = observation.snapshot_id
     state = LoadedState(
         image=observation.image,

@@ -61,5 +61,7 @@ def unasked(answer: NodeAnswer, error: NetError) -> NodeAnswer:
 
 
 def advice_on_refusal(code: int) -> str:
-    """What to do about an error code in an answer; empty if there is nothing special to do."""
+    """Return what to do about an error code in an answer; empty if there is nothing special to
+    do.
+    """
     return AUTHORIZE if code == Error.CLUSTER_AUTHORIZATION_FAILED else ""

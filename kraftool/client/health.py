@@ -1,4 +1,4 @@
-"""Whether a live quorum is well: two looks at it, a moment apart, against thresholds.
+"""Health of a live quorum: two polls, a moment apart, compared with thresholds.
 
 Owns what follows from the thresholds (`thresholds.py`).
 """
@@ -49,7 +49,7 @@ class Health:
 
     @property
     def is_quorum_well(self) -> bool:
-        """Whether only brokers and partitions are not well; a broker observes the quorum."""
+        """True if only brokers and partitions are not well; a broker observes the quorum."""
         of_cluster = () if self.cluster is None else self.cluster.findings
         return all(
             finding.severity is Severity.INFO or finding in of_cluster for finding in self.findings

@@ -31,7 +31,7 @@ class NodeAnswer:
     """One node, asked itself."""
 
     endpoint: Endpoint
-    """Where it was asked."""
+    """The address that was asked."""
     node_id: int | None = None
     """None where nobody tells whose endpoint that is."""
     asked_ms: int
@@ -74,7 +74,7 @@ class NodeAnswer:
 
     @property
     def election(self) -> QuorumState:
-        """Whom it takes for the leader of which epoch, as its file would say it."""
+        """Return whom it takes for the leader of which epoch, as its file would say it."""
         leader = -1 if self.leader_id is None else self.leader_id
         return QuorumState(leader_id=leader, leader_epoch=self.epoch or 0)
 
@@ -131,7 +131,7 @@ class QuorumView:
 
     @property
     def claims_too_much(self) -> bool:
-        """Whether metadata says more of kraft.version than is so."""
+        """True if metadata says more of kraft.version than is so."""
         leader = self.leader
         return leader is not None and (
             leader.offered.finalized.get(KRAFT_VERSION, 0) > self.kraft_version
@@ -139,7 +139,7 @@ class QuorumView:
 
     @property
     def agrees(self) -> bool:
-        """Whether everyone who was reached names the same leader of the same epoch."""
+        """True if everyone who was reached names the same leader of the same epoch."""
         known = {
             (answer.epoch, answer.leader_id) for answer in self.reached if answer.epoch is not None
         }

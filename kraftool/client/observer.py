@@ -151,7 +151,7 @@ class ImageTaker:
                 self.leaders.append(leader)
 
     def observation(self, reached: Reached) -> Observation:
-        """What came of it."""
+        """Return what came of it."""
         replay = self.replay
         return Observation(
             image=replay.loader.image(),

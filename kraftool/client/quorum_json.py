@@ -45,14 +45,14 @@ class QuorumNodeObject:
     """A controller that was asked, and its answer."""
 
     id: int | None
-    """None where no node reports whose endpoint that is."""
+    """None if no node reports the owner of that endpoint."""
     endpoint: str
-    """Where it was asked."""
+    """The address that was asked."""
     is_reached: bool
     reason: str
     """Why it was not reached, or what it refused; empty where it answered everything."""
     advice: str
-    """What to do about that; empty where it is not known."""
+    """The action to take; empty if it is unknown."""
     took_ms: int
     cluster_id: str | None
     is_leader: bool
@@ -91,12 +91,12 @@ class BrokerAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumAnswers:
-    """What the controllers of a live quorum reported."""
+    """The reports of the controllers of a live quorum."""
 
     cluster_id: str | None
     """None where the nodes report none, or not the same."""
     leader_id: int | None
-    """None where no node leads."""
+    """None if no node leads."""
     has_active_controller: bool | None
     """False if the leader cannot be the active controller: topics cannot be created then. None
     without a leader, or where that is unknown."""
@@ -112,7 +112,7 @@ class QuorumAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumDocument(QuorumAnswers):
-    """What the controllers of a live quorum reported."""
+    """The reports of the controllers of a live quorum."""
 
     @property
     def rows(self) -> tuple[ReplicaObject, ...]:
@@ -122,7 +122,7 @@ class QuorumDocument(QuorumAnswers):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterHealthObject:
-    """What the committed metadata says of brokers and partitions."""
+    """The brokers and partitions in the committed metadata."""
 
     leader_id: int | None
     """The node with the log that was read."""
@@ -153,25 +153,25 @@ class ClusterHealthObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthObject:
-    """What is wrong with a quorum."""
+    """The problems of a quorum."""
 
     is_well: bool
     keeping_up: Ids
     """The voters that fetch."""
     commits_per_second: float | None
-    """How fast the high watermark moved between two looks; None without a leader in both."""
+    """The speed of the high watermark between two polls; None without a leader in both."""
     cluster_health: ClusterHealthObject | None
     """None where the committed metadata was not read."""
     unobserved_reason: str
-    """Why the committed metadata could not be read. Empty where it was read or not wanted
-    (--quorum-only), and where no node was reached."""
+    """The reason why the committed metadata could not be read. Empty if it was read or not wanted
+    (--quorum-only), and if no node was reached."""
     findings: tuple[Finding, ...]
     finding_counts: FindingCounts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthDocument(QuorumAnswers):
-    """What the controllers of a live quorum reported, and what is wrong."""
+    """The reports of the controllers of a live quorum, and the problems."""
 
     health: HealthObject
 
@@ -191,7 +191,7 @@ class ChangeDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MayStopDocument:
-    """Whether a node may stop."""
+    """The answer to whether a node may stop."""
 
     may_stop: StopPermission
 

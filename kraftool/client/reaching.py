@@ -13,7 +13,7 @@ from kraftool.reports.findings.kinds import live as kinds
 
 
 def node_findings(node: NodeAnswer) -> Iterator[Finding]:
-    """What stood in the way of asking a node; its address is the finding's subject."""
+    """Yield what stood in the way of asking a node; its address is the finding's subject."""
     if node.problem:
         kind = kinds.REFUSED if node.is_reached else kinds.UNREACHED
         yield kind.at(node.name, reason(node), advice=node.advice or None)

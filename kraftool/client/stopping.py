@@ -129,7 +129,7 @@ def _too_few(count: int) -> Check:
 
 
 def _unsettled(before: QuorumView, now: QuorumView) -> Iterator[Check]:
-    """What `health` finds that makes any stop a risk."""
+    """Yield what `health` finds that makes any stop a risk."""
     codes = {kind.code for kind in _UNSETTLED}
     for finding in health(before, now).findings:
         if finding.code in codes:
@@ -139,7 +139,7 @@ def _unsettled(before: QuorumView, now: QuorumView) -> Iterator[Check]:
 def _without(
     before: QuorumView, now: QuorumView, quorum: DescribeQuorumResponse, node_id: int
 ) -> Iterator[Check]:
-    """What the other voters are able to do."""
+    """Yield what the other voters are able to do."""
     ready: list[int] = []
     for voter in quorum.voters:
         if voter.replica.id == node_id:
@@ -188,7 +188,7 @@ def _problem(
 def _leader_after(
     now: QuorumView, quorum: DescribeQuorumResponse, node_id: int, ready: list[int]
 ) -> Iterator[Check]:
-    """Who leads once the node has stopped, and whether that node runs a controller."""
+    """Yield who leads once the node has stopped, and whether that node runs a controller."""
     if quorum.leader_id != node_id:
         if now.lacks_controller:
             yield blocked(

@@ -153,7 +153,7 @@ def _without_lost(
 
 
 def _advertised(answers: Sequence[NodeAnswer]) -> dict[int, Endpoint]:
-    """Where nodes say that nodes are; what a leader says counts most."""
+    """Return where nodes say that nodes are; what a leader says counts most."""
     found: dict[int, Endpoint] = {}
     for answer in sorted(answers, key=lambda one: (one.quorum is not None, one.epoch or -1)):
         if answer.leader_id is not None and answer.leader_endpoint is not None:

@@ -169,7 +169,7 @@ def _addable(
 
 
 def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> list[Check]:
-    """Whether others could reach it: by the listener that they use, at an address of its own."""
+    """Check that others can reach it: on the listener that they use, at its own address."""
     if not endpoints:
         return [
             blocked(
@@ -206,7 +206,7 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
 
 
 async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> list[Check]:
-    """Whether somebody of this cluster answers there who supports what is finalized."""
+    """Check that a node of this cluster answers there that supports the finalized levels."""
     level = view.kraft_version
     found = []
     for name, endpoint in endpoints.items():

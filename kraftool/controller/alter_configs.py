@@ -139,7 +139,7 @@ def _records(resource: ConfigResource, change: _Change) -> Iterator[WrittenRecor
 
 
 def _cleared(records: list[WrittenRecord]) -> Iterator[WrittenRecord]:
-    """Who is eligible to lead depends on how many replicas have to be in sync."""
+    """Yield records that clear the ELR of topics whose min.insync.replicas changes."""
     for _, _, value in records:
         if value["name"] == _MIN_ISR:
             topic = value["resourceName"] if value["resourceType"] == TOPIC else ""
@@ -244,7 +244,7 @@ def _check_one(
     *,
     is_forwarded: bool,
 ) -> None:
-    """What concerns single configs of brokers."""
+    """Check single configs of brokers."""
     if resource.type != BROKER:
         return
     if name == _MIN_ISR and state.is_elr_enabled and resource.name:

@@ -59,9 +59,9 @@ class ControllerRequest:
     deadline_ms: int | None = None
     """After this nobody waits for it any more."""
     may_describe: Callable[[str], bool] = lambda _: True
-    """Whether the client may see a topic's configs."""
+    """True if the client may see a topic's configs."""
     is_forwarded: bool = False
-    """Whether a broker sent it on for a client."""
+    """True if a broker sent it on for a client."""
 
 
 class Answered(NamedTuple):
@@ -101,7 +101,7 @@ class Step:
 
     @property
     def record_count(self) -> int:
-        """How many offsets they take."""
+        """Return how many offsets they take."""
         return sum(append.record_count for append in self.appends)
 
 
@@ -228,7 +228,7 @@ class ActiveController:
 
     @property
     def is_busy(self) -> bool:
-        """Whether a decision has more records than one step may."""
+        """True if a decision has more records than one step may."""
         return self._work is not None
 
     def _handle(self, now_ms: int, request: ControllerRequest, step: Step) -> None:
@@ -412,7 +412,7 @@ class ActiveController:
     # Tasks
 
     def _run(self, task: PeriodicTask, now_ms: int) -> tuple[Decision, bool]:
-        """What a task comes to, and whether it has more to do."""
+        """Return what a task comes to, and whether it has more to do."""
         match task:
             case PeriodicTask.WRITE_NO_OP:
                 return Decision(answer={}, records=[("NoOpRecord", 0, {})]), False

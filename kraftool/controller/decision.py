@@ -18,7 +18,7 @@ class Decision:
     """Those of a decision that is not atomic may be worked out while they are taken, in slices:
     what a later one is made of has the earlier ones in it then."""
     is_atomic: bool = True
-    """Whether the records must stay in one batch; others may be spread over several."""
+    """True if the records must stay in one batch; others may be spread over several."""
     kraft_upgrade: tuple[int, int] | None = None
     """The level of kraft.version that the log is to be brought to before the records, and how many
     records of its own it takes for that."""

@@ -43,7 +43,9 @@ _KINDS: Mapping[int, Election] = {0: Election.PREFERRED, 1: Election.UNCLEAN}
 
 
 def elect_leaders(state: ControllerState, request: dict[str, Any]) -> Decision:
-    """What somebody asks for; an unclean election then asks no topic whether it may be so."""
+    """Return what somebody asks for; an unclean election then asks no topic whether it may be
+    so.
+    """
     election = _KINDS.get(request.get("electionType", 0))
     if election is None:
         raise RequestRefused(

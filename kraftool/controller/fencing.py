@@ -50,7 +50,7 @@ def unregister(state: ControllerState, broker: BrokerRegistration) -> Records:
 
 
 def after_restart(state: ControllerState, broker_id: int, *, is_clean: bool) -> Records:
-    """What the last life of a broker leaves to do when a new one registers."""
+    """Return what the last life of a broker leaves to do when a new one registers."""
     in_isr = state.partitions.with_isr(broker_id)
     if is_clean or not state.is_elr_enabled:
         return move_away(state, broker_id, in_isr)

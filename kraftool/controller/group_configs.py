@@ -60,7 +60,7 @@ def check_group(state: ControllerState, configs: Mapping[str, str]) -> None:
 
 
 def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dict[str, str]:
-    """What the configuration file says in the stead of defaults."""
+    """Return what the configuration file says in the stead of defaults."""
     found = {}
     for name, config in there.items():
         for synonym, _ in config.synonyms:

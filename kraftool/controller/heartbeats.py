@@ -153,7 +153,7 @@ class Heartbeats:
         return current, BrokerState.SHUTDOWN_NOW
 
     def _all_have_read(self, offset: int) -> bool:
-        """Whether every broker that is neither fenced nor shutting down has read so far."""
+        """True if every broker that is neither fenced nor shutting down has read so far."""
         return all(
             broker.metadata_offset >= offset
             for broker in self._brokers.values()

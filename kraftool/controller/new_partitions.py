@@ -107,7 +107,7 @@ def _isr(state: ControllerState, replicas: list[int]) -> list[int]:
 
 
 def _is_cordoned(state: ControllerState, broker_id: int) -> bool:
-    """Whether none of a broker's directories may get a replica."""
+    """True if none of a broker's directories may get a replica."""
     broker = state.broker(broker_id)
     if broker is None or not broker.directories or broker.cordoned_directories is None:
         return False

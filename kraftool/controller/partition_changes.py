@@ -54,7 +54,7 @@ class PartitionChange:
     partition: PartitionRegistration
     state: ControllerState
     can_lead: Callable[[int], bool]
-    """Whether a broker may lead at all; that its directory is online is asked beside."""
+    """True if a broker may lead at all; that its directory is online is asked beside."""
     election: Election = Election.ONLINE
     isr: Replicas
     recovery: int
@@ -243,5 +243,5 @@ def change_of(
 
 
 def usual_election(state: ControllerState, key: PartitionKey) -> Election:
-    """How far an election goes that nobody asked for: as far as the topic allows."""
+    """Return how far an election goes that nobody asked for: as far as the topic allows."""
     return Election.UNCLEAN if allows_unclean_election(state, key) else Election.ONLINE

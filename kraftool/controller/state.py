@@ -152,7 +152,7 @@ class ControllerState:
     # Directories
 
     def has_online_directory(self, broker_id: int, directory: str) -> bool:
-        """Whether a replica in that directory of a broker can be read."""
+        """True if a replica in that directory of a broker can be read."""
         broker = self.broker(broker_id)
         if broker is None or directory == LOST:
             return False
@@ -161,7 +161,7 @@ class ControllerState:
         return directory in broker.directories
 
     def default_directory(self, broker_id: int) -> str:
-        """Where a new replica is placed on a broker; one with several decides for itself."""
+        """Return where a new replica is placed on a broker; one with several decides for itself."""
         broker = self.broker(broker_id)
         if broker is None:
             return UNASSIGNED
@@ -220,7 +220,7 @@ class ControllerState:
 
 
 def has_ambiguous_characters(name: str) -> bool:
-    """Whether a name of a topic has one of the two characters that metrics make one."""
+    """True if a name of a topic has one of the two characters that metrics make one."""
     return "." in name or "_" in name
 
 

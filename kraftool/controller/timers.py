@@ -33,7 +33,7 @@ class _Due:
 
 
 def periods_of(settings: ControllerSettings) -> dict[PeriodicTask, int]:
-    """How long each task waits; one that is turned off is not among them."""
+    """Return how long each task waits; one that is turned off is not among them."""
     periods = {
         PeriodicTask.WRITE_NO_OP: settings.max_idle_ms,
         # A broker is fenced at most an eighth later than its session ends.

@@ -58,7 +58,7 @@ def value_for_topic(state: ControllerState, topic: str, name: str) -> str:
 
 
 def min_insync_replicas(state: ControllerState, key: PartitionKey) -> int:
-    """How many replicas in sync a topic wants, as far as it has so many."""
+    """Return how many replicas in sync a topic wants, as far as it has so many."""
     first = state.partition(PartitionKey(key.topic_id, 0))
     assert first is not None, "partitions are numbered from 0 on"
     wanted = int(value_for_topic(state, _name_of(state, key), "min.insync.replicas"))
@@ -66,7 +66,7 @@ def min_insync_replicas(state: ControllerState, key: PartitionKey) -> int:
 
 
 def allows_unclean_election(state: ControllerState, key: PartitionKey) -> bool:
-    """Whether a topic would rather lose records than be without a leader."""
+    """True if a topic would rather lose records than be without a leader."""
     value = value_for_topic(state, _name_of(state, key), "unclean.leader.election.enable")
     return value.lower() == "true"
 
@@ -78,7 +78,7 @@ def _name_of(state: ControllerState, key: PartitionKey) -> str:
 
 
 def min_insync_replicas_of_file(state: ControllerState) -> str:
-    """What the configuration file says, or Kafka's default."""
+    """Return what the configuration file says, or Kafka's default."""
     name = "min.insync.replicas"
     return state.settings.static_configs.get(name) or TOPIC_CONFIGS[name].default or "1"
 
@@ -98,7 +98,7 @@ def _levels(state: ControllerState) -> ConfigLevels:
 def _check_together(
     state: ControllerState, configs: Mapping[str, str], before: Mapping[str, str]
 ) -> None:
-    """What concerns several configs; those that the topic does not have come from the file."""
+    """Check several configs together; those that the topic does not have come from the file."""
 
     def number(name: str) -> int:
         return int(_from_file(state, name, configs).strip())

@@ -176,7 +176,7 @@ class CreateTopics:
         return [made[number] for number in range(len(made))]
 
     def _placed(self, topic: dict[str, Any]) -> Iterable[NewPartition]:
-        """Where the placement puts them."""
+        """Return where the placement puts them."""
         factor, count = topic["replicationFactor"], topic["numPartitions"]
         if factor < _DEFAULT or factor == 0:
             raise RequestRefused(

@@ -38,7 +38,7 @@ class _Update(NamedTuple):
     feature: str
     level: int
     kind: int
-    """Whether it may go up or down."""
+    """True if it may go up or down."""
 
 
 def update_features(

@@ -88,7 +88,7 @@ class ImageLoader:
         self._last = Provenance(last_offset=last_offset, last_epoch=epoch, last_timestamp=timestamp)
 
     def image(self) -> MetadataImage:
-        """What is visible now. Replaying may go on after it."""
+        """Return what is visible now. Replaying may go on after it."""
         if self._before is not None:
             return self._before
         image = self._delta.apply(self._last)

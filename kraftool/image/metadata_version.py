@@ -152,7 +152,7 @@ def release_levels(level: int) -> dict[str, int]:
 
 
 def needs_of(feature: str, level: int) -> tuple[tuple[str, int], ...]:
-    """What other features have to be at for a level of a feature."""
+    """Return what other features have to be at for a level of a feature."""
     rules = FEATURES.get(feature, ())
     return next((rule.needs for rule in rules if rule.level == level), ())
 

@@ -63,7 +63,7 @@ class TopicsImage:
 
     @property
     def partitions(self) -> int:
-        """How many partitions there are in all topics."""
+        """Return how many partitions there are in all topics."""
         return sum(len(topic.partitions) for topic in self.by_id.values())
 
     def records(

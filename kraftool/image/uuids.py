@@ -24,6 +24,6 @@ def uuid_order(text: str) -> tuple[int, int]:
 
 
 def is_reserved_directory(text: str) -> bool:
-    """Whether no directory may have this id."""
+    """True if no directory may have this id."""
     high, low = uuid_order(text)
     return high == 0 and low < 100

@@ -73,7 +73,7 @@ def question(version: int) -> Value:
 
 
 def offered(body: Value) -> Offered:
-    """What an answer says."""
+    """Return what an answer says."""
     names = apis()
     return Offered(
         apis={
@@ -107,7 +107,7 @@ def unknown_version(served: Range) -> Value:
 
 
 def is_wellformed(request: RequestFrame) -> bool:
-    """Whether the asker's software has a name and a version that Kafka accepts."""
+    """True if the asker's software has a name and a version that Kafka accepts."""
     if request.version < 3:
         return True
     body = request.body

@@ -151,13 +151,13 @@ async def _open(
         number = _errno(error)
         if security.tls is not None and not number:
             raise AuthenticationError(
-                f"{where}: it ends the TLS handshake", failure=Failure.NO_PLAINTEXT
+                f"{where}: the peer stopped the TLS handshake", failure=Failure.NO_PLAINTEXT
             ) from None
         said = os.strerror(number).lower() if number else error.strerror or str(error)
         failure = _FAILURES.get(number, Failure.OTHER)
         raise ConnectError(f"{where}: {said}", failure=failure) from None
     except (ValueError, OverflowError):  # what a lying node names may be neither host nor port
-        raise ConnectError(f"{where}: not the address of a host") from None
+        raise ConnectError(f"{where}: not an address of a host") from None
 
 
 def _errno(error: OSError) -> int:
@@ -291,7 +291,9 @@ class Connection:
         except NetError as problem:
             error = ProtocolViolation(f"{where}: {problem.message}", failure=problem.failure)
         except DecodeError as problem:
-            error = ProtocolViolation(f"{where}: an answer that cannot be read: {problem.message}")
+            error = ProtocolViolation(
+                f"{where}: kraftool cannot read the answer: {problem.message}"
+            )
         except asyncio.IncompleteReadError:
             error = DisconnectedError(f"{where} closed the connection in the middle of an answer")
         except ssl.SSLError as problem:

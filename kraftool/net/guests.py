@@ -68,9 +68,9 @@ class Guest:
     task: asyncio.Task[None] | None = None
     writer: asyncio.StreamWriter | None = None
     is_authenticated: bool = False
-    """Whether it has passed TLS and SASL, where its listener has either."""
+    """True if it has passed TLS and SASL, where its listener has either."""
     is_served: bool = False
-    """Whether a request of it is being handled."""
+    """True if a request of it is being handled."""
 
 
 class ConnectionLimit(StrEnum):

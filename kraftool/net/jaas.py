@@ -28,17 +28,17 @@ def parse(text: str) -> LoginModule:
     """The one entry that Kafka allows. Secrets are not repeated in what is wrong with it."""
     tokens = _tokens(text)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
-        raise _wrong("it is to be: CLASS required KEY=VALUE … ;")
+        raise _wrong("it must be: CLASS required KEY=VALUE … ;")
     name, rest = tokens[0], tokens[2:-1]
     if ";" in rest:
         raise _wrong("it has more than one login module")
     options = {}
     if len(rest) % 3:
-        raise _wrong("an option is to be KEY=VALUE")
+        raise _wrong("an option must be KEY=VALUE")
     for at in range(0, len(rest), 3):
         key, mark, value = rest[at : at + 3]
         if mark != "=":
-            raise _wrong("an option is to be KEY=VALUE")
+            raise _wrong("an option must be KEY=VALUE")
         options[key] = value
     return LoginModule(name=name.rpartition(".")[2], options=options)
 

@@ -107,7 +107,7 @@ def unprotect(protected: bytes, password: str) -> bytes:
 
 
 def _sha1(data: bytes) -> bytes:
-    """What the format is made of; nothing else here relies on it."""
+    """Return what the format is made of; nothing else here relies on it."""
     return hashlib.sha1(data, usedforsecurity=False).digest()
 
 

@@ -107,7 +107,7 @@ def _value(name: bytes) -> bytes:
 
 
 def _body(data: bytes, at: int) -> tuple[int, int]:
-    """Where the body of a DER element begins, and its size."""
+    """Return where the body of a DER element begins, and its size."""
     size = data[at + 1]
     if size < 0x80:
         return at + 2, size

@@ -33,7 +33,7 @@ async def authenticate(client: SaslClient, ask: Ask) -> None:
     try:
         await _log_in(client, ask)
     except UnsupportedError as error:
-        raise AuthenticationError(f"no SASL login there: {error.message}") from None
+        raise AuthenticationError(f"the node offers no SASL login: {error.message}") from None
     except DisconnectedError as error:
         raise AuthenticationError(f"the login was cut off: {error.message}") from None
 
@@ -43,7 +43,7 @@ async def _log_in(client: SaslClient, ask: Ask) -> None:
     if body["errorCode"]:
         there = ", ".join(body["mechanisms"]) or "none"
         raise AuthenticationError(
-            f"the node does not take {client.mechanism}", hint=f"its mechanisms: {there}"
+            f"the node does not accept {client.mechanism}", hint=f"its mechanisms: {there}"
         )
     exchange = _client_exchange(client)
     token = next(exchange)

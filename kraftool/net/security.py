@@ -27,7 +27,7 @@ class SecurityProtocol(StrEnum):
 
     @property
     def id(self) -> int:
-        """What registrations say it by."""
+        """Return what registrations say it by."""
         return tuple(SecurityProtocol).index(self)
 
     @property

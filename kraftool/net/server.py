@@ -91,7 +91,7 @@ class Server:
 
     @property
     def connections(self) -> int:
-        """How many there are now."""
+        """Return how many there are now."""
         return len(self.guests)
 
     async def start(self) -> None:
@@ -175,7 +175,7 @@ class Server:
             self._say_ended(guest, reason=said)
         except Exception:
             _say(
-                "connection ended by an error",
+                "an error closed the connection",
                 logging.ERROR,
                 limit=Limit(),
                 exc_info=True,

@@ -46,7 +46,9 @@ Settings = Mapping[str, str]
 
 
 def client_context(settings: Settings) -> ssl.SSLContext:
-    """How to meet a server: its certificate and name are checked unless the name is told not to."""
+    """Return how to meet a server: its certificate and name are checked unless the name is told not
+    to.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     algorithm = settings.get("ssl.endpoint.identification.algorithm", "https").strip()
     if algorithm.lower() not in ("", "https"):
@@ -61,7 +63,7 @@ def client_context(settings: Settings) -> ssl.SSLContext:
 
 
 def server_context(settings: Settings) -> ssl.SSLContext:
-    """How to be met by clients."""
+    """Return how to be met by clients."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     asked = settings.get("ssl.client.auth", "none").strip().lower()
     if asked not in _CLIENT_AUTH:
@@ -110,7 +112,7 @@ def _limit_ciphers(context: ssl.SSLContext, suites: list[str]) -> None:
     if context.maximum_version is ssl.TLSVersion.TLSv1_3 and not newer <= set(suites):
         if set(suites) & newer:
             raise KeystoreError(
-                "ssl.cipher.suites leaves out some suites of TLSv1.3, which cannot be done here",
+                "ssl.cipher.suites leaves out some suites of TLSv1.3, which is not possible here",
                 hint=f"name all of {', '.join(sorted(newer))}, or none",
             )
         if context.minimum_version is ssl.TLSVersion.TLSv1_3:
@@ -141,7 +143,7 @@ def _password(settings: Settings, key: str) -> str | None:
 
 
 def _trust(context: ssl.SSLContext, settings: Settings) -> None:
-    """Whom to believe: the truststore, else the machine's own list, as Java does."""
+    """Load the certificates to trust: the truststore, else the machine's own list, as Java does."""
     path = settings.get("ssl.truststore.location", "").strip()
     kind = settings.get("ssl.truststore.type", "JKS").strip()
     inline = settings.get("ssl.truststore.certificates", "").strip()
@@ -202,6 +204,4 @@ def _present(context: ssl.SSLContext, identity: KeyAndChain) -> None:
             context.load_cert_chain(path, password=identity.passphrase)
         except ssl.SSLError as error:
             reason = (error.reason or str(error)).lower().replace("_", " ")
-            raise KeystoreError(
-                f"the private key does not go with its certificate: {reason}"
-            ) from None
+            raise KeystoreError(f"the private key does not fit its certificate: {reason}") from None

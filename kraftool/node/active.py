@@ -30,8 +30,9 @@ def controller_of(
     machine: ImageMachine,
     peers: Peers,
 ) -> Controlling:
-    """What runs the active controller while this node leads. If it fails, a voter that can do more
-    than this one is asked first to take over: a Kafka, most often."""
+    """Return what runs the active controller while this node leads. If it fails, a voter that can
+    do more than this one is asked first to take over: a Kafka, most often.
+    """
     return Controlling(
         runner,
         machine,
@@ -41,7 +42,7 @@ def controller_of(
 
 
 def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> ControllerSettings:
-    """What the configuration and the directory say to a controller."""
+    """Return what the configuration and the directory say to a controller."""
     given = config.controller
     return ControllerSettings(
         node_id=identity.node_id,

@@ -133,7 +133,7 @@ class NodeConfig:
     """Keys whose values are not those of the file."""
 
     def source_of(self, key: str) -> str:
-        """Where a key's value comes from, for whoever has to correct it."""
+        """Return where a key's value comes from, for whoever has to correct it."""
         return f"--override {key}" if key in self.overridden else self.file
 
     @property
@@ -164,7 +164,7 @@ class NodeConfig:
         return tuple(dict.fromkeys((self.metadata_directory, *self.log_dirs)))
 
     def advertised(self, ports: Mapping[str, int] | None = None) -> dict[str, Endpoint]:
-        """Where others reach this node; `ports` are those in use for listeners of port 0.
+        """Return where others reach this node; `ports` are those in use for listeners of port 0.
 
         A listener of no host, or of every interface, is advertised by the machine's own name.
         """
@@ -182,7 +182,7 @@ class NodeConfig:
         ports: Mapping[str, int] | None = None,
         is_witness: bool = False,
     ) -> NodeSettings:
-        """What the core is told. The ids come from meta.properties."""
+        """Return what the core is told. The ids come from meta.properties."""
         return NodeSettings(
             node_id=self.node_id,
             directory_id=directory_id,
@@ -376,21 +376,21 @@ def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
 
 def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
-        f"{key} is no key that Kafka knows; it has no effect"
+        f"{key} is not a key that Kafka knows; it has no effect"
         for key in sorted(given)
         if key not in KEYS and not is_known(key)
     )
 
 
 def _contradictions(config: NodeConfig) -> list[str]:
-    """What Kafka's own check of a whole configuration refuses, for a node with a role."""
+    """Return what Kafka's own check of a whole configuration refuses, for a node with a role."""
     found = []
     voters, bound = config.static_voters.ids, {listener.name for listener in config.listeners.bound}
     controllers = config.listeners.controllers
     if not voters and not config.bootstrap_servers:
-        found.append(f"neither {_SERVERS} nor {_VOTERS} says where the quorum is")
+        found.append(f"neither {_SERVERS} nor {_VOTERS} names the quorum")
     found += [
-        f"{_NAMES}: listener.security.protocol.map says nothing of {name}"
+        f"{_NAMES}: listener.security.protocol.map does not have {name}"
         for name in controllers
         if name not in config.listeners.protocols
     ]

@@ -25,12 +25,12 @@ _FREE = ("config.providers.", "rsm.config.", "rlmm.config.", "metrics.context.")
 
 
 def is_of_security(key: str) -> bool:
-    """Whether a key says how connections are secured."""
+    """True if a key says how connections are secured."""
     return key.startswith(_SECURITY) or key in _MORE_OF_SECURITY
 
 
 def is_known(key: str) -> bool:
-    """Whether some release of Kafka knows the key, also as a listener's own."""
+    """True if some release of Kafka knows the key, also as a listener's own."""
     if key.startswith(_FREE):
         return True
     return _OF_LISTENER.sub("", key, count=1) in _KNOWN

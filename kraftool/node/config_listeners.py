@@ -133,7 +133,7 @@ def _parsed(
         name = match.group(1).upper()
         protocol = protocols.get(name)
         if protocol is None:
-            problems.append(f"{key}: listener.security.protocol.map says nothing of {name}")
+            problems.append(f"{key}: listener.security.protocol.map does not have {name}")
             continue
         found.append(ListenerConfig(name=name, host=match.group(2), port=port, protocol=protocol))
     return tuple(found)

@@ -21,8 +21,8 @@ _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 class Kind(StrEnum):
     """Kafka's types of configuration, as far as the node needs them."""
 
-    INT = "a whole number of 32 bits"
-    LONG = "a whole number of 64 bits"
+    INT = "an integer of 32 bits"
+    LONG = "an integer of 64 bits"
     BOOLEAN = "true or false"
     LIST = "a list"
     SET = "a list that counts everything once"
@@ -38,7 +38,7 @@ class ConfigKey:
     lowest: int | None = None
     """The least a number may be."""
     may_be_empty: bool = True
-    """Whether a SET may hold nothing."""
+    """True if a SET may hold nothing."""
     only: tuple[str, ...] = ()
     """All that a SET may hold; anything if empty."""
 

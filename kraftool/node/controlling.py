@@ -314,7 +314,7 @@ class Controlling:
         return Append(epoch=self._epoch, records=records, size=size, base_offset=append.base_offset)
 
     def _told(self, said: Appended | Refused | None) -> None:
-        """What the core said to an append: the state stands on records that will not be there."""
+        """Handle a refused append: the state stands on records that will not be there."""
         if isinstance(said, Refused) and self._epoch >= 0:
             say("append refused", logging.WARNING, reason=said.reason)
             self._runner.post(self._resignation(self._epoch))
@@ -359,7 +359,7 @@ class Controlling:
 
 
 def _planned(raft: Raft, level: int) -> int:
-    """How many records the log takes for a level of kraft.version. Raises RequestRefused."""
+    """Return how many records the log takes for a level of kraft.version. Raises RequestRefused."""
     assert isinstance(raft.role, Leader), "only a leader's controller asks"
     order = UpgradeKRaftVersion(epoch=raft.role.epoch, level=level)
     planned = kraft_upgrade.planned(raft, order)

@@ -69,7 +69,7 @@ def sealed(request: RequestFrame, body: Value) -> bytes:
 
 
 def says_not_controller(name: str, body: Any) -> bool:
-    """Whether another node is the one to ask, which may stand at any place of an answer."""
+    """True if another node is the one to ask, which may stand at any place of an answer."""
     error = Error.NOT_LEADER_OR_FOLLOWER if name == "DescribeQuorum" else Error.NOT_CONTROLLER
     if isinstance(body, list):
         return any(says_not_controller(name, item) for item in body)

@@ -49,9 +49,9 @@ def _refused(updates: list[Value]) -> tuple[Error, str]:
     for update in updates:
         if update["feature"] != KRAFT_VERSION:
             return Error.INVALID_UPDATE_VERSION, (
-                f"{update['feature']} is a controller's to change,"
-                " and the leader is a kraftool node"
-                f" without one: it changes {KRAFT_VERSION} alone; let a Kafka controller lead"
+                f"only a controller can change {update['feature']}, but the leader is a"
+                f" kraftool node without one: it changes only {KRAFT_VERSION}. Let a Kafka"
+                " controller lead"
             )
         if update.get("upgradeType", _UPGRADE) != _UPGRADE or update["maxVersionLevel"] < 0:
             return Error.INVALID_UPDATE_VERSION, f"{KRAFT_VERSION} can only be upgraded"

@@ -67,9 +67,9 @@ def read_identity(config: NodeConfig) -> NodeIdentity:
         raise _unformatted(directory, f"{path} has no node.id or no cluster.id")
     if meta.node_id != config.node_id:
         raise NotStarted(
-            f"{path} is of node {meta.node_id}, and {config.source_of('node.id')} configures"
-            f" {config.node_id}",
-            hint="either the directory or the configuration is another node's",
+            f"{path} belongs to node {meta.node_id}, but {config.source_of('node.id')}"
+            f" configures {config.node_id}",
+            hint="either the directory or the configuration belongs to another node",
         )
     if meta.directory_id is None or meta.directory_id == ZERO_UUID:
         raise NotStarted(
@@ -82,15 +82,15 @@ def read_identity(config: NodeConfig) -> NodeIdentity:
 
 
 def _unformatted(directory: str, message: str) -> NotStarted:
-    """What to do first is not to format: a voter that is formatted anew loses its vote."""
+    """Return a refusal that does not advise to format: a voter would lose its vote by that."""
     if os.path.basename(os.path.abspath(directory)) == METADATA_PARTITION:
         hint = "that is a metadata partition: log.dirs requires the directory above it"
     elif not os.path.isdir(directory):
-        hint = "correct log.dirs, or mount its disk; kraftool storage format makes a new node ready"
+        hint = "correct log.dirs, or mount its disk. kraftool storage format prepares a new node"
     elif os.path.isdir(os.path.join(directory, METADATA_PARTITION)):
-        hint = "a metadata partition is in it: bring its meta.properties back, and do not format it"
+        hint = "it contains a metadata partition: restore its meta.properties, and do not format it"
     else:
-        hint = "is it the right directory? kraftool storage format makes a new node ready"
+        hint = "is it the right directory? kraftool storage format prepares a new node"
     return NotStarted(message, hint=hint)
 
 
@@ -146,7 +146,8 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
 def part_of(
     identity: NodeIdentity, control: ControlHistory, wanted: QuorumRole | None
 ) -> QuorumRole:
-    """What the node is by its own log; raises NotStarted where it was asked to be something else.
+    """Return what the node is by its own log; raises NotStarted where it was asked to be something
+    else.
 
     A voter that is told to observe would still be counted on for majorities; so that is refused.
     """
@@ -159,7 +160,7 @@ def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_vo
     """A voter that only observed would be missing where it is counted on."""
     if wanted is QuorumRole.OBSERVER and is_voter:
         raise NotStarted(
-            f"this directory is voter {identity.key}'s: it cannot only observe",
+            f"this directory belongs to voter {identity.key}: it cannot only observe",
             hint="--role voter runs it as a witness; to observe, use a copy with another node.id"
             " and directory.id",
         )

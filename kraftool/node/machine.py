@@ -116,7 +116,7 @@ class ImageMachine:
                     await asyncio.sleep(0)
                     turn = time.monotonic()
             if self.next_offset == before:
-                raise KraftoolError(f"offset {before} is committed, and the log does not have it")
+                raise KraftoolError(f"offset {before} is committed, but the log does not have it")
         return size
 
     async def _snapshot(self, snapshot_id: OffsetAndEpoch) -> None:
@@ -139,14 +139,14 @@ class ImageMachine:
         self.snapshots_loaded += 1
 
     def _refuse_findings(self) -> None:
-        """What Kafka calls a metadata fault: the state would no longer be the quorum's."""
+        """Stop at what Kafka calls a metadata fault: the state would no longer be the quorum's."""
         if self._replay.findings:
             finding = self._replay.findings[0]
             where = f" at offset {finding.offset}" if finding.offset is not None else ""
             raise UnsupportedLogError(
                 f"the metadata cannot be replayed{where}: {finding.sentence()}",
-                hint="kraftool dump-log shows the record; a newer kraftool may know it; --no-image"
-                " runs without looking at metadata",
+                hint="kraftool dump-log shows the record. A newer kraftool may know it. --no-image"
+                " runs without replaying metadata",
             )
 
 
@@ -158,9 +158,9 @@ def _refuse_unsupported(image: MetadataImage) -> None:
         low, high = SUPPORTED_LEVELS.get(name, (0, 0))
         if not low <= level <= high:
             raise UnsupportedLogError(
-                f"{name} is {_named(name, level)}, and this node supports"
-                f" {_named(name, low)} to {_named(name, high)}",
-                hint="a newer kraftool may know it; --no-image runs without looking at metadata",
+                f"{name} is {_named(name, level)}, but this node supports {_named(name, low)}"
+                f" to {_named(name, high)}",
+                hint="a newer kraftool may know it. --no-image runs without replaying metadata",
             )
 
 

@@ -102,7 +102,7 @@ class RaftMetrics:
             self._election_ms_max = max(self._election_ms_max, took)
 
     def samples(self, raft: Raft) -> Iterator[MetricSample]:
-        """What a scrape sees."""
+        """Yield what a scrape sees."""
         role, log = raft.role, raft.log
         end = log.end
         known = UNKNOWN if role.high_watermark is None else role.high_watermark
@@ -117,7 +117,11 @@ class RaftMetrics:
             ("current_leader", "The leader's id; -1 if unknown", _id(role.leader_id)),
             ("current_vote", "Node that this node voted for; -1 for none", _id(voted and voted.id)),
             ("current_epoch", "The quorum epoch", role.epoch),
-            ("high_watermark", "Up to where the log is committed; -1 if unknown", known),
+            (
+                "high_watermark",
+                "High watermark: offset up to which the log is committed; -1 if unknown",
+                known,
+            ),
             ("log_start_offset", "Where the log begins", log.start_offset),
             ("log_end_offset", "Where the log ends", end.offset),
             ("log_end_epoch", "The epoch of the last record", end.epoch),
@@ -128,7 +132,7 @@ class RaftMetrics:
                 "Observers that the leader knows; 0 elsewhere",
                 len(role.replicas.observers) if isinstance(role, Leader) else 0,
             ),
-            ("witness", "1 for a voter that is elected as a last resort only", raft.is_witness),
+            ("witness", "1 for a voter that is elected only as a last resort", raft.is_witness),
             ("election_latency_max", "The longest election, in ms", self._election_ms_max),
             (
                 "poll_idle_ratio_avg",

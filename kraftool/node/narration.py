@@ -102,7 +102,7 @@ class Narration:
                 epoch=role.epoch,
                 witness=True if raft.is_witness else None,
                 controllers=sorted(role.controllers),
-                meanwhile="no topic is created, no broker registered or fenced",
+                meanwhile="no topic is created, and no broker is registered or fenced",
                 until="a voter that runs Kafka has caught up",
             )
 

@@ -25,7 +25,7 @@ class NodeOptions:
     """True for an ordinary candidate that leads without a controller and does not hand over: for
     tests of a leader."""
     replays: bool = True
-    """Whether it replays into an image and writes snapshots of it; a controller needs that."""
+    """True if it replays into an image and writes snapshots of it; a controller needs that."""
     consumer: Callable[[Runner], Consumer] | None = None
     """What consumes in the stead of either, where the log is not for metadata."""
     metrics: Endpoint | None = None

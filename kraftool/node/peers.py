@@ -208,7 +208,7 @@ def _start(work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]]) -> N
 
 
 def _destination(effect: Send) -> dict[str, Any]:
-    """Whom it was for. Servers of the configuration have no id before they answer."""
+    """Return whom it was for. Servers of the configuration have no id before they answer."""
     endpoint = str(effect.endpoint)
     if effect.destination_id < 0:
         return {"bootstrapServer": endpoint}

@@ -120,7 +120,7 @@ class Registrar:
         }
 
     def _is_registered(self) -> bool:
-        """Whether this run is in the metadata. What it registers never changes while it runs."""
+        """True if this run is in the metadata. What it registers never changes while it runs."""
         image = self._image()
         known = None if image is None else image.cluster.controllers.get(self._body["controllerId"])
         return known is not None and known.incarnation_id == self.incarnation_id
@@ -166,11 +166,11 @@ class Registrar:
             await runner.until(partial(self._is_settled, leader), pause_s)
 
     def _is_settled(self, asked: _Leader, raft: Raft) -> bool:
-        """Whether there is nothing left to wait for before it is looked at again."""
+        """True if there is nothing left to wait for before it is looked at again."""
         return self._is_registered() or self._leader(raft) not in (None, asked)
 
     async def _is_accepted(self, leader: _Leader) -> bool:
-        """Whether the leader takes it."""
+        """True if the leader takes it."""
         try:
             await self._ask(leader)
         except _Refused as refused:
@@ -204,6 +204,6 @@ class Registrar:
 
 
 def backoff_s(failures: int) -> float:
-    """How long to wait after so many failures before this one."""
+    """Return how long to wait after so many failures before this one."""
     wait_s = _FIRST_S * 2.0 ** min(failures, 32)
     return min(min(wait_s, _LONGEST_S) * random.uniform(1 - _JITTER, 1 + _JITTER), _LONGEST_S)

@@ -316,7 +316,7 @@ class Runner:
                 waiting.set_result(None)
 
     def _effects(self, event: Event, now_ms: int) -> list[Effect]:
-        """What the core wants of an event."""
+        """Return what the core wants of an event."""
         began = time.perf_counter()
         try:
             effects = core.step(self.raft, now_ms, event)
@@ -378,7 +378,9 @@ class Runner:
             await self._do(waiting)
 
     def _disk_work(self, effect: Effect) -> Callable[[], object] | None:
-        """What an effect is on the disk; what the core is told then is what the work returns."""
+        """Return what an effect is on the disk; what the core is told then is what the work
+        returns.
+        """
         log = self.log
         match effect:
             case PersistElection(state=state, kraft_version=level):

@@ -67,10 +67,10 @@ class Api(NamedTuple):
     operation: str = "CLUSTER_ACTION"
     """What Kafka's ControllerApis authorizes on the cluster."""
     needs_controller: bool = False
-    """Whether only a node that runs a controller offers it. One without answers the others, too:
+    """True if only a node that runs a controller offers it. One without answers the others, too:
     whoever finds an api missing goes on asking the same node, after another leads."""
     is_forwardable: bool = False
-    """Whether a broker may send it on for a client."""
+    """True if a broker may send it on for a client."""
 
 
 APIS: Mapping[str, Api] = {
@@ -243,7 +243,9 @@ class Serving:
         return {"errorCode": int(Error.NONE), "responseData": envelope.sealed(inner, body)}
 
     def api_versions(self, version: int) -> Value:
-        """What is served, and the levels of features: supported, and finalized in the image."""
+        """Return what is served, and the levels of features: supported, and finalized in the
+        image.
+        """
         body: Value = {
             "errorCode": 0,
             "apiKeys": [
@@ -317,7 +319,7 @@ class Serving:
         )
 
     def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
-        """Where voters and, as Kafka says it, all registered controllers are reached."""
+        """Return where voters and, as Kafka says it, all registered controllers are reached."""
         found = {}
         for voter in self._runner.raft.control.voters:
             endpoint = voter.endpoints.get(listener)

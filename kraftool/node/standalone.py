@@ -58,15 +58,17 @@ def default_release() -> str:
 
 
 def look(path: str) -> StandaloneDirectory:
-    """What there is. Raises NotStandalone where a directory is neither empty nor one of these."""
+    """Return what there is. Raises NotStandalone where a directory is neither empty nor one of
+    these.
+    """
     path = os.path.abspath(path)
     if not os.path.lexists(path) or (os.path.isdir(path) and not os.listdir(path)):
         return StandaloneDirectory(path=path, is_new=True)
     config = os.path.join(path, CONFIG_NAME)
     if not os.path.isfile(config) or not _is_ours(config):
         raise NotStandalone(
-            f"{path} is not empty, and no cluster of kraftool node standalone",
-            hint="name a directory that is empty or does not exist; kraftool node run takes"
+            f"{path} is not empty, and does not have a cluster of kraftool node standalone",
+            hint="name a directory that is empty or does not exist. kraftool node run uses"
             " directories of Kafka",
         )
     return StandaloneDirectory(path=path, is_new=False)

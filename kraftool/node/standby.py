@@ -63,7 +63,7 @@ def standby_of(
 
 
 def is_caught_up(raft: Raft, image: MetadataImage | None) -> bool:
-    """Whether the node knows a leader and shows all that it knows to be committed."""
+    """True if the node knows a leader and shows all that it knows to be committed."""
     committed = raft.role.high_watermark
     if raft.leader_id is None or committed is None:
         return False

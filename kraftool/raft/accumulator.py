@@ -46,7 +46,7 @@ class Accumulator:
         return len(self.completed) >= self.max_pending
 
     def fits(self, size: int) -> bool:
-        """Whether a list of records is small enough for a batch of its own."""
+        """True if a list of records is small enough for a batch of its own."""
         return HEADER_SIZE + size <= self.max_batch_bytes
 
     def append(self, records: Sequence[Any], size: int, now_ms: int) -> int:

@@ -72,7 +72,7 @@ def poll_candidate(raft: Raft, role: Candidate) -> None:
 
 
 def _is_over(raft: Raft, role: Prospective | Candidate) -> bool:
-    """Whether the time of an election is up. It never is for a node that shuts down: that one
+    """True if the time of an election is up. It never is for a node that shuts down: that one
     goes on until it is elected, and can resign, or another leads."""
     if raft.is_shutting_down:
         return False

@@ -53,7 +53,7 @@ class Connections:
         self._busy[destination] = _Connection(_AWAITING, ends_ms, correlation_id)
 
     def is_expected(self, source: int, correlation_id: int) -> bool:
-        """Whether somebody still waits for this answer."""
+        """True if somebody still waits for this answer."""
         connection = self._busy.get(source)
         return connection is not None and connection.correlation_id == correlation_id
 

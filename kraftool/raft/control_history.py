@@ -64,7 +64,7 @@ class ControlHistory:
 
     @property
     def voters_offset(self) -> int | None:
-        """Where the newest voters stand; None where no record names any."""
+        """Return where the newest voters stand; None where no record names any."""
         last = self.voter_sets.last
         return last[0] if last is not None else None
 

@@ -93,7 +93,7 @@ def start(raft: Raft, now_ms: int) -> list[Effect]:
 
 
 def step(raft: Raft, now_ms: int, event: Event) -> list[Effect]:
-    """What happens, and everything that the node wants done for it, in order."""
+    """Return what happens, and everything that the node wants done for it, in order."""
     assert now_ms >= raft.now_ms, "time goes forwards"
     raft.now_ms, raft.effects = now_ms, []
     if not raft.is_stopped:

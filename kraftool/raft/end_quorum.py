@@ -49,8 +49,9 @@ def request(raft: Raft, event: RequestReceived, told: EndQuorumEpochRequest) -> 
 
 
 def backoff_ms(local: ReplicaKey | None, candidates: Sequence[ReplicaKey], longest_ms: int) -> int:
-    """How long to wait before an election: nothing for the first in the list, or without a list;
-    twice as long for each place further down; the longest for who is not in it."""
+    """Return how long to wait before an election: nothing for the first in the list, or without a
+    list; twice as long for each place further down; the longest for who is not in it.
+    """
     if not candidates:
         return 0
     places = [

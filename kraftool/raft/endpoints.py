@@ -34,5 +34,7 @@ def shown_voter(voter: Voter) -> str:
 
 
 def static_voter(voter: Voter) -> str:
-    """What controller.quorum.voters needs of a voter: ID@HOST:PORT, by its first endpoint."""
+    """Return what controller.quorum.voters needs of a voter: ID@HOST:PORT, by its first
+    endpoint.
+    """
     return f"{voter.id}@{voter.endpoint or ''}"

@@ -82,7 +82,7 @@ def _serve(raft: Raft, leader: Leader, asked: FetchRequest, listener: str) -> Fe
 
 
 def position(raft: Raft, offset: int, last_epoch: int) -> tuple[Validity, OffsetAndEpoch]:
-    """Where a replica at an offset stands. One that has nothing begins with a snapshot."""
+    """Return where a replica at an offset stands. One that has nothing begins with a snapshot."""
     newest = raft.log.newest_snapshot
     if offset == 0 and newest is not None and newest != BOOTSTRAP_SNAPSHOT:
         return Validity.SNAPSHOT, newest

@@ -139,9 +139,10 @@ def _append(raft: Raft, role: Follower, answer: FetchResponse) -> None:
 
 
 def _usable(raft: Raft, batches: tuple[Batch, ...]) -> tuple[Batch, ...]:
-    """What may be appended: nothing at all of an answer that is damaged, and no batch of an epoch
-    that this node has not heard of, nor what follows it. Batches that would leave a gap, or go back
-    in offsets or epochs, are no log."""
+    """Return what may be appended: nothing at all of an answer that is damaged, and no batch of an
+    epoch that this node has not heard of, nor what follows it. Batches that would leave a gap, or
+    go back in offsets or epochs, are no log.
+    """
     if any(not batch.is_valid for batch in batches):
         return ()
     usable: list[Batch] = []

@@ -13,6 +13,6 @@ def who_leads(raft: Raft) -> tuple[int, int]:
 
 
 def endpoints_for(raft: Raft, listener: str) -> Endpoints:
-    """Where the leader is, for one who asked through this listener."""
+    """Return where the leader is, for one who asked through this listener."""
     endpoint = raft.role.leader_endpoints.get(listener)
     return {} if endpoint is None or raft.leader_id is None else {listener: endpoint}

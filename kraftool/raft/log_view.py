@@ -126,7 +126,7 @@ class LogView:
         del self.uncommitted[bisect_left(self.uncommitted, self.end_offset) :]
 
     def is_behind(self, snapshot: OffsetAndEpoch) -> bool:
-        """Whether a snapshot is beyond the log, so that the log has to begin anew after it."""
+        """True if a snapshot is beyond the log, so that the log has to begin anew after it."""
         end = self.end
         return snapshot.epoch > end.epoch or (
             snapshot.epoch == end.epoch and snapshot.offset > end.offset
@@ -158,7 +158,7 @@ class LogView:
         self.epochs = kept
 
     def end_of_epoch(self, epoch: int) -> OffsetAndEpoch:
-        """Where the largest epoch up to a given one ends, and which epoch that is.
+        """Return where the largest epoch up to a given one ends, and which epoch that is.
 
         An epoch above all that are known ends where the log does; below all, at its start.
         """
@@ -181,7 +181,7 @@ class LogView:
         return snapshot_id
 
     def validate(self, offset: int, last_epoch: int) -> tuple[Validity, OffsetAndEpoch]:
-        """Whether an offset after records of an epoch is a place in this log."""
+        """Return if an offset after records of an epoch is a place in this log."""
         newest, oldest = self.newest_snapshot, self.oldest_snapshot
         if self.start_offset == 0 and offset == 0:
             return Validity.VALID, OffsetAndEpoch(0, 0)
@@ -197,7 +197,7 @@ class LogView:
         return Validity.VALID, OffsetAndEpoch(offset, last_epoch)
 
     def truncation_point(self, diverging: OffsetAndEpoch) -> int:
-        """Where a follower cuts its log that parts from the leader's."""
+        """Return where a follower cuts its log that parts from the leader's."""
         if diverging.epoch == 0:
             return min(diverging.offset, self.end_offset)
         end = self.end_of_epoch(diverging.epoch)

@@ -30,7 +30,7 @@ class Message:
 
     cluster_id: str | None = None
     is_for_metadata: bool = True
-    """Whether it names the metadata partition, and nothing else."""
+    """True if it names the metadata partition, and nothing else."""
 
 
 @value

@@ -71,13 +71,13 @@ BOOTSTRAP_SNAPSHOT = OffsetAndEpoch(0, 0)
 
 
 class ReplicaKey(NamedTuple):
-    """A node and the directory it keeps its log in. Formatted anew, it is another replica."""
+    """A node and the directory with its log. If it is formatted again, it is another replica."""
 
     id: int
     directory_id: str | None = None
 
     def is_known_as(self, recorded: ReplicaKey) -> bool:
-        """Whether this replica is the recorded one; a record without a directory id fits any."""
+        """True if this replica is the recorded one; a record without a directory id fits any."""
         return self.id == recorded.id and recorded.directory_id in (None, self.directory_id)
 
     def __str__(self) -> str:
@@ -85,7 +85,7 @@ class ReplicaKey(NamedTuple):
 
 
 class Endpoint(NamedTuple):
-    """Where a listener can be reached."""
+    """The address of a listener."""
 
     host: str
     port: int
@@ -166,7 +166,7 @@ class VoterSet:
         return None if node_id is None else self.voters.get(node_id)
 
     def has(self, key: ReplicaKey) -> bool:
-        """Whether a replica is a member: the id, and the directory where the record has one."""
+        """True if a replica is a member: the id, and the directory where the record has one."""
         voter = self.voters.get(key.id)
         return voter is not None and key.is_known_as(voter.key)
 
@@ -174,7 +174,7 @@ class VoterSet:
         return len(self) == 1 and self.has(key)
 
     def endpoints_of(self, node_id: int) -> Endpoints:
-        """Where a member is reached; nothing for one who is none."""
+        """Return where a member is reached; nothing for one who is none."""
         voter = self.voters.get(node_id)
         return voter.endpoints if voter is not None else {}
 
@@ -204,7 +204,7 @@ class VoterSet:
         return VoterSet({**self.voters, voter.key.id: voter})
 
     def overlaps(self, other: VoterSet) -> bool:
-        """Whether majorities of both must share a member: at most one key differs each way."""
+        """True if majorities of both must share a member: at most one key differs each way."""
         return len(self.keys - other.keys) <= 1 and len(other.keys - self.keys) <= 1
 
 
@@ -213,7 +213,7 @@ NO_VOTERS = VoterSet()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionState:
-    """What a node has promised not to forget: the content of quorum-state."""
+    """The promises that a node must not forget: the content of quorum-state."""
 
     epoch: int = 0
     leader_id: int | None = None

@@ -46,7 +46,7 @@ class Raft:
         self.role: Role = Unattached(epoch=self.stored.epoch)
         self.is_shutting_down = self.is_stopped = False
         self.is_installing = False
-        """Whether a snapshot is on its way into its place: who votes is known only after it."""
+        """True if a snapshot is on its way into its place: who votes is known only after it."""
         self.refusals: dict[int, int] = {}
         """A witness's: how often it refused each candidate for its shorter log."""
         self.handed_over_ms = UNKNOWN
@@ -64,7 +64,7 @@ class Raft:
 
     @property
     def is_voter(self) -> bool:
-        """Whether the node is in the newest voter set, committed or not."""
+        """True if the node is in the newest voter set, committed or not."""
         return self.key is not None and self.control.voters.has(self.key)
 
     @property

@@ -46,7 +46,7 @@ class Batch:
     control: tuple[ControlRecord, ...] = ()
     """In a control batch, its records; their offsets follow on the base offset."""
     is_valid: bool = True
-    """Whether magic, size and CRC are right, which whoever decoded it has looked at."""
+    """True if magic, size and CRC are right, which whoever decoded it has looked at."""
     size: int = 0
     data: Any = None
 

@@ -54,8 +54,9 @@ class Replicas:
                 self.observers.setdefault(old.key, old)
 
     def _known(self, key: ReplicaKey) -> Replica:
-        """What is known of a replica that is to be a voter. A static voter's entry, which fits any
-        directory, is that of the first directory that is named."""
+        """Return what is known of a replica that is to be a voter. A static voter's entry, which
+        fits any directory, is that of the first directory that is named.
+        """
         replica = self.voters.get(key.id)
         if replica is None or not key.is_known_as(replica.key):
             replica = self.observers.get(key)
@@ -84,7 +85,9 @@ class Replicas:
         return self.is_voter(self.local)
 
     def committed(self, epoch_start_offset: int) -> int | None:
-        """What a majority of voters has, if that is beyond the start of the leader's epoch."""
+        """Return what a majority of voters has, if that is beyond the start of the leader's
+        epoch.
+        """
         offsets = sorted(
             (UNKNOWN if voter.end_offset is None else voter.end_offset)
             for voter in self.voters.values()
@@ -95,7 +98,7 @@ class Replicas:
         return offset if offset > epoch_start_offset else None
 
     def is_caught_up(self, key: ReplicaKey, now_ms: int) -> bool:
-        """Whether an observer may become a voter: it reached the end under this leader, lately."""
+        """True if an observer may become a voter: it reached the end under this leader, lately."""
         replica = self.observers.get(key)
         return (
             replica is not None

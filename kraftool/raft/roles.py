@@ -107,9 +107,9 @@ class Follower:
     voted: ReplicaKey | None = None
     high_watermark: int | None = None
     has_fetched: bool = False
-    """Whether this leader has answered well since the role was entered."""
+    """True if this leader has answered well since the role was entered."""
     has_updated_leader: bool = False
-    """Whether the leader has acknowledged an UpdateRaftVoter since then."""
+    """True if the leader has acknowledged an UpdateRaftVoter since then."""
     not_needed: Error = Error.DUPLICATE_VOTER
     """The error which says that the newest AddRaftVoter or RemoveRaftVoter was not needed."""
     download: Download | None = None
@@ -182,7 +182,7 @@ class Leader:
     """Under kraft.version 0: what the voters told of themselves. None once an upgrade took it."""
     upgrading_to: int | None = None
     hands_over: bool = False
-    """Whether it runs no controller, and resigns for a voter that does."""
+    """True if it runs no controller, and resigns for a voter that does."""
     controllers: set[int] = field(default_factory=set)
     """Voters that are known to run a controller, where it hands over; or those that its state
     machine prefers, when that wants to lead no more."""

@@ -40,7 +40,7 @@ def leader_error(raft: Raft, epoch: int) -> Error:
 
 
 def is_meant_for(raft: Raft, voter: ReplicaKey | None) -> bool:
-    """Whether a request that may name its receiver means this node."""
+    """True if a request that may name its receiver means this node."""
     if voter is None or voter.id < 0:
         return True
     return voter.id == raft.settings.node_id and voter.directory_id in (
@@ -77,7 +77,7 @@ def follow(raft: Raft, leader_id: int | None, epoch: int, endpoints: Endpoints) 
 
 
 def common(raft: Raft, answer: Answer, error: Error | None = None) -> bool | None:
-    """What all answers are good for, before their family looks at them.
+    """Return what all answers are good for, before their family looks at them.
 
     True or False: handled, and the connection is ready or pauses. None: the family goes on.
     """
@@ -123,7 +123,7 @@ def _knows_only_the_name(raft: Raft, leader: int) -> bool:
 
 
 def failed_on_top(error: Error) -> bool:
-    """Whether an answer is an error as a whole. One that says this node may not take part at all
+    """True if an answer is an error as a whole. One that says this node may not take part at all
     ends it."""
     if error is Error.CLUSTER_AUTHORIZATION_FAILED:
         raise ProtocolError("the cluster does not authorize this node")

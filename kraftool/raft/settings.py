@@ -86,7 +86,7 @@ class NodeSettings:
     """controller.quorum.voters."""
     bootstrap_servers: tuple[Endpoint, ...] = ()
     is_controller: bool = True
-    """Whether it may become a voter; a broker never does."""
+    """True if it may become a voter; a broker never does."""
     auto_join: bool = False
     is_witness: bool = False
     """True for a voter that is a candidate as a last resort only (`last_resort.py`). (Not of
@@ -124,13 +124,15 @@ class NodeSettings:
 
     @property
     def as_voter(self) -> Voter:
-        """How it would stand in a voter set."""
+        """Return how it would stand in a voter set."""
         assert self.key is not None, "only nodes with an id vote"
         return Voter(key=self.key, endpoints=self.listeners, kraft_version=self.kraft_version)
 
     @property
     def bootstrap_nodes(self) -> dict[int, Endpoint]:
-        """Whom to ask for the leader. Servers without an id have numbers from -2 downwards."""
+        """Return whom to ask for the leader. Servers without an id have numbers from -2
+        downwards.
+        """
         if self.bootstrap_servers:
             return {
                 -2 - number: bootstrap_server

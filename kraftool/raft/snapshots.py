@@ -131,7 +131,7 @@ def begin_after(raft: Raft, role: Follower, snapshot_id: OffsetAndEpoch) -> None
 
 
 def installed(raft: Raft, event: SnapshotInstalled) -> None:
-    """What the snapshot's control records say counts from now on."""
+    """Use the snapshot's control records from now on."""
     raft.is_installing = False
     raft.control.begin_after(event.snapshot_id.offset, event.kraft_version, event.voters)
 

@@ -50,5 +50,5 @@ class Tally:
 
     @property
     def is_lost(self) -> bool:
-        """Whether it can no longer be won."""
+        """True if it can no longer be won."""
         return len(self.granting) + len(self.unrecorded) < self.majority

@@ -51,7 +51,7 @@ def to_unattached(raft: Raft, epoch: int, leader_id: int | None = None) -> None:
 
 
 def _unattached_deadline(raft: Raft, role: Role) -> int:
-    """What is left of an election's time goes on; who had none gets a fresh one."""
+    """Return the deadline of an election: the one that runs already, or else a new one."""
     if not raft.is_voter:
         return NEVER
     if isinstance(role, Candidate | Unattached | Resigned):

@@ -66,7 +66,7 @@ def _decide(raft: Raft, asked: VoteRequest) -> tuple[Error, bool]:
 
 
 def grants(raft: Raft, asked: VoteRequest) -> bool:
-    """Whether the role gives its vote, in the epoch that both are in."""
+    """True if the role gives its vote, in the epoch that both are in."""
     role = raft.role
     nominee = OffsetAndEpoch(asked.last_offset, asked.last_offset_epoch)
     is_up_to_date = nominee.is_at_least(raft.log.end)

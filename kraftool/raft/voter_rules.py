@@ -24,7 +24,7 @@ def change_refused(raft: Raft, leader: Leader) -> tuple[Error, str]:
 
 
 def busy(raft: Raft, leader: Leader) -> tuple[Error, str]:
-    """Whether a change is under way, or nothing is committed in this epoch yet."""
+    """Return an error if a change is in progress, or nothing is committed in this epoch yet."""
     if leader.change is not None and raft.now_ms >= leader.change.deadline_ms:
         pending_change.complete(raft, leader, Error.REQUEST_TIMED_OUT, "not committed in time")
     if leader.change is not None:
@@ -35,7 +35,7 @@ def busy(raft: Raft, leader: Leader) -> tuple[Error, str]:
 
 
 def uncommitted(raft: Raft, leader: Leader) -> tuple[Error, str]:
-    """Whether the newest voters are not committed yet."""
+    """Return an error if the newest voters are not committed yet."""
     offset = raft.control.voters_offset
     if offset is None or leader.high_watermark is None or offset >= leader.high_watermark:
         return Error.REQUEST_TIMED_OUT, "the newest voters are not committed yet"

@@ -81,7 +81,7 @@ def _accept(raft: Raft, leader: Leader, voter: Voter) -> Error:
 
 
 def is_needed(raft: Raft, role: Follower) -> bool:
-    """Whether the leader has to be told: what stands in the log is wrong, or (kraft.version 0)
+    """True if the leader has to be told: what stands in the log is wrong, or (kraft.version 0)
     this leader has not been told yet."""
     if raft.control.kraft_version < 1:
         return not role.has_updated_leader

@@ -62,7 +62,7 @@ class Backup:
         return opened
 
     def entries(self) -> list[journal.Entry]:
-        """What the journal says; nothing where there is none."""
+        """Return what the journal says; nothing where there is none."""
         return journal.entries_at(self._files, self._journal_path)
 
     @property
@@ -132,7 +132,7 @@ class Backup:
         return self._files.open_itself(self._at("new", target))
 
     def fingerprint(self, part: str, target: PlanFile) -> Fingerprint | None:
-        """What a file of a part (`old`, `new`, `back`) is; None where there is none."""
+        """Return what a file of a part (`old`, `new`, `back`) is; None where there is none."""
         try:
             file = self._files.open_itself(self._at(part, target))
         except FileNotFoundError:

@@ -53,7 +53,7 @@ def without_prefix(surveys: Sequence[Survey], prefix: str) -> tuple[Survey, ...]
 
 
 def is_collect_file(path: str) -> bool:
-    """Whether a PATH is a collect file, by its first bytes; a tar.gz is none."""
+    """True if a PATH is a collect file, by its first bytes; a tar.gz is none."""
     if not os.path.isfile(path):
         return False
     with FileSource(path) as source:

@@ -67,7 +67,7 @@ class DataDirectory:
             )
 
     def at(self, target: PlanFile) -> str:
-        """Where a target is."""
+        """Return where a target is."""
         return os.path.join(self.path, target.path)
 
     def folder(self, target: PlanFile) -> str:
@@ -94,7 +94,7 @@ class DataDirectory:
             ) from error
 
     def fingerprint(self, target: PlanFile) -> Fingerprint | None:
-        """What it is, byte for byte; None where there is none."""
+        """Return what it is, byte for byte; None where there is none."""
         file = self.open(target)
         if file is None:
             return None
@@ -111,12 +111,12 @@ class DataDirectory:
         return Owner(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
 
     def owner_of_partition(self) -> Owner:
-        """Whose the metadata partition is, and so what is new in it."""
+        """Return whose the metadata partition is, and so what is new in it."""
         status = os.stat(self.partition)
         return Owner(status.st_uid, status.st_gid, stat.S_IMODE(status.st_mode))
 
     def identity(self) -> DirectoryIdentity:
-        """Whose it is, as far as meta.properties tells."""
+        """Return whose it is, as far as meta.properties tells."""
         data = None
         if os.path.lexists(self.at(_META)) and not os.path.islink(self.at(_META)):
             data = read_whole(self.files, self.at(_META), _MOST_META)
@@ -186,7 +186,7 @@ class DataDirectory:
                 raise refused_by_system(denied, folder)
 
     def is_one_file_system(self) -> bool:
-        """Whether a file can be renamed from the metadata partition's folder to the directory."""
+        """True if a file can be renamed from the metadata partition's folder to the directory."""
         if not os.path.isdir(self.partition):
             return True
         return os.stat(self.path).st_dev == os.stat(self.partition).st_dev
@@ -198,7 +198,7 @@ class DataDirectory:
 
 @contextmanager
 def reading(path: str) -> Iterator[None]:
-    """What the system does not let us read, in words. Nothing is written meanwhile."""
+    """Yield what the system does not let us read, in words. Nothing is written meanwhile."""
     try:
         yield
     except OSError as error:
@@ -228,7 +228,7 @@ def _denying(path: str) -> str:
 
 
 def hint_for(error: BaseException | None) -> str:
-    """What helps where the system refuses; nothing where that is not known."""
+    """Return what helps where the system refuses; nothing where that is not known."""
     if isinstance(error, PermissionError):
         return f"run as the user that Kafka runs as{_owner_of(error.filename)}, or as root"
     if isinstance(error, OSError) and error.errno == errno.EROFS:

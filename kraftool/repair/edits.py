@@ -219,7 +219,7 @@ def _slice(piece: Piece, target: PlanFile, directory: DataDirectory) -> Iterator
 def expected_size(
     edit: Edit, directory: DataDirectory, sources: Mapping[str, DataDirectory]
 ) -> int:
-    """How large a new file may become. A state is about as large as what it is made of."""
+    """Return how large a new file may become. A state is about as large as what it is made of."""
     if edit.after is not None:
         return edit.after.size
     if edit.snapshot is None:

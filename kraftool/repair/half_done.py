@@ -15,7 +15,7 @@ from kraftool.storage.repair_journal import Stage
 
 
 def half_done(path: str) -> str:
-    """How to finish a plan that is half done in a directory; empty where there is none."""
+    """Return how to finish a plan that is half done in a directory; empty where there is none."""
     try:
         directory = DataDirectory(Files(), path)
         for backup in backups(directory):

@@ -59,13 +59,13 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
 
 
 def _places(plan: Plan) -> Iterator[str]:
-    """Where the plan's directories were read."""
+    """Yield where the plan's directories were read."""
     for host in plan.hosts:
         yield f"{host.name}'s was {host.path or 'not recorded'}"
 
 
 def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[object, object]]:
-    """What both know."""
+    """Return what both know."""
     pairs: list[tuple[object, object]] = []
     if one.node_id is not None and other.node_id is not None:
         pairs.append((one.node_id, other.node_id))
@@ -77,7 +77,7 @@ def _pairs(one: DirectoryIdentity, other: DirectoryIdentity) -> list[tuple[objec
 
 
 def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
-    """Whether both know the node or the directory, and all that both know is the same."""
+    """True if both know the node or the directory, and all that both know is the same."""
     directory_identity = host.identity
     same_node = (
         directory_identity.node_id is not None and directory_identity.node_id == identity.node_id
@@ -92,7 +92,7 @@ def _is(host: HostPlan, identity: DirectoryIdentity) -> bool:
 
 
 def _may_be(host: HostPlan, identity: DirectoryIdentity) -> bool:
-    """Whether nothing speaks against it. The plan itself may change ids in meta.properties."""
+    """True if nothing speaks against it. The plan itself may change ids in meta.properties."""
     directory_identity = host.identity
     changes_meta = any(edit.target.path == "meta.properties" for edit in host.edits)
     return changes_meta or all(a == b for a, b in _pairs(directory_identity, identity))

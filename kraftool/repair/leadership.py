@@ -116,7 +116,7 @@ def _first_to_start(plan: Plan) -> tuple[str, ...]:
 
 
 def memory_after(plan: Plan, standing: QuorumAssessment, host: Host) -> EpochMemory:
-    """What a node knows of epochs when it starts on what the plan leaves."""
+    """Return what a node knows of epochs when it starts on what the plan leaves."""
     planned = plan.host(host.name)
     epoch, has_voted = _quorum_state_after(planned, host.survey)
     of_log = _log_epoch_after(planned, standing, host)

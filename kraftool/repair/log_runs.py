@@ -100,7 +100,7 @@ class LogCopies:
             self._by_base.setdefault(key.base_offset, set()).add(key)
 
     def places(self, key: BatchKey) -> dict[str, PlacedBatch]:
-        """Where the nodes have a batch."""
+        """Return where the nodes have a batch."""
         return self._places[key]
 
     def between(self, before: BatchKey | None, start: int, after: BatchKey) -> list[BatchKey]:

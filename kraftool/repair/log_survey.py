@@ -110,7 +110,8 @@ class LogSurvey:
         )
 
     def rest_from(self, offset: int, epoch: int) -> tuple[Slice, ...]:
-        """What follows an offset that lies behind the break, if all of it is whole; else nothing.
+        """Return what follows an offset that lies behind the break, if all of it is whole; else
+        nothing.
 
         Offset and epoch are a snapshot's, at which Kafka lets a batch begin.
         """
@@ -224,7 +225,7 @@ class LogPass:
             self._reach = OffsetBounds(line=base, end=max(self._reach.end, base))
 
     def _follows(self) -> WalkState:
-        """What the next batch is compared with, while nothing broke the log."""
+        """Return what the next batch is compared with, while nothing broke the log."""
         if self._held is None:
             return WalkState(next_offset=self.next_offset, epoch=self.last_epoch)
         batch = self._held.batch
@@ -323,11 +324,11 @@ class LogPass:
             self._batch(held.segment.base, held.batch)
 
     def _is_odd(self, held: RecordBatch, after: RecordBatch) -> bool:
-        """Whether it is the former of two batches whose epoch is wrong: only it rose above."""
+        """True if it is the former of two batches whose epoch is wrong: only it rose above."""
         return self.last_epoch <= after.epoch < held.epoch
 
     def _is_from_nowhere(self, batch: RecordBatch, known_epoch: int) -> bool:
-        """Whether the last batch of all is of an epoch that nothing else speaks of."""
+        """True if the last batch of all is of an epoch that nothing else speaks of."""
         begins = bool(self._bases) and batch.epoch > self.last_epoch
         return begins and not batch.is_control and batch.epoch > known_epoch
 
@@ -440,7 +441,7 @@ class _Passing:
 
     @property
     def farthest(self) -> int:
-        """Where it can end."""
+        """Return where it can end."""
         if self._farthest is None:
             with self._file.open() as source:
                 self._farthest = self.base + (source.size() or MOST_OFFSETS)

@@ -21,7 +21,7 @@ _PLAN = "plan.yaml"
 
 
 def summary(choice: Choice) -> tuple[str, ...]:
-    """What happened and what is done about it, in a few sentences."""
+    """Return what happened and what is done about it, in a few sentences."""
     standing, seed = choice.standing, choice.voter.id
     told = [_what_happened(standing)]
     if choice.method is Method.APPEND:
@@ -135,7 +135,7 @@ def why_quarantined(choice: Choice) -> str:
 
 
 def how_it_returns(choice: Choice, node_id: int) -> str:
-    """What makes it safe again."""
+    """Return what makes it safe again."""
     if choice.static:
         return (
             "empty its __cluster_metadata-0, add it to controller.quorum.voters on all nodes"
@@ -160,7 +160,7 @@ def how_it_returns(choice: Choice, node_id: int) -> str:
 
 
 def steps(choice: Choice) -> tuple[PlanStep, ...]:
-    """What to do, in order."""
+    """Return what to do, in order."""
     return tuple(_steps(choice))
 
 

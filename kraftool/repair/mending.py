@@ -145,7 +145,7 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
 def _found(
     standing: QuorumAssessment, hosts: Sequence[Host], planned: Sequence[Mend] = ()
 ) -> Iterator[Mend]:
-    """What is wrong, beside what is planned already."""
+    """Yield what is wrong, beside what is planned already."""
     for host in hosts:
         is_anew = any(each.replaces_log for each in planned if each.host is host)
         own: list[Mend] = []
@@ -166,7 +166,7 @@ def _found(
 def beside(
     standing: QuorumAssessment, hosts: Sequence[Host], why: str, planned: Sequence[Mend] = ()
 ) -> Iterator[str]:
-    """What is wrong with directories that a plan leaves as it is, and why it does."""
+    """Yield what is wrong with directories that a plan leaves as it is, and why it does."""
     targets = {(mend.host.name, edit.target) for mend in planned for edit in mend.edits}
 
     def is_left(mend: Mend) -> bool:
@@ -198,7 +198,9 @@ def _refuse_twice(mends: Sequence[Mend]) -> None:
 
 
 def _refuse_unknown_voters(standing: QuorumAssessment, mends: Sequence[Mend]) -> None:
-    """What an observer fetches again, and may be asked of anew, is a voter's word."""
+    """Refuse to repair if the voters are unknown: an observer can fetch, but a voter's vote
+    counts.
+    """
     if standing.voters:
         return
     for mend in mends:
@@ -314,7 +316,7 @@ def _ordered(order: StartOrder | None) -> Iterator[str]:
 def _given_up(
     standing: QuorumAssessment, order: StartOrder | None, mends: Sequence[Mend] = ()
 ) -> Iterator[Shortfall]:
-    """What the quorum would go on without, in the best order of starts."""
+    """Yield what the quorum would go on without, in the best order of starts."""
     replaced = {mend.host.name for mend in mends if mend.replaces_log}
     if order is None:
         sources = {mend.source.name for mend in mends if mend.source is not None}
@@ -394,7 +396,7 @@ def _loss(
 
 
 def _is_unknown(risk: Risk, lost: LostRecords | None) -> bool:
-    """Whether what is given up cannot be listed."""
+    """True if what is given up cannot be listed."""
     return risk.word == Acceptance.AHEAD.value and lost is None
 
 

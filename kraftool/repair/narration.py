@@ -12,7 +12,7 @@ from kraftool.reports.text.words import many
 
 
 def survey_lines(survey: Survey) -> Iterator[str]:
-    """What was found in one directory."""
+    """Yield what was found in one directory."""
     identity, end = survey.identity, survey.end
     who = f"node {survey.node_id}" if survey.node_id is not None else "an unknown node"
     log = survey.log
@@ -36,7 +36,7 @@ def survey_lines(survey: Survey) -> Iterator[str]:
 
 
 def complaints(survey: Survey) -> Iterator[str]:
-    """What is wrong with a directory, one sentence each."""
+    """Yield what is wrong with a directory, one sentence each."""
     log = survey.log
     if survey.half_done:
         yield f"a recovery plan is half done here: {survey.half_done}"
@@ -84,6 +84,6 @@ def complaints(survey: Survey) -> Iterator[str]:
 
 
 def is_well(survey: Survey) -> bool:
-    """Whether nothing is wrong but a torn tail, which Kafka cuts off by itself."""
+    """True if nothing is wrong but a torn tail, which Kafka cuts off by itself."""
     torn = survey.log is not None and survey.log.broken is not None and survey.log.broken.torn
     return len(list(complaints(survey))) <= int(torn)

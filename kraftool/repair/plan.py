@@ -401,7 +401,7 @@ class Plan:
 
     @property
     def changes(self) -> bool:
-        """Whether any host has something to be done to its files or settings."""
+        """True if any host has something to be done to its files or settings."""
         return any(host.edits or host.settings for host in self.hosts)
 
     def host(self, name: str) -> HostPlan | None:
@@ -409,7 +409,7 @@ class Plan:
 
 
 def canonical(plan: Plan) -> bytes:
-    """What the id is of: the plan's document as JSON, keys sorted, without blanks."""
+    """Return what the id is of: the plan's document as JSON, keys sorted, without blanks."""
     return orjson.dumps(to_document(plan), option=orjson.OPT_SORT_KEYS)
 
 

@@ -102,7 +102,7 @@ def kind_of(name: str) -> PlanFileKind:
 
 
 def is_acted_on(name: str) -> bool:
-    """Whether a start of Kafka takes a file in the metadata partition's folder, by its name, for a
+    """True if a start of Kafka takes a file in the metadata partition's folder, by its name, for a
     part of the log, or ends there. What it only mends or removes (indexes, `.deleted`, `.part`)
     does nothing, nor does any other name."""
     if misnamed(name) is not None:

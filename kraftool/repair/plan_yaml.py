@@ -51,7 +51,7 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _is_short(parts: list[yaml.Node]) -> bool:
-    """Whether a collection reads well on one line."""
+    """True if a collection reads well on one line."""
     return all(isinstance(part, yaml.ScalarNode) for part in parts) and (
         sum(len(part.value) for part in parts) < _SHORT
     )

@@ -70,7 +70,7 @@ class QuorumAssessment:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the voters that are left, however they are, are no majority."""
+        """True if the voters that are left, however they are, are no majority."""
         return bool(self.voters) and len(self.voters) - len(self.lost) < self.majority
 
     @property
@@ -100,7 +100,7 @@ class QuorumAssessment:
         return max(host.survey.highest_epoch for host in self.hosts)
 
     def votes(self, host: Host) -> bool:
-        """Whether it is a voter's directory, or one again once its lost meta.properties is back."""
+        """True if it is a voter's directory, or one again once its lost meta.properties is back."""
         is_nameless = bool(host.survey.meta_complaint) and not host.survey.identity.directory_id
         return is_voter(host, self.voters) or (
             is_nameless and host.has_metadata and host in self.renamed
@@ -130,7 +130,7 @@ def with_surveys(standing: QuorumAssessment, made: Mapping[str, Survey]) -> Quor
 
 
 def standing_of(request: PlanRequest) -> QuorumAssessment:
-    """How things stand. Raises KraftoolError where too little is known for any plan."""
+    """Return how things stand. Raises KraftoolError where too little is known for any plan."""
     hosts = hosts_of(request.surveys)
     _refuse_twice(hosts)
     _refuse_half_done(hosts)
@@ -195,8 +195,9 @@ def _cluster_id(hosts: tuple[Host, ...]) -> str:
 
 
 def _knowing(leader: Host, hosts: list[Host]) -> Host:
-    """Whose record of the voters counts: the leader's, unless what came before its log is missing,
-    and the record with it."""
+    """Return whose record of the voters counts: the leader's, unless what came before its log is
+    missing, and the record with it.
+    """
     survey = leader.survey
     if survey.voters_offset is not None or (survey.state is not None and survey.state.whole):
         return leader
@@ -238,7 +239,7 @@ def _refuse_half_done(hosts: tuple[Host, ...]) -> None:
 
 
 def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
-    """Where no directory ids tell, an old copy would be counted as one more voter."""
+    """Refuse two directories of one voter: an old copy would count as one more voter."""
     seen: dict[int | None, Host] = {}
     for host in present:
         other = seen.setdefault(host.node_id, host)
@@ -250,7 +251,7 @@ def _refuse_one_voter_twice(present: tuple[Host, ...]) -> None:
 
 
 def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | None]) -> None:
-    """What is said to be lost has to be a voter, and one whose directory was not given."""
+    """Refuse to call lost what is not a voter, or a voter whose directory was given."""
     known = sorted(voters.ids)
     if request.lost and not known:
         raise unknown_voters("kraftool cannot tell whether a majority is lost")
@@ -269,7 +270,7 @@ def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | No
 
 
 def unknown_voters(but: str) -> KraftoolError:
-    """Where no log, snapshot, quorum-state or setting that was given names them."""
+    """Return the refusal of files that name no voters: log, snapshot, quorum-state, settings."""
     return KraftoolError(
         f"nothing that was given names the voters: {but}",
         hint="give the directories of the other nodes too. If this is a voter's last directory,"
@@ -309,7 +310,7 @@ def refuse_nameless(host: Host) -> None:
 
 
 def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
-    """What is said of any plan that changes something."""
+    """Yield what is said of any plan that changes something."""
     for each in standing.foreign:
         yield Risk(
             word=Acceptance.OTHER_CLUSTER.value,

@@ -29,7 +29,7 @@ class SurveyedQuorum:
     cluster_id: str
     start_offset: int = 0
     end_offset: int = 0
-    """Where Kafka would cut the log."""
+    """The offset at which Kafka would cut the log."""
     epochs: tuple[EpochEntry, ...] = ()
     """Both rise."""
     snapshots: tuple[OffsetAndEpoch, ...] = ()
@@ -56,13 +56,13 @@ class SurveyedQuorum:
 
 
 def quorum_survey(source: VoterSourceReport) -> SurveyedQuorum | None:
-    """What to keep of a directory; None if no file of it names a node."""
+    """Return what to keep of a directory; None if no file of it names a node."""
     node = node_case(source)
     return None if node is None else surveyed_quorum(node, source.node.cluster_id or "")
 
 
 def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
-    """What to keep of a node."""
+    """Return what to keep of a node."""
     log, settings, election = node.log, node.settings, node.election
     leader = election.leader_id if election is not None else None
     return SurveyedQuorum(

@@ -27,7 +27,7 @@ class Host:
     evidence: BitEvidence = UNKNOWN_EVIDENCE
     """About its flipped bits. The survey has them put back, unless others contradict."""
     had_records: bool = False
-    """Whether a directory of its cluster tells that the quorum has had records."""
+    """True if a directory of its cluster tells that the quorum has had records."""
 
     @property
     def node_id(self) -> int | None:
@@ -39,7 +39,7 @@ class Host:
 
     @property
     def lost_log(self) -> str:
-        """What tells that the log is not what it was, as words; empty where nothing does.
+        """Return what tells that the log is not what it was, as words; empty where nothing does.
 
         A snapshot is no log: what a voter confirmed behind it is gone.
         """
@@ -99,7 +99,7 @@ def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
 
 
 def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
-    """Whether its quorum had any: an empty log is a lost one then, and else one that is new."""
+    """True if its quorum had any: an empty log is a lost one then, and else one that is new."""
     own = ("", survey.identity.cluster_id)
     return any(each.tells_of_records for each in surveys if each.identity.cluster_id in own)
 
@@ -191,8 +191,9 @@ def _epochs(survey: Survey) -> dict[int, int]:
 
 
 def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
-    """Where two logs have other bytes in the same epoch, which never happens by itself; an offset
-    near it. None where they agree as far as can be seen."""
+    """Return where two logs have other bytes in the same epoch, which never happens by itself; an
+    offset near it. None where they agree as far as can be seen.
+    """
     if one.log is None or other.log is None:
         return None
     theirs = {(batch.base_offset, batch.epoch): batch for batch in other.log.batches}
@@ -219,7 +220,7 @@ def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
 
 
 def are_identical(one: Survey, other: Survey) -> bool:
-    """Whether two logs are the same to their ends, byte for byte as far as both have them."""
+    """True if two logs are the same to their ends, byte for byte as far as both have them."""
     return (
         one.end == other.end
         and common_end(one, other) == one.end.offset
@@ -228,7 +229,7 @@ def are_identical(one: Survey, other: Survey) -> bool:
 
 
 def beyond(host: Host, outcome: Survey, outcome_end: int, outcome_epoch: int) -> LostRecords | None:
-    """What a directory has that an outcome lacks, which is another's state up to an offset.
+    """Return what a directory has that an outcome lacks, which is another's state up to an offset.
 
     What only earlier leaders wrote is not lost: the leader of the outcome's last epoch was elected
     without it, so that it was never committed, and its node would cut it off anyway.
@@ -273,7 +274,9 @@ def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:
 
 
 def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, ...]:
-    """How many records of each type lie between two offsets; of blocks whole ones are counted."""
+    """Return how many records of each type lie between two offsets; of blocks whole ones are
+    counted.
+    """
     found: Counter[str] = Counter()
     begin = log.batches[0].base_offset if log.batches else end
     for block in log.blocks:
@@ -291,5 +294,5 @@ def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
 
 
 def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:
-    """Whether a directory speaks of anything beyond an end, trusted or not."""
+    """True if a directory has anything beyond an end, trusted or not."""
     return survey.reach > end.offset or survey.end.rank > end.rank

@@ -84,7 +84,7 @@ class JournalState:
         return () if self.begin is None else self.begin.changes
 
     def moved(self, directory: DataDirectory) -> Iterator[str]:
-        """What is neither as it was nor as the plan makes it: a node ran, or somebody edited.
+        """Yield what is neither as it was nor as the plan makes it: a node ran, or somebody edited.
 
         Each as a path and a word for it.
         """

@@ -18,7 +18,7 @@ _FRAME = 3
 
 
 def types_of(batch: RecordBatch) -> Counter[str]:
-    """How many records of each type; what cannot be told is `?`."""
+    """Return how many records of each type; what cannot be told is `?`."""
     if batch.header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
         return Counter({NOOP: 1})
     found: Counter[str] = Counter()

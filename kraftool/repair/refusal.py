@@ -60,7 +60,7 @@ def refuse_ignored(request: PlanRequest, *, one_leads: bool) -> None:
 
 
 def _refuse_halves(request: PlanRequest) -> None:
-    """What says something only beside something else."""
+    """Refuse options that mean something only together with another one."""
     if request.source is not None and request.rebuild is None:
         raise KraftoolError(
             f"--set from={request.source} names the source of rebuild=ID, but nothing is to be"

@@ -71,7 +71,7 @@ class AppliedCopy:
     of: Rehearsed
     edits: int = 0
     was_applied: bool = False
-    """Whether the plan was applied to the original already."""
+    """True if the plan was already applied to the original."""
     refused: str = ""
     """Why apply refuses it; empty where it does not."""
     hint: str = ""
@@ -217,7 +217,7 @@ def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
 
 
 def _as_original(each: Rehearsed, text: str) -> str:
-    """What is said of a copy, with the path that the reader knows."""
+    """Return what is said of a copy, with the path that the reader knows."""
     return text.replace(os.path.realpath(each.copy), each.path).replace(each.copy, each.path)
 
 

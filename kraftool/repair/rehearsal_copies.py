@@ -48,7 +48,7 @@ class Rehearsed:
     """The plan's part for it."""
     is_quarantined: bool = False
     is_running: bool = False
-    """Whether a process held its lock: the copy is then of a moment, and not of a directory."""
+    """True if a process held its lock: the copy is then of a moment, and not of a directory."""
     copy: str = ""
 
     @property
@@ -64,7 +64,8 @@ def named_directory(path: str) -> tuple[str, str]:
 
 
 def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
-    """Which part of the plan each directory is: `DIR`, or `HOST=DIR` where its files do not tell.
+    """Return which part of the plan each directory is: `DIR`, or `HOST=DIR` where its files do not
+    tell.
 
     Raises RepairRefused for one that is neither a host's of the plan nor of its quarantine.
     """
@@ -182,7 +183,7 @@ def copy_all(
 
 
 def _files(directory: DataDirectory) -> Iterator[tuple[str, int]]:
-    """What is copied, below the directory, with sizes."""
+    """Yield what is copied, below the directory, with sizes."""
     for name in (META_PROPERTIES, BOOTSTRAP_CHECKPOINT):
         if os.path.lexists(os.path.join(directory.path, name)):
             yield name, _size(os.path.join(directory.path, name))

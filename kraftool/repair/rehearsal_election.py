@@ -39,12 +39,12 @@ class Trial:
 
     way: Way
     is_ahead: bool = False
-    """Whether those whose directories nobody gave have more records than anybody knows."""
+    """True if those whose directories nobody gave have more records than anybody knows."""
     endings: tuple[Ending, ...]
 
     @property
     def leaders(self) -> dict[int, int]:
-        """Who led first, in how many runs."""
+        """Return who led first, in how many runs."""
         return dict(Counter(each.leader for each in self.endings if each.leader is not None))
 
     @property
@@ -204,7 +204,7 @@ def _further(node: NodeCase, random: Random) -> NodeCase:
 
 
 def is_fenced(plan: Plan) -> bool:
-    """Whether the plan gives the kept nodes a new cluster id."""
+    """True if the plan gives the kept nodes a new cluster id."""
     seed = plan.host(plan.seed) if plan.seed else None
     return seed is not None and any(
         edit.target.kind is PlanFileKind.META_PROPERTIES for edit in seed.edits
@@ -212,7 +212,7 @@ def is_fenced(plan: Plan) -> bool:
 
 
 def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
-    """Whether the method promises that nothing of the recovered quorum is lost on this way."""
+    """True if the method promises that nothing of the recovered quorum is lost on this way."""
     if is_fenced(plan):
         return True
     match plan.method:
@@ -234,7 +234,7 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
 
 
 def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> Iterator[Finding]:
-    """What is not as it should be, or would not be if the plan were not kept to.
+    """Yield what is not as it should be, or would not be if the plan were not kept to.
 
     `led_by` names the software of real nodes that elected a leader: they refute the simulator.
     """
@@ -296,7 +296,7 @@ def _severity(found: ElectionRehearsal, *, is_promise: bool) -> Severity:
 
 
 def in_words(found: ElectionRehearsal, trial: Trial) -> str:
-    """Who returns, and how."""
+    """Return who returns, and how."""
     ids = sorted((*found.back, *found.assumed))
     if not ids:
         return "the recovered voters alone"
@@ -304,7 +304,7 @@ def in_words(found: ElectionRehearsal, trial: Trial) -> str:
 
 
 def how_it_goes(trial: Trial) -> str:
-    """How nodes of the quarantine return."""
+    """Return how nodes of the quarantine return."""
     how = {
         Way.AFTERWARDS: "back afterwards",
         Way.APART: "apart first, then back",

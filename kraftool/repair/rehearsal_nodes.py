@@ -48,7 +48,7 @@ class Cast:
     is_static: bool
     is_fenced: bool
     is_promised: bool
-    """Whether the method promises that old voters do no harm."""
+    """True if the method promises that old voters do no harm."""
     expected: Mapping[int, MetadataImage]
     """The metadata of each voter's copy: a leader has all of its own, and nothing else."""
 
@@ -59,9 +59,9 @@ class Returned:
 
     id: int
     follows: bool = False
-    """Whether it follows the recovered leader, and has all that it has."""
+    """True if it follows the recovered leader, and has all of its records."""
     leader: int | None = None
-    """Whom it knows as the leader."""
+    """The leader that it knows."""
     ended: str = ""
     """Its last words, where it ended."""
 
@@ -85,7 +85,7 @@ class NodesRehearsal:
     partitions: int = 0
     brokers: int = 0
     is_compared: bool = False
-    """Whether the metadata was read and held against what the plan is to save."""
+    """True if the metadata was read and held against what the plan is to save."""
     returned: tuple[Returned, ...] = ()
     findings: tuple[Finding, ...] = ()
 
@@ -197,7 +197,7 @@ def _led(
 
 
 async def _view(processes: Sequence[Running]) -> QuorumView:
-    """What these nodes say; nobody else is asked, whomever they name."""
+    """Return what these nodes say; nobody else is asked, whomever they name."""
     access = Access(timeout_s=_ASK_S)
     answers = await asyncio.gather(
         *(question(process.node.endpoint, access, node_id=process.node.id) for process in processes)
@@ -206,7 +206,7 @@ async def _view(processes: Sequence[Running]) -> QuorumView:
 
 
 def _commits(view: QuorumView) -> bool:
-    """Whether somebody leads, and a majority has what it wrote first."""
+    """True if somebody leads, and a majority has what it wrote first."""
     return view.leader is not None and view.quorum is not None and view.quorum.high_watermark > 0
 
 
@@ -226,7 +226,7 @@ def _start_failed(each: Running) -> Finding:
 
 
 def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
-    """What is there that should not be, or is not; a controller registers where it starts."""
+    """Yield what is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
     found = (change for change in changes(expected, image, options) if change.kind != "controller")
     entity_changes = list(islice(found, _MOST_TOLD + 1))
@@ -298,7 +298,7 @@ def _one(each: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
 
 
 def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
-    """Whether an old voter behind a fence has its quorum, or answers where it can have none."""
+    """True if an old voter behind a fence has its quorum, or answers where it can have none."""
     if len(cast.back) < majority_of(len(cast.voters_before)):
         return bool(theirs.reached)
     return _commits(theirs) and theirs.leader is not None and each.leader == theirs.leader.node_id
@@ -312,7 +312,7 @@ def _harm(
     cast: Cast,
     timeout_s: float,
 ) -> Iterator[Finding]:
-    """What is worse than before."""
+    """Yield what is worse than before."""
     for each in first:
         if each.has_ended:
             text = f"node {each.node.id} of the recovered quorum exited once old voters were back"

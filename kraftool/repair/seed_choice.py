@@ -51,7 +51,7 @@ class Choice:
     state: SurveyedState
     state_offset: int
     jumps: bool
-    """Whether the state goes into a checkpoint beyond every log."""
+    """True if the state goes into a checkpoint beyond every log."""
     voter: Voter
     frame: Frame
     lost_records: tuple[LostRecords, ...]
@@ -162,7 +162,9 @@ def _seed(standing: QuorumAssessment) -> Host:
 
 
 def _source(standing: QuorumAssessment, seed: Host) -> Host:
-    """Whose state it is: the best one, also a broker's, so that nothing that is left is lost."""
+    """Return whose state it is: the best one, also a broker's, so that nothing that is left is
+    lost.
+    """
     wanted = standing.request.state
     if wanted is not None:
         host = standing.host_of(wanted)
@@ -221,7 +223,7 @@ def _nobody_ahead(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
 
 
 def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
-    """Whether the seed can go on with its own log: whole, all of it wanted, and nobody ahead."""
+    """True if the seed can go on with its own log: whole, all of it wanted, and nobody ahead."""
     log = seed.survey.log
     return (
         _nobody_ahead(standing, seed, source)
@@ -234,7 +236,7 @@ def _can_stay(standing: QuorumAssessment, seed: Host, source: Host) -> bool:
 
 
 def _all_known(standing: QuorumAssessment, state: SurveyedState) -> bool:
-    """Whether every registered node was looked at, but for voters that are lost."""
+    """True if every registered node was looked at, but for voters that are lost."""
     known = {host.node_id for host in standing.hosts if host.has_metadata}
     registered = {*state.brokers, *state.controllers} - standing.lost.ids
     return registered <= known

@@ -22,8 +22,9 @@ Shortfall = tuple[tuple[Risk, ...], LostRecords | None]
 def shortfall(
     standing: QuorumAssessment, replaced: Collection[str] = (), sources: Collection[str] = ()
 ) -> Iterator[Shortfall]:
-    """What the quorum would go on without, with hosts whose log is made anew, and those that it is
-    made from."""
+    """Yield what the quorum would go on without, with hosts whose log is made anew, and those that
+    it is made from.
+    """
     if not standing.voters or any(host.survey.running for host in standing.hosts):
         return
     yield from unconfirmed(standing, replaced)

@@ -19,7 +19,7 @@ _START = WalkState(next_offset=0)
 
 
 def complaint_of(entry: Entry, epoch: int) -> str:
-    """What is wrong with a checkpoint that no other report reads; empty if nothing is."""
+    """Return what is wrong with a checkpoint that no other report reads; empty if nothing is."""
     form, replay = CheckpointForm(epoch), Replay()
     try:
         with entry.open() as source:
@@ -60,7 +60,7 @@ class CheckpointForm:
             self._wrong = error.message
 
     def complaint(self) -> str:
-        """What is wrong with what passed; empty if nothing is."""
+        """Return what is wrong with what passed; empty if nothing is."""
         return self._wrong or ("" if self._has_ended else "it has no SnapshotFooter")
 
     def _fault(self, item: Item) -> str:

@@ -51,7 +51,7 @@ def copy_step(source: Host, target: Host, more: str = "") -> PlanStep:
 
 
 def source_option(source: Host) -> str:
-    """How apply is given the copy."""
+    """Return how apply is given the copy."""
     return f" --source {source.name}={copy_of(source)}"
 
 

@@ -80,7 +80,7 @@ class LogBreak:
     position: int
     reason: str
     torn: bool
-    """Whether nothing that is whole comes behind: what a power failure leaves."""
+    """True if nothing that is whole comes behind: what a power failure leaves."""
     lost_batches: int = 0
     """Whole batches behind it."""
     end_offset: int = 0
@@ -171,7 +171,7 @@ class SurveyedState:
     records_sha256: str = ""
     """Empty where no checkpoint can be made of it."""
     whole: bool
-    """Whether nothing is missing before the log."""
+    """True if nothing is missing before the log."""
     complaint: str = ""
     metadata_version: int | None = None
     topics: int = 0
@@ -216,9 +216,9 @@ class Survey:
     collected_ms: int
     path: str
     archived: bool = False
-    """Whether that is a tar stream's, and where the directory is was not told."""
+    """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     identity: DirectoryIdentity = field(default_factory=DirectoryIdentity)
     meta_complaint: str = ""
     """Why Kafka would not take meta.properties."""
@@ -315,9 +315,12 @@ class Survey:
 
     @property
     def has_no_record(self) -> bool:
-        """Whether the log has not one, damaged or not. One that begins at a whole snapshot, and had
-        no record since, is as Kafka leaves it that took the snapshot from a leader. If it has a
-        torn tail, then that is as good as any other torn tail."""
+        """True if the log has no record, damaged or not.
+
+        One that begins at a whole snapshot, and had no record since, is as Kafka leaves it that
+        took the snapshot from a leader. If it has a torn tail, then that is as good as any other
+        torn tail.
+        """
         log = self.log
         if log is None or log.intact_end > log.start_offset:
             return False
@@ -331,19 +334,19 @@ class Survey:
 
     @property
     def has_epochs(self) -> bool:
-        """Whether leader-epoch-checkpoint tells of a record: of the first one of an epoch."""
+        """True if leader-epoch-checkpoint tells of a record: of the first one of an epoch."""
         file = self.file(LEADER_EPOCHS)
         return file is not None and file.fingerprint not in _NO_EPOCHS
 
     @property
     def tells_of_records(self) -> bool:
-        """Whether anything in it says that the quorum has had records; an epoch is enough, since a
+        """True if anything in it says that the quorum has had records; an epoch is enough, since a
         leader begins with one."""
         return self.reach > 0 or self.quorum_state.leader_epoch > 0 or self.has_epochs
 
     @property
     def intact(self) -> bool:
-        """Whether the log has no break but a torn tail."""
+        """True if the log has no break but a torn tail."""
         return self.log is None or self.log.broken is None or self.log.broken.torn
 
     @property

@@ -148,7 +148,7 @@ class SurveyPass:
         return None
 
     def state_files(self) -> StateFiles:
-        """What a state can be made of: all but snapshots that have a complaint."""
+        """Return what a state can be made of: all but snapshots that have a complaint."""
         return files_of(self._path, list(self._files.values()))
 
     def _replaying(self) -> StateReplay:

@@ -53,7 +53,7 @@ def hashed_files(
 
 
 def _is_kafkas(target: PlanFile) -> bool:
-    """Whether Kafka reads such a file, or ends at its name."""
+    """True if Kafka reads such a file, or ends at its name."""
     name = target.name
     if target.kind is not PlanFileKind.OTHER or misnamed(name) is not None:
         return True

@@ -48,7 +48,7 @@ def epoch_before(log: SurveyedLog, offset: int) -> int:
 def with_replay(
     survey: Survey, log: SurveyedLog, loaded: LoadedState, read: LogSurvey
 ) -> SurveyedLog:
-    """What the replay found out about the log."""
+    """Return what the replay found out about the log."""
     opened = loaded.open_transaction
     findings = [
         finding

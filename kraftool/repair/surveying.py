@@ -143,7 +143,7 @@ def _read(
 
 
 def _hides(problem: EntryProblem, location: Location) -> bool:
-    """Whether metadata may be there that could not be got at: it is not to be taken for lost.
+    """True if metadata may be there that could not be got at: it is not to be taken for lost.
 
     A link that leads nowhere, say, is a disk that is not mounted; half an archive has half a log.
     """

@@ -60,7 +60,7 @@ class Undo(Repair):
         self.record = self._read()
 
     def _failed(self, error: OSError) -> KraftoolError:
-        """How far it came; before the first change nothing of it is left."""
+        """Return how far it came; before the first change nothing of it is left."""
         told = f"{error.filename or self.directory.path}: {error.strerror or error}"
         if self.stage is Stage.UNDOING:
             return KraftoolError(

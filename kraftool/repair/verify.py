@@ -1,4 +1,4 @@
-"""Whether a plan came to be: in directories, as a node would read them, and in the live quorum.
+"""Verification of a plan: in directories, as a node would read them, and in the live quorum.
 
 Owns the comparison of a plan with what is there. It changes nothing and takes no lock, so that it
 can be asked at any time, of running nodes too.
@@ -170,7 +170,7 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
 def _progress(
     directory: DataDirectory, record: JournalState, moved: Sequence[str]
 ) -> Iterator[Finding]:
-    """How far the plan is there."""
+    """Yield how far the plan is there."""
     path = directory.name
     match record.stage:
         case Stage.NONE | Stage.BEGUN:
@@ -224,7 +224,9 @@ def _other_plans(repair: Repair) -> Iterator[Finding]:
 
 
 def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
-    """What Kafka would stumble over, as a start reads it, but for what the plan wants to be so."""
+    """Yield what Kafka would stumble over, as a start reads it, but for what the plan wants to be
+    so.
+    """
     told = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
     for finding in verify_logs([open_path(path)]).all_findings:
         if finding.severity is not Severity.INFO and finding.code not in told:
@@ -330,7 +332,7 @@ def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
 
 
 def _explained(plan: Plan, finding: Finding) -> Finding:
-    """What a stop of everything leaves behind is no sign that the recovery went wrong."""
+    """Return a finding with less weight if a stop of all nodes explains it, not the recovery."""
     if not plan.seed or finding.code != signatures.RECOVERING.code:
         return finding
     advice = "" if finding.severity is Severity.INFO else None
@@ -338,7 +340,7 @@ def _explained(plan: Plan, finding: Finding) -> Finding:
 
 
 def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
-    """Whether a leader is of before the recovery: of a lower epoch, or of a log that ends before
+    """True if a leader is of before the recovery: of a lower epoch, or of a log that ends before
     everything that the recovered quorum wrote."""
     epoch, offset = begun_epoch(plan), begun_offset(plan)
     if epoch is None or leader.quorum is None:

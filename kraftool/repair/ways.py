@@ -96,8 +96,9 @@ def _case_of(standing: QuorumAssessment) -> ElectionCase:
 
 
 def _gravity(order: StartOrder) -> tuple[bool, tuple[int, int]]:
-    """How bad an order is. If every order may lose something, the best log loses least: a record
-    that was committed in an earlier epoch is in the logs of all later leaders."""
+    """Return how bad an order is. If every order may lose something, the best log loses least: a
+    record that was committed in an earlier epoch is in the logs of all later leaders.
+    """
     if order.lost_range is None:
         return False, (0, 0)
     epoch, offset = order.leader_end
@@ -120,8 +121,9 @@ def _groups(standing: QuorumAssessment, case: ElectionCase) -> Iterator[tuple[in
 
 
 def _led_first(known: _Known, case: ElectionCase, group: tuple[int, ...]) -> StartOrder | None:
-    """What a group loses that starts alone; None if it has no leader, or a later leader may lose
-    more."""
+    """Return what a group loses that starts alone; None if it has no leader, or a later leader may
+    lose more.
+    """
     leaders = list(possible_leaders(case, group))
     if not leaders:
         return None
@@ -152,7 +154,7 @@ class _Known:
     ends: Mapping[int, int]
 
     def lost_by(self, leader: NodeCase) -> StartOrder:
-        """What a leader lacks of all that may be committed."""
+        """Return what a leader lacks of all that may be committed."""
         found = [
             (loss.first, loss.end, loss.node)
             for loss in self._losses(leader)

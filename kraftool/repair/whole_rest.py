@@ -96,7 +96,7 @@ def with_whole_rests(standing: QuorumAssessment) -> QuorumAssessment:
 
 
 def described(host: Host) -> str:
-    """What the plan makes of a damaged log."""
+    """Return what the plan makes of a damaged log."""
     log, state = host.survey.log, host.survey.rest_state
     assert log is not None, "a log has a rest"
     assert log.broken is not None, "a log with a rest is damaged"

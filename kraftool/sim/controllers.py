@@ -112,7 +112,7 @@ class Controllers(Checker):
             self.world.after(1, self._turn, node, claim)
 
     def watermark(self, node: Node, role: Role, before: int | None, after: int | None) -> None:
-        """What is committed is replayed, and what waited for it is answered."""
+        """Replay what is committed, and answer what waited for it."""
         self._replay()
         claim = self._claims.get(node.id)
         if claim is None or claim.active is None or after is None or not isinstance(role, Leader):
@@ -292,7 +292,7 @@ class Controllers(Checker):
 def _problem(
     image: MetadataImage, old: PartitionRegistration | None, partition: PartitionRegistration
 ) -> str | None:
-    """What must not be, of a partition that has just changed."""
+    """Return what must not be, of a partition that has just changed."""
     leader = partition.leader
     if not set(partition.isr) <= set(partition.replicas):
         return "has a broker in its ISR that has no replica"

@@ -27,7 +27,7 @@ from kraftool.sim.machine import Snapshot
 
 
 def stored_form(state: ElectionState, kraft_version: int) -> ElectionState:
-    """What a file keeps of an election state: version 0 has no directory ids."""
+    """Return what a file keeps of an election state: version 0 has no directory ids."""
     if kraft_version or state.voted is None or state.voted.directory_id is None:
         return state
     return ElectionState(

@@ -84,9 +84,9 @@ class Node:
         self.random = random
         self.is_up = False
         self.is_reborn = False
-        """Whether another directory had this id before."""
+        """True if another directory had this id before."""
         self.is_busy = False
-        """Whether something is on its way to the disk."""
+        """True if something is on its way to the disk."""
         self.incarnation = 0
         self.paused_until = 0
         self.slow_ms = 0
@@ -100,7 +100,7 @@ class Node:
         self.voters_offset = -1
         """The newest in its log and where, as the checkers read it."""
         self.is_prompt = True
-        """Whether what leaves the node now was decided in this step, and not held back."""
+        """True if what leaves the node now was decided in this step, and not held back."""
         self._rested_role: object = None
         self.active_epoch = -1
         """The epoch in which the state machine was told that this node leads."""
@@ -203,7 +203,7 @@ class Node:
         )
 
     def is_ready(self, incarnation: int, again: Any, *what: Any) -> bool:
-        """Whether something may happen now to the process that it was meant for. While the node
+        """True if something may happen now to the process that it was meant for. While the node
         pauses it happens later."""
         if not self.is_up or self.incarnation != incarnation:
             return False
@@ -423,7 +423,7 @@ class Node:
 
     @property
     def is_idle(self) -> bool:
-        """Whether everything that the core wanted is done."""
+        """True if everything that the core wanted is done."""
         return self.is_up and not self.is_busy and not self._outbox
 
     @property

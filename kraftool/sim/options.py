@@ -36,11 +36,11 @@ class Options:
     voters: int | None = None
     observers: int | None = None
     dynamic: bool | None = None
-    """Whether the quorum was formatted with kraft.version 1; static voters otherwise."""
+    """True if the quorum was formatted with kraft.version 1; static voters otherwise."""
     witnesses: int = 0
     """How many of the voters are witnesses, as `kraftool node` runs them."""
     controllers: bool = False
-    """Whether whoever leads runs the active controller of a cluster with brokers."""
+    """True if whoever leads runs the active controller of a cluster with brokers."""
     faults: tuple[str, ...] = FAULTS
     run_ms: int = 12_000
     """How long faults happen."""

@@ -141,7 +141,7 @@ class Play:
         world.after(1 + world.random.randrange(2 * _APPEND_EVERY_MS), self._append)
 
     def _settled(self) -> bool:
-        """Whether everyone is in one epoch, and has more committed than when the faults ended."""
+        """True if everyone is in one epoch, and has more committed than when the faults ended."""
         nodes = self._world.nodes.values()
         epochs = {node.raft.epoch for node in nodes if node.is_up}
         return (
@@ -163,7 +163,7 @@ class Play:
         )
 
     def is_electable(self, *, if_observers_grant: bool = False) -> bool:
-        """Whether any node can win an election by what the nodes know.
+        """True if any node can win an election by what the nodes know.
 
         Kafka has ways to lose that without anybody's fault, both with voters that are appended and
         not committed, which count from the append on. A leader that removes itself from two voters,

@@ -105,5 +105,5 @@ class Simulation:
         return 0 if chance < 0.7 else 1 + int((chance - 0.7) * 10)
 
     def apply_ms(self) -> int:
-        """How long a state machine takes."""
+        """Return how long a state machine takes."""
         return 1 + int(self.random.random() * 4)

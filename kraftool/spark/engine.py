@@ -165,7 +165,7 @@ def _check_packages() -> None:
             if tuple(map(int, re.findall(r"\d+", found)[:2])) < oldest:
                 wanted = ".".join(map(str, oldest))
                 raise KraftoolError(
-                    f"this needs {package} {wanted} or newer, and {found} is installed",
+                    f"this needs {package} {wanted} or newer, but {found} is installed",
                     hint=_INSTALL,
                 )
 
@@ -175,7 +175,7 @@ def _check_master(master: str, *, classic_only: bool) -> None:
 
     if master and not _MASTERS.match(master):
         raise UnusableError(
-            f"{master} names no Spark master",
+            f"{master} is not a Spark master",
             hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
         )
     if master.startswith("sc://"):
@@ -188,7 +188,7 @@ def _check_master(master: str, *, classic_only: bool) -> None:
         return
     if SparkContext._active_spark_context is not None:
         raise KraftoolError(
-            "this process has a Spark session already",
+            "this process already has a Spark session",
             hint="kraftool.spark.shipping.ship() sends kraftool's code to its workers",
         )
 

@@ -61,14 +61,14 @@ def _no_module(found: re.Match[str]) -> KraftoolError:
     if package == "kraftool":
         return KraftoolError(
             "a Spark worker cannot import kraftool",
-            hint="send it there: kraftool.spark.engine.session does; on a session of your own "
-            "kraftool.spark.shipping.ship; spark-submit has --py-files",
+            hint="send it there: kraftool.spark.engine.session does that. In your own session use"
+            " kraftool.spark.shipping.ship; spark-submit has --py-files",
         )
     needed = " ".join(sorted({*ON_WORKERS, package}))
     return KraftoolError(
         f"the Python of a Spark worker has no {package}",
-        hint=f"on every worker: python -m pip install {needed}; or name a Python that has it: "
-        "--conf spark.pyspark.python=/path/to/python",
+        hint=f"on every worker: python -m pip install {needed}. Or name a Python that has it:"
+        " --conf spark.pyspark.python=/path/to/python",
     )
 
 
@@ -95,14 +95,14 @@ def _no_python(found: re.Match[str]) -> KraftoolError:
 
 def _no_master(found: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        "the Spark master does not answer, or has ended the application",
-        hint="is its address right, and is it of the same Spark version as pyspark here?",
+        "the Spark master does not answer, or has stopped the application",
+        hint="is its address right, and does it have the same Spark version as pyspark here?",
     )
 
 
 def _wrong_master(found: re.Match[str]) -> KraftoolError:
     return UnusableError(
-        f"{found[1]} names no Spark master",
+        f"{found[1]} is not a Spark master",
         hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
     )
 

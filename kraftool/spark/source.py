@@ -109,7 +109,7 @@ def _check_streams(source: str) -> None:
         import pyspark.sql.streaming.datasource
     except ModuleNotFoundError:
         raise KraftoolError(
-            f"streams need PySpark 4.2 or newer, and {pyspark.__version__} is installed;"
+            f"streams need PySpark 4.2 or newer, but {pyspark.__version__} is installed;"
             " tables can be read with 4.1"
         ) from None
 

@@ -60,7 +60,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._caps: dict[str, int] | None = None
 
     def initial_offset(self) -> Offset:
-        """Where a new stream begins: at the beginning of what is there, or at its end."""
+        """Return where a new stream begins: at the beginning of what is there, or at its end."""
         empty: Offset = {"version": VERSION, "begun": False, "logs": {}, "owners": {}}
         empty |= {"read": [], "changes": []}
         if self._settings.starting != "latest":

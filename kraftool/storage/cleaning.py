@@ -33,7 +33,7 @@ class Retained:
 def new_start(
     kept: Retained, *, retention_bytes: int, retention_ms: int, now_ms: int
 ) -> int | None:
-    """Where the log may start now; None where nothing is to go."""
+    """Return where the log may start now; None where nothing is to go."""
     sizes = {end: kept.snapshot_size(end) for end in kept.snapshots}
 
     def is_too_large(snapshot: OffsetAndEpoch, start_offset: int) -> bool:

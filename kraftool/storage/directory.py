@@ -40,7 +40,7 @@ class Listing:
 
 
 def looks_like_data_directory(path: str) -> bool:
-    """Whether a folder has what only a data directory has; meta.properties may be what is lost."""
+    """True if a folder has what only a data directory has; meta.properties may be what is lost."""
     if os.path.isdir(os.path.join(path, METADATA_PARTITION)):
         return True
     # Any program may have a .lock.
@@ -49,7 +49,7 @@ def looks_like_data_directory(path: str) -> bool:
 
 
 def looks_like_partition(path: str) -> bool:
-    """Whether a folder is some partition's: by its name, or by the files in it."""
+    """True if a folder is some partition's: by its name, or by the files in it."""
     if os.path.basename(os.path.abspath(path)) == METADATA_PARTITION:
         return True
     try:

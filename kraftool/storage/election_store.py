@@ -28,7 +28,7 @@ class ElectionStore:
         self._voters = tuple(sorted(static_voters))
 
     def read(self) -> ElectionState | None:
-        """What is promised; None where there is no file."""
+        """Return what is promised; None where there is no file."""
         data = read_whole(self._files, self.path, quorum_state.MAX_LINE_BYTES + 1)
         if data is None:
             return None

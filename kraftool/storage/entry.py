@@ -138,7 +138,7 @@ def folder_kind(name: str) -> FolderKind:
 
 
 def is_partition_file(name: str) -> bool:
-    """Whether Kafka keeps a file of this name in a partition's folder."""
+    """True if Kafka keeps a file of this name in a partition's folder."""
     return name in _PARTITION_FILES or _checkpoint(name) is not None or _segment(name) is not None
 
 

@@ -92,7 +92,7 @@ class Files:
         return self.opened(path, descriptor)
 
     def opened(self, path: str, descriptor: int) -> OpenFile:
-        """What a descriptor is handed out as."""
+        """Return what a descriptor is handed out as."""
         return OpenFile(path, descriptor)
 
     def make_folder(self, path: str, mode: int = 0o777) -> None:
@@ -169,7 +169,7 @@ def read_whole(files: Files, path: str, limit: int) -> bytes | None:
 
 
 def give_to_owner(folder: str, created: int | str) -> None:
-    """What root creates belongs to the owner of the folder that it is in, or a Kafka that runs as
+    """Give what root creates to the owner of the folder that it is in, or a Kafka that runs as
     somebody else could not go on with it."""
     if os.geteuid() == 0:
         owner = os.stat(folder or ".")

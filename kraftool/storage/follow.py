@@ -67,7 +67,7 @@ class SegmentFollower:
         return found
 
     def path_of(self, segment: str) -> str:
-        """Where a segment lies."""
+        """Return where a segment lies."""
         if os.path.basename(self._path) == segment:
             return self._path
         return os.path.join(self._path, segment)

@@ -53,7 +53,7 @@ def release_level(name: str) -> int:
     level = level_of(name)
     if level is None or level < OLDEST_KRAFT_LEVEL:
         raise FormatImpossible(
-            f"{name} is no release that a cluster is formatted for",
+            f"{name} is not a release for which a cluster can be formatted",
             hint=f"from {level_name(OLDEST_KRAFT_LEVEL)} to {level_name(LATEST_LEVEL)}",
         )
     return level
@@ -68,7 +68,7 @@ def starting_levels(release: str, asked: Mapping[str, int], *, is_dynamic: bool)
     for name in asked:
         if name not in levels:
             raise FormatImpossible(
-                f"{name} is no feature that is known", hint=f"there are {', '.join(sorted(levels))}"
+                f"{name} is not a known feature", hint=f"there are {', '.join(sorted(levels))}"
             )
     levels[KRAFT_VERSION] = _kraft_version(asked.get(KRAFT_VERSION), is_dynamic=is_dynamic)
     levels |= {name: level for name, level in asked.items() if name != METADATA_VERSION}
@@ -77,7 +77,7 @@ def starting_levels(release: str, asked: Mapping[str, int], *, is_dynamic: bool)
         for needed, least in needs_of(name, level):
             if levels[needed] < least:
                 raise FormatImpossible(
-                    f"{name}={level} needs {needed}={least}, which would be {levels[needed]}"
+                    f"{name}={level} needs {needed}={least}, but it would be {levels[needed]}"
                 )
     return levels
 
@@ -90,7 +90,7 @@ def check_level(name: str, level: int) -> None:
         highest, lowest = max(feature.level for feature in FEATURES[name]), 0
     else:
         raise FormatImpossible(
-            f"{name} is no feature that is known",
+            f"{name} is not a known feature",
             hint=f"there are {', '.join(sorted((METADATA_VERSION, *FEATURES)))}",
         )
     if not lowest <= level <= highest:
@@ -111,13 +111,13 @@ def _kraft_version(asked: int | None, *, is_dynamic: bool) -> int:
         return 1 if is_dynamic else 0
     if asked == 0 and is_dynamic:
         raise FormatImpossible(
-            f"{KRAFT_VERSION}=0 goes with controller.quorum.voters, which is not set",
+            f"{KRAFT_VERSION}=0 requires controller.quorum.voters, which is not set",
             hint="leave out --feature kraft.version",
         )
     if asked > 0 and not is_dynamic:
         raise FormatImpossible(
-            f"{KRAFT_VERSION}={asked} does not go with controller.quorum.voters, which is set",
-            hint="take controller.quorum.voters out, and give --standalone,"
-            " --initial-controllers or --no-initial-controllers",
+            f"{KRAFT_VERSION}={asked} contradicts controller.quorum.voters, which is set",
+            hint="remove controller.quorum.voters, and give --standalone, --initial-controllers or"
+            " --no-initial-controllers",
         )
     return asked

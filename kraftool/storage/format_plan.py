@@ -78,22 +78,22 @@ class FormatPlan:
 
     @property
     def is_beginning(self) -> bool:
-        """Whether the metadata directory is among those that are formatted, with what is first."""
+        """True if the metadata directory is among those that are formatted, with what is first."""
         return _has_metadata(self.directories)
 
     @property
     def in_one_file(self) -> bool:
-        """Whether the records are in the first snapshot, and no bootstrap.checkpoint is: so it is
+        """True if the records are in the first snapshot, and no bootstrap.checkpoint is: so it is
         with the servers of 4.4 and newer."""
         return self.metadata_version is not None and self.metadata_version >= KAFKA_4_4_LEVEL
 
     @property
     def has_bootstrap_checkpoint(self) -> bool:
-        """Whether the records are in a file of their own in each directory."""
+        """True if the records are in a file of their own in each directory."""
         return bool(self.levels) and not self.in_one_file
 
     def has_first_snapshot(self, planned: PlannedDirectory) -> bool:
-        """Whether a directory gets a 0-0 snapshot."""
+        """True if a directory gets a 0-0 snapshot."""
         if not self.levels:
             return False
         if self.in_one_file:
@@ -121,7 +121,8 @@ def plan_format(request: FormatRequest) -> FormatPlan:
     voters, notes = first_voters(request)
     if voters is not None and request.running_cluster == request.cluster_id:
         raise FormatRefused(
-            f"cluster {request.cluster_id} runs and has voters; these would be a second set",
+            f"cluster {request.cluster_id} is running and has voters; these would be a second"
+            " voter set",
             hint="--no-initial-controllers formats a controller that joins it",
         )
     levels = _levels(request)
@@ -152,10 +153,9 @@ def _levels(request: FormatRequest) -> dict[str, int]:
             return {}
         raise FormatImpossible(
             f"the {METADATA_VERSION} of the new cluster is not given",
-            hint="give the release of its oldest server with --release-version, such as 4.3;"
-            " or --kafka-home with the folder of that Kafka,"
-            " --bootstrap-controller to take the level of a running quorum,"
-            f" or --feature {METADATA_VERSION}=LEVEL",
+            hint="give the release of its oldest server with --release-version, such as 4.3. Or"
+            " use --kafka-home with the folder of that Kafka, --bootstrap-controller to use"
+            f" the level of a running quorum, or --feature {METADATA_VERSION}=LEVEL",
         )
     is_dynamic = not request.static_voters
     return starting_levels(request.release, request.features, is_dynamic=is_dynamic)
@@ -210,7 +210,7 @@ def _look(request: FormatRequest) -> _Found:
         if not request.ignore_formatted:
             raise FormatRefused(
                 f"{path} is formatted already",
-                hint="--ignore-formatted leaves it as it is and formats the others",
+                hint="--ignore-formatted leaves it unchanged and formats the others",
             )
     ids = [each.directory_id for each in formatted.values() if each.directory_id]
     if len(set(ids)) != len(ids):
@@ -247,7 +247,7 @@ def _check_meta(request: FormatRequest, path: str, meta: MetaProperties) -> None
         ("node.id", meta.node_id, request.node_id),
     ):
         if there is not None and there != wanted:
-            raise FormatRefused(f"{path} is formatted with {key} {there}, and not {wanted}")
+            raise FormatRefused(f"{path} is formatted with {key} {there}, not {wanted}")
 
 
 def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet | None) -> None:
@@ -261,8 +261,8 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
             begun = _begun(os.path.join(path, METADATA_PARTITION))
             if begun:
                 raise FormatRefused(
-                    f"{begun}: this node has metadata already; what is formatted here would be"
-                    " another quorum's beginning",
+                    f"{begun}: this node already has metadata. Formatting here would start"
+                    " another quorum",
                     hint="put its meta.properties back, or point metadata.log.dir at it. To start"
                     " from scratch, move it away",
                 )
@@ -272,13 +272,13 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
         return
     if meta.directory_id != own.key.directory_id:
         raise FormatRefused(
-            f"{metadata} has the directory.id {meta.directory_id or '(none)'}, and"
+            f"{metadata} has the directory.id {meta.directory_id or '(none)'}, but"
             f" --initial-controllers gives node {request.node_id} {own.key.directory_id}"
         )
 
 
 def _begun(partition: str) -> str:
-    """What shows that a quorum has begun in a partition's folder; a format may have been cut
+    """Return what shows that a quorum has begun in a partition's folder; a format may have been cut
     short, so what it writes shows nothing."""
     try:
         names = sorted(os.listdir(partition))

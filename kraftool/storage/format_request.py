@@ -36,7 +36,7 @@ class FormatRequest:
 
     @property
     def writes_records(self) -> bool:
-        """Whether records of a new cluster are written.
+        """True if records of a new cluster are written.
 
         The cluster that a controller joins has them already, and a broker reads them nowhere.
         """

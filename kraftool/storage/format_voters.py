@@ -28,14 +28,14 @@ def first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
         if given
     ]
     if len(asked) > 1:
-        raise FormatImpossible(f"{' and '.join(asked)} exclude each other")
+        raise FormatImpossible(f"{' and '.join(asked)} cannot be used together")
     if request.static_voters:
         if asked and not request.no_initial_controllers:
             raise FormatRefused(
-                f"controller.quorum.voters names the voters already; {asked[0]} would make"
-                " a second set",
-                hint="take controller.quorum.voters out and set controller.quorum.bootstrap.servers"
-                " for a quorum that can change its voters",
+                f"controller.quorum.voters already names the voters; {asked[0]} would make a"
+                " second voter set",
+                hint="remove controller.quorum.voters and set controller.quorum.bootstrap.servers"
+                " for a quorum with dynamic voters",
             )
         return None, []
     if request.standalone:
@@ -45,16 +45,18 @@ def first_voters(request: FormatRequest) -> tuple[VoterSet | None, list[str]]:
         return voters, _about_oneself(request, voters)
     if request.is_controller and not request.no_initial_controllers:
         raise FormatImpossible(
-            "controller.quorum.voters is not set: who are the first voters?",
-            hint="--standalone for this node alone, --initial-controllers for several (the same"
-            " words on each), --no-initial-controllers for one that joins a quorum",
+            "controller.quorum.voters is not set: name the initial voters",
+            hint="use --standalone for this node alone, --initial-controllers for several (the"
+            " same value on each), or --no-initial-controllers for one that joins a quorum",
         )
     return None, []
 
 
 def _standalone(request: FormatRequest) -> tuple[VoterSet, list[str]]:
     if not request.is_controller or request.advertised is None:
-        raise FormatImpossible("only a controller can be --standalone; process.roles has none")
+        raise FormatImpossible(
+            "only a controller can be --standalone, but process.roles does not include controller"
+        )
     host, port = request.advertised.host or "localhost", request.advertised.port
     if port <= 0:
         raise FormatImpossible(

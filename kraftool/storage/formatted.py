@@ -56,7 +56,5 @@ def look_at(directories: Iterable[str]) -> Formatted:
         elif meta.node_id != first.node_id:
             problems.append("Mismatched node IDs between storage directories.")
     if first is not None and first.version == 0:
-        problems.append(
-            f"{META_PROPERTIES} is of version 0: formatted for ZooKeeper, not for KRaft"
-        )
+        problems.append(f"{META_PROPERTIES} has version 0: formatted for ZooKeeper, not for KRaft")
     return Formatted(directories=tuple(there), meta=first, problems=tuple(problems))

@@ -132,7 +132,7 @@ class GzipFeed:
                 return False
             if not self._pending.startswith(GZIP_MAGIC):
                 raise DecodeError(
-                    "bytes that are no gzip data follow it",
+                    "bytes that are not gzip data follow it",
                     position=self.compressed_position,
                     expected="1f8b or the end",
                     found=self._pending[:2].hex(),
@@ -250,7 +250,7 @@ def opened_feed(path: str, stdin: ReadableStream | None = None) -> Iterator[Feed
 
 
 def is_shell_pipe(path: str) -> bool:
-    """Whether a PATH is what a shell makes of `<(tar c DIR)`.
+    """True if a PATH is what a shell makes of `<(tar c DIR)`.
 
     A pipe elsewhere in the file system is none: to open it could wait for ever for its writer.
     """

@@ -46,7 +46,7 @@ class Lock:
 
     @property
     def holder(self) -> str:
-        """Who it is, as far as the process tells: `Kafka as process 17`."""
+        """Return who it is, as far as the process tells: `Kafka as process 17`."""
         words = program_of(self.pid) or "Kafka or kraftool"
         return f"{words} as process {self.pid}" if self.pid else words
 

@@ -88,7 +88,7 @@ def _identity(status: os.stat_result) -> tuple[int, int]:
 
 
 def is_held_here(path: str) -> bool:
-    """Whether this process holds the lock on a file; the file is not opened for it."""
+    """True if this process holds the lock on a file; the file is not opened for it."""
     try:
         return _identity(os.stat(path)) in _held
     except OSError:

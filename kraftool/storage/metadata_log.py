@@ -120,7 +120,7 @@ class MetadataLog:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """Where the log ends on the disk, and the epoch of its last record."""
+        """Return where the log ends on the disk, and the epoch of its last record."""
         return self._log.end
 
     @property
@@ -220,15 +220,16 @@ class MetadataLog:
         return self._segment_of(offset).read(offset, max_bytes, below)
 
     def read_batches(self, offset: int, max_bytes: int) -> tuple[Batch, ...]:
-        """What `read` gives as one batch: the bytes go out as they are, and nobody looks at the
-        batches on the way."""
+        """Return what `read` gives as one batch: the bytes go out as they are, and nobody looks at
+        the batches on the way.
+        """
         data = self.read(offset, max_bytes)
         if not data:
             return ()
         return (Batch(base_offset=offset, last_offset=offset, epoch=0, data=data),)
 
     def is_batch_border(self, offset: int) -> bool:
-        """Whether a snapshot may end at an offset: a batch begins there, or the log ends."""
+        """True if a snapshot may end at an offset: a batch begins there, or the log ends."""
         if offset == self._log.end_offset:
             return True
         if not self._log.start_offset <= offset < self._log.end_offset:

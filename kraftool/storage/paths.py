@@ -77,7 +77,7 @@ class Location:
 
     @property
     def is_on_disk(self) -> bool:
-        """Whether its files can be found by their names."""
+        """True if its files can be found by their names."""
         return self.kind not in (LocationKind.TAR, LocationKind.LIVE)
 
     @property

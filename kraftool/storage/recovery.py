@@ -75,7 +75,7 @@ class Recovery:
     """The snapshot that was beyond the log, which then began anew after it."""
 
     def sentences(self) -> Iterator[str]:
-        """What an operator should read; nothing after a clean end."""
+        """Yield what an operator should read; nothing after a clean end."""
         if self.cut is not None:
             yield str(self.cut)
         if self.wiped_to is not None:

@@ -24,7 +24,7 @@ _CONTAINER = re.compile(r"[a-z0-9$][a-z0-9-]{1,62}")
 
 
 def is_url(path: str) -> bool:
-    """Whether a PATH names something for fsspec, and not a local file."""
+    """True if a PATH names something for fsspec, and not a local file."""
     return _URL.match(path) is not None
 
 
@@ -118,7 +118,7 @@ class RemoteFiles:
         return _item(path, path.rstrip("/").rpartition("/")[2], info)
 
     def listed(self, path: str = "") -> list[RemoteItem]:
-        """What lies directly in a folder, by name."""
+        """Return what lies directly in a folder, by name."""
         inside = self._inside(path)
         try:
             found = self._fs.ls(inside, detail=True)

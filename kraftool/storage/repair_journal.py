@@ -112,7 +112,7 @@ def read(data: bytes, path: str) -> tuple[list[Entry], int]:
 
 
 def stage_of(entries: Iterable[Entry]) -> Stage:
-    """How far a journal's plan is."""
+    """Return how far a journal's plan is."""
     stages = [BEGINS[entry["kind"]] for entry in entries if entry["kind"] in BEGINS]
     return stages[-1] if stages else Stage.NONE
 
@@ -129,7 +129,7 @@ def folders_in(partition: str) -> list[str]:
 
 
 def entries_at(files: Files, path: str) -> list[Entry]:
-    """What a journal says that is only read; nothing where there is none."""
+    """Return what a journal says that is only read; nothing where there is none."""
     try:
         file = files.open_to_read(path)
     except FileNotFoundError:

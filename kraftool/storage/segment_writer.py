@@ -156,7 +156,7 @@ class Segment:
         segment_ms: int,
         index_bytes: int,
     ) -> bool:
-        """Whether a batch belongs into the next segment. A first one never does."""
+        """True if a batch belongs into the next segment. A first one never does."""
         if not self.size:
             return False
         assert self.first_timestamp is not None, "a segment with a batch has a first one"

@@ -217,7 +217,7 @@ def frame_of(
     voters: VoterSet | None,
     now_ms: int,
 ) -> SnapshotFrame:
-    """What a snapshot holds besides its records. Static voters are never written."""
+    """Return what a snapshot holds besides its records. Static voters are never written."""
     return SnapshotFrame(
         epoch=snapshot_id.epoch,
         last_contained_log_timestamp=last_contained_log_timestamp,

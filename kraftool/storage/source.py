@@ -239,7 +239,7 @@ def cannot_open(name: str, error: OSError, *, owner: int | None = None) -> Kraft
 
 
 def describe_type(mode: int) -> str:
-    """What a thing that is no regular file is, in words."""
+    """Return what a thing that is no regular file is, in words."""
     for test, word in (
         (stat.S_ISDIR, "a directory"),
         (stat.S_ISLNK, "a symbolic link"),

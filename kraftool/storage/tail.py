@@ -74,7 +74,7 @@ class BatchMark:
         return self.header.base_offset + self.header.last_offset_delta + 1
 
     def is_in(self, read_at: ReadAt, size: int) -> bool:
-        """Whether the batch is still there, whole: its header holds its CRC."""
+        """True if the batch is still there, whole: its header holds its CRC."""
         return self.end <= size and read_at(self.position, MARK).hex() == self.head
 
 
@@ -95,7 +95,7 @@ class TailState:
 
     @property
     def walk(self) -> WalkState:
-        """Where a walk goes on, and the sound batch that it compares the next one with."""
+        """Return where a walk goes on, and the sound batch that it compares the next one with."""
         begun = WalkState.at(self.position)
         if not self.marks:
             return begun
@@ -248,7 +248,7 @@ def _change(name: str, before: TailState, after: TailState, offset: int | None) 
 
 
 def _judge(state: TailState, segments: Sequence[ListedSegment]) -> Look:
-    """Whether what was read is still there; the state from which to go on."""
+    """Return what changed since the last look, and the state from which to continue."""
     if not state.segment:
         first = segments[0]
         return Look(replace(state, segment=first.name, offset=first.base_offset))

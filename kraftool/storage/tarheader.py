@@ -65,7 +65,7 @@ def text(raw: bytes) -> str:
 
 
 def is_header(block: bytes) -> bool:
-    """Whether a block carries its own right checksum, as every tar header does."""
+    """True if a block carries its own right checksum, as every tar header does."""
     digits = block[148:156].strip(b" \0")
     # Asked of every block after damage, so most must fail without a sum and without an error.
     if len(block) < BLOCK or not digits or digits.strip(b"01234567"):

@@ -421,7 +421,7 @@ def _damage(error: KraftoolError) -> str:
 
 
 def _is_files_name(name: str) -> bool:
-    """Whether Kafka keeps a file there, and no folder."""
+    """True if Kafka keeps a file there, and no folder."""
     _, path, place = split_member(name)
     basename = path.rpartition("/")[2]
     return place is EntryPlace.ROOT or (

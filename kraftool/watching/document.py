@@ -23,7 +23,7 @@ class VoterStateObject:
     offset: int | None
     """Of the KRaftVoters record, where a directory shows it."""
     source: str | None
-    """leader, history (the last leader) or directory; None where no node reports voters."""
+    """leader, history (the last leader) or directory; None if no node reports voters."""
     majority: int | None
 
 
@@ -32,22 +32,22 @@ class ReplicaStatusObject:
     """A node, by all that is known of it. What no source reports is null."""
 
     id: int | None
-    """None where no node reports whose endpoint that is."""
+    """None if no node reports the owner of that endpoint."""
     directory_id: str | None
     endpoint: str | None
-    """Where it is asked, else as the leader reports it."""
+    """The address that is asked, else the one that the leader reports."""
     role: str
     """leader, voter or observer; unknown where no source reports who votes."""
     is_voter: bool
     is_joining: bool
-    """Whether it votes by a record that is not committed."""
+    """True if it votes by a record that is not committed."""
     is_witness: bool | None
     """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. None where that
     is unknown."""
     log_end_offset: int | None
     """As the leader knows it; without live nodes, as its directory has it."""
     last_known_end_offset: int | None
-    """What the last leader knew, where no node leads."""
+    """The values that the last leader knew, if no node leads."""
     lag: int | None
     """Records behind the leader's log end."""
     lag_ms: int | None
@@ -56,7 +56,7 @@ class ReplicaStatusObject:
     caught_up_age_ms: int | None
     """Time since it had all records, by the leader's clock."""
     is_asked: bool
-    """Whether it is asked itself."""
+    """True if kraftool asks it itself."""
     is_reached: bool
     took_ms: int | None
     leader_id: int | None
@@ -92,7 +92,7 @@ class WatchDocument:
     """When it was looked at."""
     cluster_ids: tuple[str, ...]
     is_live: bool
-    """Whether live nodes were asked."""
+    """True if live nodes were asked."""
     leader_id: int | None
     has_active_controller: bool | None
     """False if the leader cannot be the active controller: topics cannot be created then. None

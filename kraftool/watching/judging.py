@@ -31,7 +31,7 @@ _SLACK = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A sentence that whoever watches should read."""
+    """A sentence for the people who watch."""
 
     severity: Severity
     reason: str
@@ -43,18 +43,19 @@ class Statement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tolerance:
-    """How many more voters may fail now."""
+    """The number of voters that may fail now."""
 
     failures: Count | None
     """None where it is not known; 0 also where nothing commits any more."""
     reason: str
     is_lost: bool = False
-    """Whether there is no majority as it is."""
+    """True if there is already no majority."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartSafety:
-    """Whether a node can be restarted now without the quorum noticing more than an election."""
+    """The answer to whether a node can be restarted now, with no more effect on the quorum than an
+    election."""
 
     is_safe: bool
     reason: str

@@ -43,7 +43,7 @@ class ObservedElection:
     timestamp: Moment
     """Of the LeaderChange record; without one, when it was noticed."""
     is_recorded: bool
-    """Whether a log tells of it. If not, it was seen happening."""
+    """True if a log has it. If not, it was seen while watching."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

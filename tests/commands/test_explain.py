@@ -144,7 +144,7 @@ def test_a_kind_may_be_told(tmp_path: Path, kraftool: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--position", "1", "--offset", "1"], "exclude each other"),
+        (["--position", "1", "--offset", "1"], "cannot be used together"),
         (["--as", "nonsense"], "is not a kind of file"),
         (["--as", "quorum-state", "--offset", "1"], "has no offsets"),
     ],

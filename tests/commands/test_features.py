@@ -73,7 +73,9 @@ def test_a_refused_downgrade_names_records_and_losses(quorum: Path, kraftool: Ru
     ran = kraftool("features", quorum / "node-2/data", "--to", "3.9")
     assert ran.code == 1
     words = " ".join(ran.text.split())
-    assert "records changed at 23 (4.0-IV1), 30 (4.3-IV0): refused, with --unsafe too" in words
+    assert (
+        "records changed at 23 (4.0-IV1), 30 (4.3-IV0): Kafka refuses, even with --unsafe" in words
+    )
     assert "eligible leader replicas of partitions: " in words
     assert "RegisterBrokerRecord v4" in words
 

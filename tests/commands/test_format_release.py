@@ -184,7 +184,7 @@ def test_the_release_is_that_of_an_installed_kafka(
     assert f" ({name}), from {told}\n" in ran.text
     ran = _format(kraftool, tmp_path, {}, "-s", "--kafka-home", home)
     first, second = ran.text.splitlines()
-    assert first == f"The release {name} is that of {told}."
+    assert first == f"The release {name} comes from {told}."
     assert second.endswith(f" with metadata.version {name}.")
 
 

@@ -145,7 +145,7 @@ def test_a_directory_without_meta_properties_is_not_formatted_at_first(
     override = ()
     override = ()
     (data / "meta.properties").unlink()
-    assert "bring its meta.properties back, and do not format it" in told()
+    assert "restore its meta.properties, and do not format it" in told()
 
 
 def test_a_voter_is_not_made_to_observe_and_nothing_of_it_is_mended(
@@ -302,7 +302,7 @@ def test_a_refusal_and_an_end_without_a_successor_are_json(server: Path) -> None
     assert "another process holds its lock" in refused["message"]
     done = apart(*command, "--override", "node.id=7")
     [refused] = _parsed(done.err)
-    assert refused["hint"] == "either the directory or the configuration is another node's"
+    assert refused["hint"] == "either the directory or the configuration belongs to another node"
 
 
 def test_a_hangup_that_is_ignored_stays_ignored(only: Path) -> None:

@@ -96,7 +96,7 @@ def test_two_of_three_down_ends_with_1_and_says_what_to_start(
     ran = kraftool("simulate-election", *FEW, "--down", 2, "--down", 3, *voters)
     assert ran.code == 1
     told = words(ran.text)
-    assert told.startswith("✖ No leader is possible: 4 alone of the 3 voters 2, 3 and 4 is there")
+    assert told.startswith("✖ No leader is possible: of the 3 voters 2, 3 and 4 only 4 is")
     assert "→ Start 2 or 3: with either a leader can be elected." in told
     assert "2 does not answer 4: it is down" in ran.text
 
@@ -282,7 +282,7 @@ def test_a_directory_that_is_not_there_is_told_as_that(
     assert f"leads to {gone}.".replace(" ", "") in words(alone.text).replace(" ", "")
     settings = controller(tmp_path / "9.properties", 9, tmp_path / "nine")
     ran = kraftool("simulate-election", *FEW, *voters, settings)
-    absent = f"{tmp_path / 'nine'}, the directory of node 9, is not there"
+    absent = f"{tmp_path / 'nine'}, the directory of node 9, does not exist"
     assert absent.replace(" ", "") in words(ran.text).replace(" ", "")
 
 

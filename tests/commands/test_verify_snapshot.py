@@ -84,7 +84,7 @@ def test_a_file_that_is_no_snapshot_cannot_be_verified(kraftool: Run, fixtures_d
     ran = kraftool("verify-snapshot", path)
     assert ran.code == 3
     assert ran.text == ""
-    assert "is no snapshot: log" in ran.err
+    assert "is not a snapshot: log" in ran.err
 
 
 def test_the_document_s_counts_are_of_the_exit_code(kraftool: Run, fixtures_dir: Path) -> None:

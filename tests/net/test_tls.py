@@ -201,7 +201,7 @@ def test_what_is_not_supported_is_refused_and_named(
 
 def test_a_key_of_another_certificate_is_refused(trusted: Certified) -> None:
     settings = {**_inline(node(trusted)), "ssl.keystore.key": node(trusted).key_pem()}
-    with pytest.raises(SettingsError, match="does not go with its certificate"):
+    with pytest.raises(SettingsError, match="does not fit its certificate"):
         listener_security(settings, "CONTROLLER", "SSL")
 
 

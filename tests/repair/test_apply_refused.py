@@ -56,7 +56,7 @@ def test_an_empty_folder_is_asked_about(directory: Path, plan: Plan, tmp_path: P
     (tmp_path / "empty").mkdir()
     with pytest.raises(RepairRefused) as refused:
         apply(plan, tmp_path / "empty", host="node-3")
-    assert "is it the right directory?" in refused.value.hint
+    assert "Is it the right directory?" in refused.value.hint
 
 
 def test_a_file_that_is_gone_or_new_or_only_relied_on_is_refused(
@@ -65,7 +65,7 @@ def test_a_file_that_is_gone_or_new_or_only_relied_on_is_refused(
     quorum_state = directory / PARTITION / "quorum-state"
     kept = quorum_state.read_bytes()
     quorum_state.unlink()
-    with unchanged(directory), pytest.raises(RepairRefused, match="is not there"):
+    with unchanged(directory), pytest.raises(RepairRefused, match="does not exist"):
         apply(plan, directory)
     quorum_state.write_bytes(kept)
     new = directory / PARTITION / JUMP.name
@@ -115,7 +115,7 @@ def test_a_pipe_as_a_target_is_refused_and_not_waited_for(directory: Path, plan:
     path = directory / PARTITION / "quorum-state"
     path.unlink()
     os.mkfifo(path)
-    with pytest.raises(RepairRefused, match="no regular file"):
+    with pytest.raises(RepairRefused, match="not a regular file"):
         apply(plan, directory)
 
 
@@ -128,7 +128,7 @@ def test_a_directory_of_another_node_or_cluster_is_refused(
         other = copied(fixtures_dir / source, tmp_path / str(number))
         with unchanged(other), pytest.raises(RepairRefused, match="not for"):
             apply(plan, other)
-        with unchanged(other), pytest.raises(RepairRefused, match="and node-3 is"):
+        with unchanged(other), pytest.raises(RepairRefused, match="but node-3 is"):
             apply(without_meta(plan), other, host="node-3")
 
 
@@ -144,7 +144,7 @@ def test_the_metadata_partition_itself_and_what_is_no_directory_are_named(
 ) -> None:
     with pytest.raises(KraftoolError, match="is the metadata partition"):
         Apply(plan, str(directory / PARTITION))
-    with pytest.raises(KraftoolError, match="no directory"):
+    with pytest.raises(KraftoolError, match="not a directory"):
         Apply(plan, str(directory / "meta.properties"))
 
 

@@ -175,7 +175,7 @@ def test_a_read_only_file_system_is_no_question_of_who_asks(
         assert "mount it for writing" in failed.value.hint
     apply(plan, directory)
     with Undo(plan, str(directory), files=FailingFiles(0, errno.EROFS)) as undoing:
-        with pytest.raises(KraftoolError, match="nothing was changed") as failed:
+        with pytest.raises(KraftoolError, match="Nothing was changed") as failed:
             undoing.carry_out(NOW)
         assert "mount it for writing" in failed.value.hint
 

@@ -83,7 +83,7 @@ def test_a_plan_by_which_an_epoch_would_be_led_twice_is_refused(
         plan = quorum.plan(*asked, accept=["ahead"])
     assert led_epoch(standing(quorum)) == 6
     assert can_lead_again(memories(quorum, plan), 6)
-    with pytest.raises(PlanRefused, match="epoch 6 was led") as refused:
+    with pytest.raises(PlanRefused, match="epoch 6 had a leader") as refused:
         quorum.plan(*asked, accept=["ahead"])
     assert "nodes 2 and 3" in refused.value.message
     assert "--set rebuild=2" in refused.value.hint
@@ -108,7 +108,7 @@ def test_a_seed_without_a_higher_epoch_is_refused(
 ) -> None:
     """The lost majority may have led the epoch after the last one that is known."""
     monkeypatch.setattr(seed_choice, "EPOCH_MARGIN", 0)
-    with pytest.raises(PlanRefused, match="epoch 7 was led, or may have been"):
+    with pytest.raises(PlanRefused, match="epoch 7 had a leader, or may have had one"):
         quorum.plan("lost=2,3", "seed=1", nodes=[1], accept=["ahead"])
 
 

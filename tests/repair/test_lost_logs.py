@@ -130,7 +130,7 @@ def test_a_broker_alone_has_records(apart: Quorum) -> None:
     refused(apart, "count as lost for what they confirmed", "seed=2")
     plan = apart.plan("seed=2", accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED
-    assert "node 2 itself has no record" in "; ".join(plan.summary)
+    assert "Node 2 itself has no record" in "; ".join(plan.summary)
 
 
 def test_a_brokers_torn_log_without_a_record_is_kafkas_to_cut(apart: Quorum) -> None:

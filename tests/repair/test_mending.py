@@ -223,7 +223,7 @@ def test_directories_of_two_clusters_are_not_well(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, EQUAL, [1])
     other = Quorum(tmp_path / "other", APART, [2, 3, 4])
     quorum.directories |= other.directories
-    with pytest.raises(PlanRefused, match="is of cluster"):
+    with pytest.raises(PlanRefused, match="belongs to cluster"):
         quorum.plan()
 
 

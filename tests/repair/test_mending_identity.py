@@ -187,7 +187,7 @@ def test_a_survivor_without_its_name_is_told_how_it_can_lead(
 ) -> None:
     """Nothing leads away from its log: no new controller is advised."""
     (quorum[3] / "meta.properties").unlink()
-    with pytest.raises(KraftoolError, match=r"does not tell whose it is: meta.properties: it"):
+    with pytest.raises(KraftoolError, match=r"which node it belongs to: meta.properties: it"):
         quorum.plan("lost=1,2", nodes=[3, 11])
     known = quorum.survey(11).identity.cluster_id
     quorum.directories[3] = settings_of(quorum, 3, tmp_path)

@@ -182,5 +182,5 @@ def test_a_state_that_is_not_the_best_is_told_as_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(seed_choice, "_source", lambda standing, seed: seed)
-    with pytest.raises(PlanRefused, match=r"records? from offset .* that will be gone"):
+    with pytest.raises(PlanRefused, match=r"records? from offset .* that will be lost"):
         list(played(replace(JUMP, returns=Return.NEVER), range(60), tmp_path))

@@ -81,12 +81,12 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
 def test_an_upgrade_loses_nothing(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 29, controller(1), broker(11), TOPIC, partition()), "4.3", [])
     assert (planned.losses, planned.newer_records) == ((), ())
-    assert any(caution.startswith("no way back") for caution in planned.cautions)
+    assert any(caution.startswith("this cannot be undone") for caution in planned.cautions)
 
 
 def test_a_step_without_changed_records_has_a_way_back(tmp_path: Path) -> None:
     planned = plan(at(tmp_path, 27, controller(1), broker(11)), "", ["metadata.version=29"])
-    assert not any(caution.startswith("no way back") for caution in planned.cautions)
+    assert not any(caution.startswith("this cannot be undone") for caution in planned.cautions)
 
 
 def test_brokers_with_several_directories_are_named_below_3_7_iv2(tmp_path: Path) -> None:

@@ -152,7 +152,7 @@ def test_a_feature_that_a_node_does_not_name_is_not_supported(tmp_path: Path) ->
 def test_controllers_count_once_they_register(tmp_path: Path) -> None:
     old = at(tmp_path / "14", 14, broker(11), controller(1, "3.7"))
     assert not plan(old, "", ["metadata.version=21"]).blocked
-    assert any("Kafka checks brokers only" in caution for caution in plan(old, "3.9", []).cautions)
+    assert any("Kafka checks only brokers" in caution for caution in plan(old, "3.9", []).cautions)
     new = at(tmp_path / "15", 15, broker(11), controller(1, "3.7"))
     assert rules(plan(new, "", ["metadata.version=21"])) == [(RefusalRule.RANGE, ("controller 1",))]
 
@@ -196,7 +196,7 @@ def test_a_downgrade_stops_at_levels_that_changed_records(
         return
     (found,) = planned.blockers
     assert (found.rule, found.levels) == (RefusalRule.CHANGED_RECORDS, changed)
-    lowest = "there is no way down" if changed[-1] == current else f"{changed[-1]} ("
+    lowest = "there is no lower level" if changed[-1] == current else f"{changed[-1]} ("
     assert lowest in found.text
 
 
@@ -346,7 +346,7 @@ def test_an_upgrade_of_old_nodes_is_told_to_be_the_last_step(tmp_path: Path) -> 
     planned = plan(cluster, "4.3", [])
     assert planned.blocked
     assert "first run Kafka 4.3 on every node" in planned.cautions[0]
-    assert "Nothing known would block it then" in planned.cautions[0]
+    assert "No known reason would block it then" in planned.cautions[0]
     assert not plan(assume_nodes(cluster, "4.3.0"), "4.3", []).blocked
     with pytest.raises(KraftoolError, match="not known"):
         assume_nodes(cluster, "5.0")
@@ -355,4 +355,4 @@ def test_an_upgrade_of_old_nodes_is_told_to_be_the_last_step(tmp_path: Path) -> 
 def test_what_would_block_it_after_the_upgrade_is_told_too(tmp_path: Path) -> None:
     cluster = at(tmp_path, 21, controller(1, "3.9"), broker(11, "3.9"))
     planned = plan(cluster, "4.3", ["share.version=2"])
-    assert "What would block it then: controller 1 supports share.version" in planned.cautions[0]
+    assert "It would then be blocked by: controller 1 supports share.version" in planned.cautions[0]

@@ -187,7 +187,7 @@ def test_a_segment_by_itself_that_begins_above_0_says_what_it_lacks(logs: Logs) 
         ("KT-SNAP-MISSING", Severity.WARNING),
         ("KT-SNAP-MISSING", Severity.INFO),
     ]
-    assert "1 records are about what is not in it" in state.findings[1].text
+    assert "1 records are about things that it does not have" in state.findings[1].text
     assert "begins at 7; there is no state at 3" in refusal(path, at=3)
     assert "ends at 10; there is no state at 11" in refusal(path, at=11)
     assert "from 7 to 10" in refusal(path, at=11)
@@ -205,7 +205,7 @@ def test_a_checkpoint_by_itself_has_one_state(logs: Logs) -> None:
     assert names(load_state(str(path), at=5)) == ["a"]
     assert names(load_state(str(path), at_time=stamp(1, 4))) == ["a"]
     assert "is the state at 5" in refusal(path, at=4)
-    assert "is the state of 2023-11-14T22:13:24.001Z" in refusal(path, at_time=stamp(1, 3))
+    assert "is the state at 2023-11-14T22:13:24.001Z" in refusal(path, at_time=stamp(1, 3))
 
 
 def test_a_topics_log_holds_no_state(tmp_path: Path) -> None:
@@ -214,7 +214,7 @@ def test_a_topics_log_holds_no_state(tmp_path: Path) -> None:
     data = encode_batch([(b"k", b"hello")], base_offset=0, epoch=1, timestamp=1)
     (folder / LOG).write_bytes(data)
     for path in (folder, folder / LOG):
-        assert "is the log of a topic, which holds no metadata" in refusal(path)
+        assert "is the log of a topic, which has no metadata" in refusal(path)
 
 
 # --- offsets --------------------------------------------------------------------------------------

@@ -105,7 +105,7 @@ def test_different_records_in_one_epoch_are_worse_than_a_lost_election(node: Nod
     told = timeline(
         node(1, log.records(broker(11, FIRST, 1))), node(2, other.records(broker(12, FIRST, 1)))
     )
-    assert "which one leader never writes" in told.findings[0].text
+    assert "One leader never writes that" in told.findings[0].text
 
 
 def test_three_nodes_of_which_two_agree_part_once(node: Node) -> None:

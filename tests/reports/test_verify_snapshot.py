@@ -167,7 +167,7 @@ def test_a_deleted_snapshot_that_is_named_is_verified(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_no_snapshot_is_refused() -> None:
-    with pytest.raises(KraftoolError, match="is no snapshot: log"):
+    with pytest.raises(KraftoolError, match="is not a snapshot: log"):
         verify(NODE / PARTITION / f"{0:020}.log")
 
 

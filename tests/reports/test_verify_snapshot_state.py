@@ -285,7 +285,7 @@ def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path) -> No
 
 
 def test_against_takes_a_directory_with_a_log(node: Path) -> None:
-    with pytest.raises(KraftoolError, match="no directory with a log"):
+    with pytest.raises(KraftoolError, match="is not a directory with a log"):
         verify(NODE, against=snapshot_of(NODE, 203))
 
 

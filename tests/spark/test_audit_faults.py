@@ -253,7 +253,7 @@ def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
     root, told = mixed_up
     (found,) = told.of(root / "cluster-0004")
     assert (found["code"], found["severity"]) == ("KT-FLEET-SAME-CLUSTER-ID", "warning")
-    assert "never start it" in found["advice"]
+    assert "Never start it" in found["advice"]
     assert "format" not in found["advice"]
 
 

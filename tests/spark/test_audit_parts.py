@@ -170,14 +170,14 @@ def test_of_one_against_one_neither_side_is_the_right_one() -> None:
 
 def test_batches_that_differ_in_their_epoch_alone_are_said_to_be_the_same() -> None:
     (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=[(0, 1, 1), (1, 2, 2), (2, 1, 3)])
-    assert told.text.startswith("the same records under another epoch than a and b at offset 1")
+    assert told.text.startswith("the same records in another epoch than a and b at offset 1")
     assert "no CRC covers" in told.advice
 
 
 def test_logs_without_a_common_beginning_are_not_to_be_deleted() -> None:
     (told,) = _said(a=_log(1, 2, 3), b=_log(1, 2, 3), c=_log(7, 8, 9))
     assert "the logs have nothing in common" in told.text
-    assert "delete nothing" in told.advice
+    assert "Delete nothing" in told.advice
 
 
 def _kin(name: str, node: int | None, *tokens: int, epochs: dict[int, int] | None = None) -> Kin:

@@ -66,7 +66,7 @@ def test_settings_are_on_no_command_line(spark: "SparkSession") -> None:
 
 
 def test_a_second_session_in_one_process_is_refused(spark: "SparkSession") -> None:
-    with pytest.raises(KraftoolError, match="has a Spark session already"), session():
+    with pytest.raises(KraftoolError, match="already has a Spark session"), session():
         pass
 
 
@@ -134,7 +134,7 @@ def test_a_worker_without_python_is_explained(
     [
         (
             "java.lang.IllegalStateException: Cannot call methods on a stopped SparkContext.",
-            "the Spark master does not answer, or has ended the application",
+            "the Spark master does not answer, or has stopped the application",
         ),
         (
             (
@@ -190,8 +190,8 @@ def test_a_failure_that_is_not_sparks_stays_what_it_is() -> None:
     ("master", "message"),
     [
         ("sc://host:15002", "Spark Connect cannot be used"),
-        ("host:7077", "host:7077 names no Spark master"),
-        ("mesos://host", "mesos://host names no Spark master"),
+        ("host:7077", "host:7077 is not a Spark master"),
+        ("mesos://host", "mesos://host is not a Spark master"),
     ],
 )
 def test_a_master_that_cannot_be_used_is_refused_before_a_jvm_starts(

@@ -64,7 +64,7 @@ def test_an_old_java_is_passed_over_for_a_newer_one(
 
 
 def test_a_machine_without_java_is_told_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(KraftoolError, match="needs Java, and none was found") as raised:
+    with pytest.raises(KraftoolError, match="needs Java, but none was found") as raised:
         find_java(tmp_path)
     assert "pip install 'kraftool[spark]'" in raised.value.hint
 

@@ -277,7 +277,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
 @pytest.mark.parametrize(
     ("source", "options", "said"),
     [
-        ("kraft", {"type": "TopicRecrd"}, "type 'TopicRecrd' is no record type"),
+        ("kraft", {"type": "TopicRecrd"}, "type 'TopicRecrd' is not a record type"),
         ("kraft", {"offsets": "9..3"}, "offsets 9..3 ends before it begins"),
         ("kraft", {"offsets": "-1"}, "offsets '-1' is not a range"),
         ("kraft", {"epoch": "x"}, "epoch 'x' is not a range"),
@@ -287,7 +287,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
         ("kraft", {"node": "one"}, "node 'one' is no node id"),
         ("kraft", {"kind": "records"}, "kind 'records' is no kind of kraft"),
         ("kraft", {"cluster": " "}, "the option cluster has no value"),
-        ("kraft", {"directory": '["a", 1]'}, "directory is no JSON list of names"),
+        ("kraft", {"directory": '["a", 1]'}, "directory is not a JSON list of names"),
         ("kraft.files", {"type": "TopicRecord"}, "kraft.files has no option type"),
         ("kraft.batches", {"since": "2026-01-01"}, "kraft.batches has no option since"),
         ("kraft.TopicRecord", {"type": "TopicRecord"}, "kraft.TopicRecord has no option type"),

@@ -171,7 +171,7 @@ def test_other_options_than_before_are_refused(tmp_path: Path) -> None:
         assert json.load(marker)["depth"] == 6  # nothing was new, and nothing was written
     directory(root / "two", batches(0, 1), node=2)
     run(root, out, depth=7)
-    with pytest.raises(TablesRefusedError, match="would look gone") as caught:
+    with pytest.raises(TablesRefusedError, match="would count as removed") as caught:
         run(root, out)
     assert caught.value.hint == "give --depth 7, or name another folder"
 
@@ -238,7 +238,7 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(
     monkeypatch.undo()
     assert read_tables(out) == {}
     assert sorted(os.listdir(out / "_kraftool")) == ["lock", "tables.json"]
-    with pytest.raises(SinkError, match="all of them must see --out under one name"):
+    with pytest.raises(SinkError, match="all workers must see --out under the same name"):
         staging(str(tmp_path / "elsewhere"), "1")
 
 

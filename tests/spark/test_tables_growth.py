@@ -173,7 +173,7 @@ def test_a_run_that_leaves_a_root_out_is_refused_and_takes_nothing_for_gone(tmp_
     assert (both.log_changes, both.changed_clusters) == ({}, 1)
     before = read_tables(out)
     for less in ((b,), (_log(node), b)):
-        with pytest.raises(TablesRefusedError, match="would not look at"):
+        with pytest.raises(TablesRefusedError, match="would not read"):
             run(less, out)
     with pytest.raises(UnusableError, match="is one file"):
         run(_log(node), tmp_path / "of-a-file")

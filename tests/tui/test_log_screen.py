@@ -175,7 +175,10 @@ def test_f_filters_by_what_records_are_and_say() -> None:
 
 def test_a_filter_that_is_none_is_told_with_what_is_wrong() -> None:
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
-        for words, wrong in (("type:Tpoic", "is no record type"), ("([", "is no regular expr")):
+        for words, wrong in (
+            ("type:Tpoic", "is not a record type"),
+            ("([", "is not a regular expr"),
+        ):
             await press(pilot, "f")
             await write(pilot, words)
             assert wrong in told(pilot)

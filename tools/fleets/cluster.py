@@ -76,7 +76,7 @@ class ClusterSpec:
     segment_bytes: int = 1 << 30
     snapshot_every_ms: int = HOUR_MS
     moves_voter: bool = False
-    """Whether one of the dynamic voters gets another endpoint midway."""
+    """True if one of the dynamic voters gets another endpoint midway."""
 
     def random(self, what: str) -> Random:
         """A source of choices that depends on nothing but the cluster and what it is for."""
@@ -94,7 +94,7 @@ class ClusterSpec:
 
     @property
     def has_directory_ids(self) -> bool:
-        """Whether the release writes directory.id to meta.properties."""
+        """True if the release writes directory.id to meta.properties."""
         major, minor = self.template.release.split(".")[:2]
         return (int(major), int(minor)) >= (3, 7)
 

@@ -124,7 +124,7 @@ class FaultKind:
     node: int = 1
     """Which of the voters has it, by its number."""
     alone: bool = True
-    """Whether a command that looks at the one directory can see it."""
+    """True if a command that looks at the one directory can see it."""
 
 
 def fixed_for(needs: str, number: int) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def before_upgrade(site: Site) -> Place:
 
 
 def _raises(batch: Batch) -> bool:
-    """Whether it sets metadata.version."""
+    """True if it sets metadata.version."""
     read = RecordBatch.read(batch.data, 0)
     if read.is_control:
         return False

@@ -67,7 +67,7 @@ class Template:
 
     @property
     def has_features_at_0(self) -> bool:
-        """Whether the checkpoint of offset 0 holds the features, as from 4.4 on."""
+        """True if the checkpoint of offset 0 holds the features, as from 4.4 on."""
         return self.bootstrap is None
 
     @property

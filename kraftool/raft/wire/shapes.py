@@ -70,7 +70,7 @@ def endpoints(listed: list[Value]) -> dict[str, Endpoint]:
 
 
 def node_endpoints(leader_id: int, known: Endpoints) -> list[Value]:
-    """Where the leader is, in a response."""
+    """Return where the leader is, in a response."""
     return [
         {"nodeId": leader_id, "host": endpoint.host, "port": endpoint.port}
         for endpoint in known.values()

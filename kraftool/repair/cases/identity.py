@@ -89,7 +89,7 @@ def own_node_id(host: Host) -> tuple[RequiredSetting, ...]:
 
 
 def configuring(setting: RequiredSetting, directory: str) -> str:
-    """What a person does for a setting of a node whose directory this is."""
+    """Return what a person does for a setting of a node whose directory this is."""
     if setting.key == NODE_ID:
         return (
             f"mount {directory}, or name it as the log directory only where server.properties"

@@ -84,7 +84,7 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
 
 
 def _alone(host: Host, log: SurveyedLog, broken: LogBreak, why: str) -> Mend:
-    """What can be saved of a damaged log by itself."""
+    """Return what can be saved of a damaged log by itself."""
     survey = host.survey
     beyond = [
         whole_snapshot

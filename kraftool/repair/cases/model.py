@@ -25,8 +25,8 @@ class Mend:
     lost: LostRecords | None = None
     risks: tuple[Risk, ...] = ()
     stops_all: bool = False
-    """Whether nobody may run meanwhile."""
+    """True if nobody may run meanwhile."""
     replaces_log: bool = False
-    """Whether log and snapshots are new, so that nothing else about them is to be mended."""
+    """True if log and snapshots are new, so that nothing else about them is to be mended."""
     is_note: bool = False
-    """Whether nothing is to be done about it."""
+    """True if nothing is to be done about it."""

@@ -138,7 +138,7 @@ def _raised(standing: QuorumAssessment, host: Host, epoch: int) -> Iterator[Edit
 
 
 def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: Host) -> bool:
-    """Whether a source has every committed record, whatever was in a damaged log.
+    """True if a source has every committed record, whatever was in a damaged log.
 
     So it is where it is the best of so many whole voters that each majority has one of them.
     """
@@ -147,7 +147,7 @@ def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: H
 
 
 def _may_go_further(damaged: Survey, source: Survey) -> bool:
-    """Whether what nobody can read may be more than another's log has, which has the same bytes at
+    """True if what nobody can read may be more than another's log has, which has the same bytes at
     the same place where it has the same records."""
     if damaged.intact or damaged.log is None or source.log is None:
         return False
@@ -162,7 +162,7 @@ def _log_size(survey: Survey) -> int:
 
 
 def way_out(standing: QuorumAssessment, host: Host) -> str:
-    """What to do where nothing that was given can take the place of a directory's log."""
+    """Return what to do where nothing that was given can take the place of a directory's log."""
     hint = "give the directories of the other nodes too"
     gone = _gone(standing)
     if not host.lost_log or not standing.votes(host):
@@ -189,13 +189,13 @@ def _gone(standing: QuorumAssessment) -> list[int]:
 
 
 def _unseen(standing: QuorumAssessment) -> str:
-    """Who may have them, and was not asked."""
+    """Return who may have them, and was not asked."""
     ids = listed(voter.id for voter in standing.missing)
     return f" (voter {ids} may have them: give that directory too)" if ids else ""
 
 
 def can_be_source(host: Host) -> bool:
-    """Whether a directory has its log, whole but for a torn tail."""
+    """True if a directory has its log, whole but for a torn tail."""
     state = host.survey.state
     return host.survey.intact and not host.lost_log and state is not None and state.whole
 

@@ -38,7 +38,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 
 
 def described(host: Host) -> str:
-    """Which offsets come from which node, and the evidence."""
+    """Return which offsets come from which node, and the evidence."""
     survey = host.survey
     runs = [run for restored_file in survey.restored_files for run in restored_file.runs]
     text = (

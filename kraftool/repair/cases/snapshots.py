@@ -77,7 +77,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 
 
 def _goes_on_from_a_jump(standing: QuorumAssessment, host: Host) -> bool:
-    """Whether it is a sole voter with a checkpoint alone, as a plan leaves it."""
+    """True if it is a sole voter with a checkpoint alone, as a plan leaves it."""
     return len(standing.voters) == 1 and host.has_metadata and not host.survey.has_epochs
 
 

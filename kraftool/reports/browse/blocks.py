@@ -107,7 +107,7 @@ class LogBlocks:
         return self.source(segment).size() or 0
 
     def is_replaced(self, segment: int) -> bool:
-        """Whether another file has the name of the one that is open."""
+        """True if another file has the name of the one that is open."""
         source = self._sources.get(segment)
         identity = getattr(source, "identity", None)
         if identity is None:
@@ -140,7 +140,7 @@ class LogBlocks:
     # --- blocks -----------------------------------------------------------------------------------
 
     def forward(self, segment: int, position: int) -> Block:
-        """What begins at a batch border. Empty at the end of the segment."""
+        """Return what begins at a batch border. Empty at the end of the segment."""
         key = (segment, position, True)
         block = self._cached(key)
         if block is None:
@@ -150,7 +150,7 @@ class LogBlocks:
         return block
 
     def backward(self, segment: int, position: int) -> Block:
-        """What ends at a batch border. Empty at the start of the segment."""
+        """Return what ends at a batch border. Empty at the start of the segment."""
         key = (segment, position, False)
         block = self._cached(key)
         if block is None:
@@ -158,7 +158,7 @@ class LogBlocks:
         return block
 
     def behind(self, segment: int, position: int) -> Block | None:
-        """What comes next, in this segment or a later one; None at the end of the log."""
+        """Return what comes next, in this segment or a later one; None at the end of the log."""
         later: int | None = segment
         while later is not None:
             block = self.forward(later, position)
@@ -168,7 +168,9 @@ class LogBlocks:
         return None
 
     def before(self, segment: int, position: int) -> Block | None:
-        """What comes before it, in this segment or an earlier one; None at the log's start."""
+        """Return what comes before it, in this segment or an earlier one; None at the log's
+        start.
+        """
         earlier: int | None = segment
         while earlier is not None:
             block = self.backward(earlier, position)
@@ -231,5 +233,7 @@ class LogBlocks:
 
 
 def _items(read_at: ReadAt, start: int, stop: int) -> list[Item]:
-    """What has bytes: the order of batches is judged by what comes before, wherever that is."""
+    """Return what has bytes: the order of batches is judged by what comes before, wherever that
+    is.
+    """
     return [each for each in Walk(read_at, WalkState.at(start), stop=stop) if each.size]

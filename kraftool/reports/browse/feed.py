@@ -143,7 +143,7 @@ class LogFeed:
         return self._stretch()
 
     def news(self, count: int) -> RowRange | None:
-        """What happened to the log since it was last looked at; None if nothing did."""
+        """Return what happened to the log since it was last looked at; None if nothing did."""
         change = self.session.poll()
         if not change.is_news:
             return None
@@ -195,7 +195,7 @@ class LogFeed:
 
     @property
     def edges(self) -> tuple[RowPlace | None, RowPlace | None]:
-        """Where to look on before and behind the stretch; None at the ends of the log."""
+        """Return where to look on before and behind the stretch; None at the ends of the log."""
         return self._up, self._down
 
     def _stretch(self, *, cursor: int | None = None) -> RowRange:
@@ -213,5 +213,5 @@ class LogFeed:
 
 
 def plain_row(row: LogRow) -> str:
-    """What a search looks at."""
+    """Return what a search looks at."""
     return f"{row.offset} {row.label} {row.text}"

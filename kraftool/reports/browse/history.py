@@ -136,7 +136,7 @@ class StateHistory:
         return self._keep(state)
 
     def _goes_on(self, offset: int) -> bool:
-        """Whether the log can be read on from a state: it is sound, and in no transaction."""
+        """True if the log can be read on from a state: it is sound, and in no transaction."""
         state = self._kept[offset]
         return _is_sound(state) and state.end_offset == offset
 
@@ -182,7 +182,7 @@ class StateHistory:
         return state
 
     def _still_holds(self, offset: int) -> bool:
-        """Whether the log still has the record that a state ends with, of that epoch."""
+        """True if the log still has the record that a state ends with, of that epoch."""
         if offset > self.bounds.last:
             return False
         last = self._kept[offset].image.provenance
@@ -196,7 +196,7 @@ class StateHistory:
 
 
 def _is_sound(state: LoadedState) -> bool:
-    """Whether it may be read on from: without an open transaction and without an error."""
+    """True if it may be read on from: without an open transaction and without an error."""
     return state.open_transaction is None and not any(map(spoils, state.findings))
 
 

@@ -27,7 +27,7 @@ _UUID = 16
 
 
 def glance(selection: Selection, topics: TopicNames) -> Glance:
-    """What says of a batch whether it may hold records of a selection."""
+    """Return what says of a batch whether it may hold records of a selection."""
     of_types = _of_types(selection.types) if selection.types else None
     needle = _of_topic(selection.topic, topics) if selection.topic else None
 

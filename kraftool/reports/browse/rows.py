@@ -84,9 +84,9 @@ class LogRow:
     text: str = ""
     is_control: bool = False
     is_idle: bool = False
-    """Whether it is what an idle leader writes."""
+    """True if it is what an idle leader writes."""
     is_valid: bool = True
-    """Whether the CRC of its batch holds."""
+    """True if the CRC of its batch holds."""
     is_decoded: bool = True
     transaction: str = ""
     """How the metadata transaction around it ended: committed, aborted, open, or `inside`."""
@@ -161,7 +161,7 @@ class _Wanted:
     """Selects by everything but words."""
 
     def has_words(self, item: LogRecord, row: LogRow) -> bool:
-        """Whether the words that are looked for are in the record, or in what its row says."""
+        """True if the words that are looked for are in the record, or in what its row says."""
         pattern = self.selection.grep
         if pattern is None:
             return True
@@ -182,7 +182,7 @@ class RowMaker:
             self.topics.learn(batch)
 
     def _for(self, selection: Selection) -> _Wanted:
-        """What is worked out once for a selection, and again when more topics are known."""
+        """Return what is worked out once for a selection, and again when more topics are known."""
         kept, known = self._wanted, len(self.topics.by_id)
         if kept is None or kept.selection is not selection or kept.topics != known:
             dump = LogDump(replace(selection, grep=None), topics=self.topics)

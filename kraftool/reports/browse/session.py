@@ -93,7 +93,7 @@ class LogSession:
             return self.window.forward(at, count, selection, at_most, folds=folds)
 
     def place_of(self, goto: GoTo) -> RowPlace:
-        """Where an offset, an epoch or a time is."""
+        """Return where an offset, an epoch or a time is."""
         with self._lock:
             if goto.kind == "offset":
                 return self.window.seek_offset(goto.value)
@@ -107,7 +107,7 @@ class LogSession:
             return self.window.end
 
     def has(self, place: RowPlace) -> bool:
-        """Whether the segment of a place is still there."""
+        """True if the segment of a place is still there."""
         with self._lock:
             return place.segment in self.window.blocks.bases
 
@@ -121,7 +121,7 @@ class LogSession:
             return detail(self.window, row)
 
     def poll(self) -> TailChange:
-        """What happened since the last look."""
+        """Return what happened since the last look."""
         with self._lock:
             change = self.tail.poll()
             self.extent = _extent(self.window, self.tail)

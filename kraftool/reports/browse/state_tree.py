@@ -40,7 +40,7 @@ class TreeRow:
         return isinstance(self.node, Directory)
 
     def text(self) -> str:
-        """What a leaf says; nothing of a branch."""
+        """Return what a leaf says; nothing of a branch."""
         return self.node.text() if isinstance(self.node, Leaf) else ""
 
 

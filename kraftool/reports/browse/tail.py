@@ -25,7 +25,7 @@ class TailChange:
     cut_offset: int | None = None
     """From here on records that were in the log are gone: a new leader had others."""
     start_moved: bool = False
-    """Whether the oldest segments went."""
+    """True if the oldest segments went."""
 
     @property
     def is_news(self) -> bool:

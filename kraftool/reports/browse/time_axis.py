@@ -41,7 +41,7 @@ class Cell:
     count: int
     severity: Severity
     good: bool
-    """Whether all of it is the end of something bad."""
+    """True if all of it is the end of something bad."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +73,13 @@ class TimeAxis:
         return tuple(lane for lane in LANES if lane in categories)
 
     def column(self, time: int, span: TimeSpan, width: int) -> int | None:
-        """Where a time falls on so many columns; None outside of what is seen."""
+        """Return where a time falls on so many columns; None outside of what is seen."""
         if not span.first <= time <= span.last:
             return None
         return min((time - span.first) * width // max(span.width, 1), width - 1)
 
     def cells(self, span: TimeSpan, width: int) -> dict[Category, dict[int, Cell]]:
-        """What is to be drawn: by lane and column."""
+        """Return what is to be drawn: by lane and column."""
         drawn: dict[Category, dict[int, Cell]] = {}
         for event, time in zip(self.events, self.times, strict=True):
             column = self.column(time, span, width)
@@ -95,7 +95,7 @@ class TimeAxis:
         return drawn
 
     def seen(self, span: TimeSpan) -> int:
-        """How many events are in a span."""
+        """Return how many events are in a span."""
         return bisect_right(self._sorted, span.last) - bisect_left(self._sorted, span.first)
 
     def zoomed(self, span: TimeSpan, time: int, step: int) -> TimeSpan:

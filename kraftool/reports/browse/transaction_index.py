@@ -37,7 +37,7 @@ class Marks:
         self._kept.clear()
 
     def outcome(self, block: Block, offset: int) -> str:
-        """How the transaction around a record ended; empty where there is none."""
+        """Return how the transaction around a record ended; empty where there is none."""
         before = self._before(block, offset)
         if before is None:
             return ""

@@ -71,7 +71,7 @@ class LogWindow:
         return RowPlace(last, self.blocks.size(last))
 
     def fraction(self, place: RowPlace) -> float:
-        """How far into the log a place is, from 0 to 1, by bytes."""
+        """Return how far into the log a place is, from 0 to 1, by bytes."""
         before = total = 0
         for base in self.blocks.bases:
             size = self.blocks.size(base)
@@ -99,7 +99,7 @@ class LogWindow:
         return self.end if place is None else self._within(place, offset)
 
     def seek_epoch(self, epoch: int) -> RowPlace:
-        """Where an epoch begins, or the first one behind it."""
+        """Return where an epoch begins, or the first one behind it."""
         return seek(self.blocks, by_epoch, epoch) or self.end
 
     def seek_time(self, timestamp: int) -> RowPlace:

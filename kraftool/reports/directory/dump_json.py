@@ -58,12 +58,13 @@ class LockObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordTypeObject:
-    """How many records there are of a type and version."""
+    """The number of records of a type and version."""
 
     type: str | None
     """As in Kafka's sources, such as PartitionRecord; null for one that no known release has."""
     type_id: int | None
-    """The api key, or the type of a control record; null for what is no metadata record."""
+    """The api key, or the type of a control record; null for anything that is not a metadata
+    record."""
     version: int | None
     is_control: bool
     records: Count
@@ -104,7 +105,7 @@ def folder_counts_object(folders: FolderCounts) -> FolderCountsObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldObject:
-    """A member of a quorum-state as it stands in the file, whether or not it makes sense."""
+    """A member of a quorum-state exactly as in the file, whether or not it makes sense."""
 
     name: str
     json: str
@@ -121,7 +122,7 @@ class QuorumStateContent:
     """A quorum-state."""
 
     is_accepted: bool
-    """Whether Kafka starts on it."""
+    """True if Kafka starts on it."""
     quorum_state: QuorumState | None
     fields: tuple[QuorumStateField, ...]
 
@@ -144,7 +145,7 @@ class MetaPropertiesContent:
     unknown: Mapping[str, str]
     """Keys that Kafka does not know; it drops them when it writes the file again."""
     is_accepted: bool
-    """Whether Kafka takes the file; it does not start on one that it refuses."""
+    """True if Kafka accepts the file; it does not start on one that it refuses."""
 
 
 @form
@@ -164,7 +165,7 @@ class SettingsContent:
     """A server.properties, or what else has its form."""
 
     settings: Mapping[str, str]
-    """What may be secret is masked."""
+    """Values that may be secret are masked."""
 
 
 @form
@@ -236,7 +237,7 @@ class LogContent:
     end_offset: int | None
     """One beyond the last offset."""
     intact_end_offset: int | None
-    """Where Kafka would cut the log."""
+    """The offset at which Kafka would cut the log."""
     epochs: tuple[EpochEntry, ...]
     first_timestamp: Moment | None
     last_timestamp: Moment | None
@@ -318,7 +319,7 @@ class FileObject:
     """As --as takes it, or unknown."""
     state: FileState
     is_known_by_name: bool
-    """Whether the kind is by the name, and not by the content or --as."""
+    """True if the kind comes from the name, and not from the content or --as."""
     size: int
     content: (
         LogSummary
@@ -331,7 +332,7 @@ class FileObject:
         | PlainText
         | None
     )
-    """What was decoded; null for a leftover that was not looked into, and for what could not be
+    """The decoded content; null for a leftover that was not read, and for what could not be
     decoded."""
 
 
@@ -416,8 +417,8 @@ class FileRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpDocument:
-    """What a PATH holds: a summary for each data directory, every file, and what is odd. Offsets
-    are places in the log, positions are bytes in a file."""
+    """The content of a PATH: a summary for each data directory, every file, and the findings.
+    Offsets are places in the log, positions are bytes in a file."""
 
     path: str
     path_kind: LocationKind

@@ -46,9 +46,9 @@ class DirectoryCase:
     history: VoterHistory = NO_HISTORY
     """Who voted when."""
     is_live: bool = False
-    """Whether another process holds the lock: the files then differ by when each was read."""
+    """True if another process holds the lock: the files then differ by when each was read."""
     is_whole: bool = True
-    """Whether the data directory itself was read, and not only its partition."""
+    """True if the data directory itself was read, and not only its partition."""
     roles: tuple[str, ...] = ()
     """process.roles, where the PATH was a properties file."""
     configured_node_id: int | None = None
@@ -65,7 +65,7 @@ class DirectoryCase:
 
     @property
     def has_metadata(self) -> bool:
-        """Whether a metadata partition lies here that was used, not only formatted."""
+        """True if a metadata partition lies here that was used, not only formatted."""
         return self.summary.log is not None or any(
             snapshot.offset > 0 for snapshot in self.summary.snapshots
         )
@@ -76,7 +76,7 @@ class DirectoryCase:
 
 
 def is_topic(path: str, names: Iterable[str]) -> bool:
-    """Whether a partition's folder, with files of these names, is that of a topic, of which other
+    """True if a partition's folder, with files of these names, is that of a topic, of which other
     things are to be said. A copy of the metadata's may have any name."""
     folder = parse_folder_name(os.path.basename(os.path.abspath(path)))
     if folder is None or folder.topic == METADATA_TOPIC:
@@ -264,7 +264,7 @@ def _latest_epoch(case: DirectoryCase) -> int:
 
 
 def _covers_start(summary: MetadataSummary) -> bool:
-    """Whether the log begins at 0, or a snapshot reaches to where it begins."""
+    """True if the log begins at 0, or a snapshot reaches to where it begins."""
     start = summary.log.start_offset if summary.log is not None else 0
     return start == 0 or any(
         snapshot.state is FileState.LIVE and snapshot.offset >= start
@@ -404,7 +404,7 @@ def _emptiness(case: DirectoryCase) -> Iterator[Finding]:
 
 
 def _may_have_voted(case: DirectoryCase) -> bool:
-    """Whether a vote can have gone with a log: a broker gives none, and a vote that was given may
+    """True if a vote can have gone with a log: a broker gives none, and a vote that was given may
     still be there."""
     if case.roles and "controller" not in case.roles:
         return False
@@ -429,7 +429,7 @@ _RULES: tuple[Callable[[DirectoryCase], Iterator[Finding]], ...] = (
 
 
 def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
-    """Whether each segment goes on where the one before it ends."""
+    """Yield a finding for each segment that does not continue where the one before it ends."""
     before = BEGINNING
     for file in segments:
         log = file.log
@@ -441,7 +441,7 @@ def _between_segments(segments: Sequence[FileReport]) -> Iterator[Finding]:
 
 
 def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
-    """What is odd about several directories of one PATH."""
+    """Yield what is odd about several directories of one PATH."""
     clusters: dict[str, list[str]] = {}
     directory_ids: dict[str, str] = {}
     for case in cases:

@@ -38,7 +38,7 @@ class _Ids:
 def findings_of_log_dirs(
     location: Location, home: NodeIds, node_id: int | None
 ) -> Iterator[Finding]:
-    """What keeps Kafka from starting with the other directories that server.properties names.
+    """Yield what keeps Kafka from starting with the other directories that server.properties names.
 
     `home`: what the directory with the metadata says; `node_id`: what the configuration does.
     """

@@ -33,7 +33,7 @@ class Repairs:
 
 
 def repairs_in(location: Location) -> Repairs:
-    """What is told of plans in a directory; nothing is raised for what cannot be read."""
+    """Return what is told of plans in a directory; nothing is raised for what cannot be read."""
     repairs = Repairs()
     partition = location.directory
     if location.kind is not LocationKind.PARTITION:

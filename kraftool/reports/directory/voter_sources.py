@@ -72,7 +72,7 @@ def read_sources(
 
 
 def _is_same(one: VoterSourceReport, other: VoterSourceReport) -> bool:
-    """Whether both are one directory on this machine, however its name was written."""
+    """True if both are one directory on this machine, however its name was written."""
     return bool(one.directory) and one.directory == other.directory
 
 

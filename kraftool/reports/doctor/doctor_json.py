@@ -26,7 +26,7 @@ class DiagnosisObject(FindingObject):
 
     evidence: tuple[Evidence, ...]
     commands: tuple[str, ...]
-    """What to run next, a line each. What begins with # is done by hand."""
+    """The commands to run next, one per line. A person does lines that begin with #."""
 
 
 @form
@@ -46,9 +46,9 @@ class DoctorDirectory:
     """The server.properties that names the directory; empty without one."""
     node_id: int | None
     is_live: bool
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     is_asked: bool
-    """Whether this is a running node that reported its log, and no directory."""
+    """True if this is a running node that reported its log, and not a directory."""
     is_witness: bool | None
     """True for a voter that runs no controller: its ApiVersions lacks CreateTopics. null where that
     is unknown."""
@@ -58,24 +58,24 @@ class DoctorDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorDocument:
-    """What is known to be wrong with directories. Offsets are places in the log, positions are
-    bytes in a file."""
+    """The known problems of directories. Offsets are places in the log, positions are bytes in a
+    file."""
 
     directories: tuple[DoctorDirectory, ...]
     """One for each directory, in the order of the PATHs."""
     diagnoses: tuple[Diagnosis, ...]
     """Those between directories, and of the PATHs as a whole."""
     is_live: bool
-    """Whether a live quorum was asked."""
+    """True if a live quorum was asked."""
     assessment: AssessmentObject | None
     """null if no directory was given."""
     rules: tuple[str, ...]
     """The names of the rules that looked."""
     ignored: Count
-    """How many findings --ignore left out."""
+    """The number of findings that --ignore left out."""
     unexamined: tuple[Unexamined, ...]
-    """What the rules could not look at. A report without findings is complete only if this is
-    empty."""
+    """The places that the rules could not examine. A report without findings is complete only if
+    this is empty."""
     deeper_commands: tuple[str, ...]
     """Commands that look deeper."""
     finding_counts: FindingCounts
@@ -91,7 +91,7 @@ class DoctorDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplanationsDocument:
-    """What the codes of findings mean."""
+    """The meanings of the codes of findings."""
 
     codes: tuple[Explanation, ...]
 

@@ -19,13 +19,13 @@ class Explanation:
     severity: Severity
     """Unless a case weighs otherwise."""
     meaning: str
-    """What it means for Kafka."""
+    """The meaning for Kafka."""
     advice: str
-    """What to do; may be empty."""
+    """The action to take; may be empty."""
     references: tuple[str, ...] = ()
     """KIPs, and issues of Kafka."""
     note: str = ""
-    """What is often misread; may be empty."""
+    """The part that is often misread; may be empty."""
 
 
 def explain(code: str) -> tuple[Explanation, ...]:

@@ -12,7 +12,7 @@ _LABEL = re.compile(r"(?!-)[A-Za-z0-9_-]{1,63}(?<!-)")
 
 
 def is_local(host: str) -> bool:
-    """Whether a host is the machine itself, whichever machine asks."""
+    """True if a host is the machine itself, whichever machine asks."""
     if host == "localhost" or host.endswith(".localhost") or host.startswith("localhost."):
         return True
     try:

@@ -59,7 +59,7 @@ class LoggedElection:
         return f"LeaderChange of epoch {self.epoch}: leader {self.leader_id}"
 
     def had_vote_of(self, node_id: int, directory_id: str | None) -> bool:
-        """Whether that node was in this epoch, as its leader or with a vote for it."""
+        """True if that node was in this epoch, as its leader or with a vote for it."""
         told = [directory for id, directory in self.granting if id == node_id]
         if not told:
             return node_id == self.leader_id
@@ -109,7 +109,7 @@ class LogStatistics:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How up to date the log is: its last epoch, then the offset of its last batch."""
+        """Return how up to date the log is: its last epoch, then the offset of its last batch."""
         return (self.epochs[-1], self.offsets[-1]) if self.offsets else (-1, -1)
 
     def around(self, offset: int) -> tuple[Batch | None, Batch | None]:

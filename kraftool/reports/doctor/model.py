@@ -25,8 +25,8 @@ from kraftool.storage.lock import LockState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """A value that supports a diagnosis, and its place. It is no Fault: nothing is wrong
-    with the value itself."""
+    """A value that supports a diagnosis, and its place. It is not a Fault: the value itself is
+    right."""
 
     file: str
     """The file or directory; may be empty."""
@@ -39,7 +39,7 @@ class Evidence:
 
     @staticmethod
     def of_election(election: LoggedElection, *, with_votes: bool = False) -> Evidence:
-        """Who led an epoch and, if asked, who gave the leader a vote."""
+        """Return who led an epoch and, if asked, who gave the leader a vote."""
         text = election.words()
         if with_votes:
             granted = ", ".join(str(each) for each, _ in election.granting)
@@ -85,7 +85,7 @@ class ExaminedDirectory:
     """Folders of the data directory that no partition and nothing else of Kafka's is called."""
     statistics: LogStatistics
     is_stream: bool = False
-    """Whether it lies in an archive, where no command reaches its files."""
+    """True if it lies in an archive, where no command reaches its files."""
 
     @property
     def summary(self) -> MetadataSummary:
@@ -97,7 +97,7 @@ class ExaminedDirectory:
 
     @property
     def is_live(self) -> bool:
-        """Whether another process holds the lock."""
+        """True if another process holds the lock."""
         return self.report is not None and self.report.lock is LockState.HELD
 
     @property
@@ -170,7 +170,7 @@ class Examination:
 
     @staticmethod
     def same_cluster(one: VoterSourceReport, other: VoterSourceReport) -> bool:
-        """Whether two sources may be of one cluster; one that does not say may be."""
+        """True if two sources may be of one cluster; one that does not say may be."""
         first, second = one.node.cluster_id, other.node.cluster_id
         return not first or not second or first == second
 

@@ -44,7 +44,7 @@ def _evidence(finding: Finding) -> tuple[Evidence, ...]:
 def _beyond(
     finding: Finding, examination: Examination, patient: ExaminedDirectory | None
 ) -> Iterator[Evidence]:
-    """Which of the other directories have what a log's end may have lost."""
+    """Yield which of the other directories have what a log's end may have lost."""
     log = patient.source.log if patient is not None else None
     if patient is None or log is None or finding.offset is None or not _is_tail(finding):
         return
@@ -75,7 +75,7 @@ def _beyond(
 
 
 def _is_tail(finding: Finding) -> bool:
-    """Whether it is about what stands behind the last whole batch of a log."""
+    """True if it is about what stands behind the last whole batch of a log."""
     garbage = finding.code == log_kinds.DAMAGE.code and finding.severity is Severity.WARNING
     return garbage or finding.code in (log_kinds.TORN_TAIL.code, log_kinds.ZERO_TAIL.code)
 
@@ -158,7 +158,7 @@ def _explain_record(
 def _verify_snapshot(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    """Whether it may be moved away hangs on what else is whole; the advice says it in words."""
+    """Yield commands that verify a snapshot. The advice says whether it may be moved away."""
     yield tools.on(finding.file, "verify-snapshot")
     yield tools.keep_copy(patient.path)
 
@@ -239,7 +239,7 @@ def _show_storage(
 def _write_meta_properties(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    """What meta.properties has to say, as far as other files tell."""
+    """Yield what meta.properties has to say, as far as other files tell."""
     voters = examination.voters_of(patient)
     settings = patient.source.settings
     id = settings.node_id if settings is not None else None

@@ -57,7 +57,7 @@ def counted(found: Sequence[Partition]) -> str:
 def evidence(
     patient: ExaminedDirectory, found: Sequence[Partition], *fields: str
 ) -> tuple[Evidence, ...]:
-    """What the image has for some of the partitions, at its last offset."""
+    """Return what the image has for some of the partitions, at its last offset."""
     at = patient.state.image.provenance.last_offset if patient.state is not None else None
     return tuple(
         Evidence(

@@ -51,7 +51,7 @@ def quorum_commands(
 
 
 def wiped_voters(case: ElectionCase) -> Iterator[str]:
-    """What each given node with an empty log needs, if it is or may be a voter."""
+    """Yield what each given node with an empty log needs, if it is or may be a voter."""
     known = forgetful(case)
     for node in case.nodes:
         if node.assumed or node.end.offset > 0 or not node.settings.is_controller:
@@ -61,7 +61,7 @@ def wiped_voters(case: ElectionCase) -> Iterator[str]:
 
 
 def emptied_directories(paths: Iterable[str]) -> Iterator[str]:
-    """What a voter needs whose whole data directory is empty."""
+    """Yield what a voter needs whose whole data directory is empty."""
     for path in dict.fromkeys(paths):
         if os.path.isdir(path) and not os.listdir(path):
             yield f"{path} is empty. If a voter had it, the voter lost its log and its identity."

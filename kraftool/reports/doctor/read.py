@@ -51,7 +51,7 @@ class _Read:
 
 
 def locations_of(paths: Sequence[str]) -> tuple[tuple[Location, ...], tuple[Finding, ...]]:
-    """What the PATHs name; one that leads nowhere is a finding."""
+    """Return what the PATHs name; one that leads nowhere is a finding."""
     locations, findings = open_paths(paths, settings_alone=True)
     return tuple(locations), tuple(findings)
 
@@ -84,7 +84,7 @@ def examine(
 
 
 def _add_words(read: _Read, node: VoterSourceReport) -> None:
-    """What a running node says: beside its log, or by itself."""
+    """Add what a running node reports: with its log, or by itself."""
     for number, patient in enumerate(read.patients):
         if patient.source.is_live and patient.source.name == node.name:
             source = patient.source.with_words_of(node)
@@ -113,7 +113,7 @@ def together(
 
 
 def _is_second(patient: ExaminedDirectory, patients: Sequence[ExaminedDirectory]) -> bool:
-    """Whether this is another of a node's log directories, beside the one with the metadata."""
+    """True if this is another of a node's log directories, beside the one with the metadata."""
     node = patient.summary.node
     return (
         patient.report is not None
@@ -211,7 +211,7 @@ def _add(read: _Read, patient: ExaminedDirectory) -> None:
 
 
 def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
-    """Whether a directory is the one that a running node has."""
+    """True if a directory is the one that a running node has."""
     mine, its = directory.source.node, node.source.node
     return (
         directory.source.has_metadata
@@ -245,7 +245,7 @@ def _state(
 
 
 def _passes(location: Location, files: Sequence[Entry]) -> dict[str, StatePass]:
-    """What makes the state of each directory while its files are read."""
+    """Return what makes the state of each directory while its files are read."""
     logs: dict[str, list[LogFile]] = {}
     for entry in files:
         kind = kind_of(entry, location)

@@ -63,11 +63,11 @@ class DoctorReport:
     rules: tuple[str, ...]
     """The names of the rules that were asked."""
     ignored: int = 0
-    """How many findings --ignore left out."""
+    """The number of findings that --ignore left out."""
     deeper: tuple[str, ...] = ()
     """Commands that look deeper than doctor does."""
     is_live: bool = False
-    """Whether a live quorum was asked."""
+    """True if a live quorum was asked."""
     unexamined: tuple[Unexamined, ...] = ()
     """What the rules could not look at."""
     assessment: Assessment | None = None
@@ -177,7 +177,7 @@ def _all(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _of_other_reports(examination: Examination) -> Iterator[Diagnosis]:
-    """What dump, diff-voters and the replay of the state say."""
+    """Yield what dump, diff-voters and the replay of the state say."""
     foreign = {source.source.name for source in examination.voters.sources if source.foreign}
     for finding in examination.findings:
         if finding.code not in _OF_DIFF:
@@ -231,7 +231,9 @@ def _once(diagnoses: Iterable[Diagnosis]) -> Iterator[Diagnosis]:
 
 
 def _deeper(examination: Examination) -> Iterator[str]:
-    """What doctor leaves to others: every record and index, every snapshot, all voter changes."""
+    """Yield what doctor leaves to others: every record and index, every snapshot, all voter
+    changes.
+    """
     if not examination.patients:
         return
     if examination.live:

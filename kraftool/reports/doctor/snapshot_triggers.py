@@ -46,7 +46,7 @@ def triggers(patient: ExaminedDirectory) -> Trigger:
 
 
 def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str:
-    """Which limit a log has passed since a time, in words; empty if none.
+    """Return which limit a log has passed since a time, in words; empty if none.
 
     Time without a leader does not count: a cluster that was down makes no snapshot.
     """

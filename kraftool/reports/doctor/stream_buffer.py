@@ -58,7 +58,9 @@ class KeptFiles:
         return directory in self._too_large
 
     def state_files(self, directory: str) -> StateFiles:
-        """What a directory's state is made of. Raises KraftoolError where there is nothing."""
+        """Return what a directory's state is made of. Raises KraftoolError where there is
+        nothing.
+        """
         files = self._files.get(directory)
         if not files:
             raise KraftoolError(f"{directory}: no log and no snapshot in it")

@@ -246,7 +246,7 @@ def possible_leaders(case: ElectionCase, up: Collection[int]) -> Iterator[NodeCa
 
 
 def _may_vote_for(case: ElectionCase, voter: int, candidate: NodeCase) -> bool:
-    """Whether a voter's log, as far as it is known, lets it vote for a candidate."""
+    """True if a voter's log, as far as it is known, lets it vote for a candidate."""
     node = case.by_id.get(voter)
     if node is None or node.assumed or not candidate.voters.has(node.key):
         return True  # it may come back with an empty log
@@ -283,7 +283,9 @@ def _may_be_committed_to(known: CommitEvidence) -> int | None:
 
 
 def _range(lost: Collection[RecordLoss], ends: Collection[int]) -> tuple[int, int | None] | None:
-    """What is lost at most: known records, and with an end all that may have come behind it."""
+    """Return what is lost at most: known records, and with an end all that may have come behind
+    it.
+    """
     firsts = [*(loss.first for loss in lost), *ends]
     if not firsts:
         return None
@@ -300,7 +302,7 @@ def _level(known: CommitEvidence, lost: tuple[int, int | None] | None) -> LossBo
 
 
 def _later_losses(case: ElectionCase) -> list[RecordLoss]:
-    """What a second leader would cut, after a first one with as few followers as can be."""
+    """Return what a second leader would cut, after a first one with as few followers as can be."""
     losses: list[RecordLoss] = []
     for leader in possible_leaders(case, case.voters.ids):
         voters = leader.voters

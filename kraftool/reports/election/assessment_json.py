@@ -26,11 +26,11 @@ class LostRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssessmentObject:
-    """What the directories show of the quorum at rest. It is the same in every command that judges
-    the quorum."""
+    """The judgement of the quorum at rest, from the directories. It is the same in every command
+    that judges the quorum."""
 
     is_live: bool
-    """Whether a leader reported the log ends, and no directory was read."""
+    """True if a leader reported the log ends, and no directory was read."""
     state: QuorumSafety
     """safe: no possible leader lacks a record that may be committed. at risk: a possible leader
     lacks one. no leader: no given node can win. unknown: the voters are not known, or there are
@@ -39,8 +39,8 @@ class AssessmentObject:
     """No record from this offset on can be committed. null if the directories do not show such an
     offset."""
     loss: LossBound
-    """How much of what may be committed the worst order of starts loses. possible: nothing, unless
-    a directory is an old copy or lost its end."""
+    """The worst loss of records that may be committed, over all orders of starts. possible:
+    nothing, unless a directory is an old copy or lost its end."""
     lost_range: LostRange | None
     """null if no record may be lost."""
     voters: Ids

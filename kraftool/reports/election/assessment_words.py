@@ -18,7 +18,7 @@ from kraftool.reports.text.words import listed, many
 
 
 def sentences(found: Assessment, *, with_next: bool = True) -> Iterator[str]:
-    """What was looked at, what can be said, and what to do next, unless a plan says that."""
+    """Yield what was looked at, what can be said, and what to do next, unless a plan says that."""
     yield f"{looked_at(found)}."
     yield f"{state_sentence(found)}."
     for each in _relevant(found):
@@ -43,7 +43,7 @@ def _relevant(found: Assessment) -> Iterator[ForgetfulVoter]:
 
 
 def looked_at(found: Assessment) -> str:
-    """How many voters' directories were looked at, as a headline."""
+    """Return how many voters' directories were looked at, as a headline."""
     if not found.voters:
         return "The voters are not known"
     count = len(found.voters)
@@ -78,7 +78,7 @@ def why_unknown(found: Assessment) -> str:
 
 
 def state_sentence(found: Assessment) -> str:
-    """What a start of the nodes can do to committed records."""
+    """Return what a start of the nodes can do to committed records."""
     if found.state is QuorumSafety.UNKNOWN:
         if found.voters:
             return f"More than {MOST_VOTERS} voters: the safety of a start was not checked"
@@ -92,7 +92,7 @@ def state_sentence(found: Assessment) -> str:
 
 
 def danger(found: Assessment) -> str:
-    """Which records a start in the wrong order loses."""
+    """Return which records a start in the wrong order loses."""
     assert found.lost_range is not None, "only where something may be lost"
     who = f"node {listed(found.harmful, 'or')}"
     if found.lost_range[1] is None:
@@ -119,7 +119,7 @@ def lost_words(found: Assessment) -> str:
 
 
 def next_sentence(found: Assessment) -> str:
-    """What to do next, as an imperative."""
+    """Return what to do next, as an imperative."""
     if found.next_step is NextStep.START_FIRST:
         rest = tuple(voter for voter in found.voters if voter not in found.start_first)
         then = f", wait until they have a leader and equal logs, then start {listed(rest)}"

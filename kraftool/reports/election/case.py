@@ -86,7 +86,7 @@ class Log:
         return self.epochs[number - 1].epoch if number else None
 
     def has(self, offset: int, epoch: int) -> bool:
-        """Whether this record is in the log, or was before a snapshot took its place."""
+        """True if this record is in the log, or was before a snapshot took its place."""
         if offset < self.start:
             return any(
                 snapshot.offset > offset and snapshot.epoch >= epoch for snapshot in self.snapshots
@@ -115,7 +115,7 @@ class Log:
 
     @property
     def borders(self) -> set[int]:
-        """Where something begins or ends."""
+        """Return where something begins or ends."""
         return {
             self.start, self.end,
             *(epoch.start_offset for epoch in self.epochs),
@@ -159,7 +159,7 @@ class NodeCase:
 
     @property
     def end(self) -> OffsetAndEpoch:
-        """Where the log ends, as an election sees it."""
+        """Return where the log ends, as an election sees it."""
         return self.log.view().end
 
     @property
@@ -243,7 +243,7 @@ class ElectionCase:
         return best.voters
 
     def is_stranger(self, node: NodeCase) -> bool:
-        """Whether a node has the id of a voter, and is another replica: it was formatted anew."""
+        """True if a node has the id of a voter, and is another replica: it was formatted anew."""
         return node.id in self.voters.ids and not self.voters.has(node.key)
 
     @property
@@ -293,7 +293,9 @@ class ElectionCase:
 
 
 def parts_at(leader: NodeCase, node: NodeCase) -> int:
-    """Where a node's log would be cut by following a leader: its end where it would not be."""
+    """Return where a node's log would be cut by following a leader: its end where it would not
+    be.
+    """
     theirs, own = leader.log.view(), node.log.view()
     for _ in range(len(own.epochs) + 2):
         validity, place = theirs.validate(own.end_offset, own.last_epoch)

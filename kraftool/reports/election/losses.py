@@ -33,7 +33,7 @@ class CommitStatus(StrEnum):
 
     @property
     def weighs(self) -> bool:
-        """Whether somebody may have been told that these records are safe."""
+        """True if somebody may have been told that these records are safe."""
         return self is not CommitStatus.NOT
 
 
@@ -122,7 +122,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
 
 
 def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) -> CommitStatus:
-    """What can be said of a record, by all sets of voters that may have committed it."""
+    """Return what can be said of a record, by all sets of voters that may have committed it."""
     case = known.case
     having = [case.by_id[each] for each in holders]
     proofs = [snapshot for node in case.nodes for snapshot in node.log.snapshots]
@@ -144,7 +144,7 @@ class _Term:
     at: int
     voters: VoterSet
     is_last: bool
-    """Whether that log has no later one."""
+    """True if that log has no later one."""
 
 
 def _sets_from(case: ElectionCase, node: NodeCase, offset: int) -> list[_Term]:
@@ -160,7 +160,7 @@ def _sets_from(case: ElectionCase, node: NodeCase, offset: int) -> list[_Term]:
 
 
 def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> CommitStatus:
-    """What can be said of a node's record, if its leader went by these voters."""
+    """Return what can be said of a node's record, if its leader went by these voters."""
     voters = term.voters
     sure, unknown = _counted(known, node, voters, offset)
     if sure >= voters.majority:
@@ -172,7 +172,7 @@ def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> Comm
 def _counted(
     known: CommitEvidence, node: NodeCase, voters: VoterSet, offset: int
 ) -> tuple[int, int]:
-    """How many voters have a node's record, and how many might have had it."""
+    """Return how many voters have a node's record, and how many might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
         node_case.id
@@ -184,7 +184,7 @@ def _counted(
 
 
 def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> bool:
-    """Whether one voter less may have been enough, by a set that no log here has.
+    """True if one voter less may have been enough, by a set that no log here has.
 
     Whoever led may have begun one more change where nobody can look. Of an even number of voters
     it can have removed one that lacks the record, or added one that has it. It was begun only if
@@ -202,12 +202,12 @@ def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> boo
 
 
 def _is_static(voters: VoterSet) -> bool:
-    """Whether these come from the settings: no record can change them."""
+    """True if these come from the settings: no record can change them."""
     return any(voter.key.directory_id is None for voter in voters)
 
 
 def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: int) -> bool:
-    """Whether nothing shows what a voter had: there is no directory, or not all of its log."""
+    """True if nothing shows what a voter had: there is no directory, or not all of its log."""
     if not was_given(known.case, voters, voter):
         return True
     forgotten = known.forgotten.get(voter)
@@ -215,7 +215,7 @@ def may_have_had(known: CommitEvidence, voters: VoterSet, voter: int, offset: in
 
 
 def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
-    """Whether records may be committed that no directory shows, behind all that a leader has.
+    """True if records may be committed that no directory shows, behind all that a leader has.
 
     That is so unless a majority of its voters was looked at and has forgotten nothing. Half of an
     even number may be enough, as in `_may_have_changed`: with a change that no directory shows.
@@ -232,7 +232,7 @@ def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
 
 
 def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
-    """Whether the same holds if every voter that may be an old copy is one. (A damaged log is none:
+    """True if the same holds if every voter that may be an old copy is one. (A damaged log is none:
     what is behind the damage shows how far it went.)
 
     If all voters were given, small lags do not count: a leader that was cut off from the others,
@@ -252,13 +252,13 @@ def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
 
 
 def was_given(case: ElectionCase, voters: VoterSet, voter: int) -> bool:
-    """Whether the directory of a voter was looked at, and is that voter's."""
+    """True if the directory of a voter was looked at, and is that voter's."""
     node = case.by_id.get(voter)
     return node is not None and not node.assumed and voters.has(node.key)
 
 
 def _proves(snapshot: OffsetAndEpoch, node: NodeCase, offset: int) -> bool:
-    """Whether a snapshot goes beyond a record of the log that it was made from."""
+    """True if a snapshot goes beyond a record of the log that it was made from."""
     return snapshot.offset > offset and (
         snapshot in node.log.snapshots or node.log.has(snapshot.offset - 1, snapshot.epoch)
     )

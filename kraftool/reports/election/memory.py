@@ -147,7 +147,7 @@ def _unconfirmed(
 
 
 def _leader_of(case: ElectionCase, epoch: int) -> int | None:
-    """Who led an epoch, by the LeaderChange records and the files quorum-state."""
+    """Return who led an epoch, by the LeaderChange records and the files quorum-state."""
     for node in case.nodes:
         for each, leader_id in node.log.leaders:
             if each == epoch:

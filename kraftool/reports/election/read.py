@@ -209,7 +209,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
 
 
 def marked(marker: WitnessMarker) -> str:
-    """What the file kraftool-witness says, in words."""
+    """Return what the file kraftool-witness says, in words."""
     as_what = "leads only as a last resort" if marker.is_last_resort else "may be elected"
     return (
         f"{marker.node_id} is a witness, which {as_what}. kraftool node (process"

@@ -37,7 +37,7 @@ def witness(case: ElectionCase, node_id: int) -> ElectionCase:
     node = case.by_id[node_id]
     settings = replace(node.settings, is_witness=True, hands_over=True)
     return case.with_node(replace(node, settings=settings)).noting(
-        f"{node_id} is a witness: kraftool node runs on it and leads only as a last resort"
+        f"{node_id} is a witness, which leads only as a last resort: kraftool node runs on it"
     )
 
 
@@ -66,8 +66,9 @@ def assumed_up(case: ElectionCase, node_id: int, log: str) -> ElectionCase:
 
 
 def _remembered(case: ElectionCase, like: NodeCase) -> ElectionState | None:
-    """What a node knows of the epoch that another one is in: its leader, if anybody knows one. A
-    node that led does not forget it."""
+    """Return what a node knows of the epoch that another one is in: its leader, if anybody knows
+    one. A node that led does not forget it.
+    """
     if like.election is None:
         return None
     epoch = like.election.epoch

@@ -30,7 +30,7 @@ _ENTRIES = (
 
 
 def is_log(kind: FileKind) -> bool:
-    """Whether files of this kind hold batches, and so offsets."""
+    """True if files of this kind hold batches, and so offsets."""
     return kind in _LOGS
 
 

@@ -121,7 +121,7 @@ def _damage_rows(read_at: ReadAt, damage: LogFault, request: ExplainRequest) -> 
 
 
 def _like_a_header(header: BatchHeader) -> bool:
-    """Whether bytes may be shown as a header: anything else may be the middle of a secret."""
+    """True if bytes may be shown as a header: anything else may be the middle of a secret."""
     return (
         header.magic == 2
         and 0 <= header.attributes <= LARGEST_ATTRIBUTES
@@ -314,7 +314,7 @@ class BatchRows:
         return notes
 
     def _may_be_secret(self, span: Span) -> bool:
-        """Whether a key or header may be a value in truth: where the CRC says that bits moved."""
+        """True if a key or header may be a value in truth: where the CRC says that bits moved."""
         return span.type == "bytes" and not (self.valid or self.request.show_secrets)
 
     def _control_key(

@@ -81,7 +81,7 @@ class RecordValue:
         )
 
     def _judge(self) -> Callable[[Span], bool]:
-        """Which primitives are secret: those that `redact` masks, and all that may be."""
+        """Return which primitives are secret: those that `redact` masks, and all that may be."""
         whole = self.message is not None and self.end == self.span.end
         if not self.sensitive:
             # Where bits moved, a field may have swallowed what follows it; short ones hold little.

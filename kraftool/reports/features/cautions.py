@@ -44,11 +44,11 @@ def cautions(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> tup
 
 def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> Iterator[str]:
     if not cluster.whole:
-        yield "the log is damaged: what came after the damage is not known here"
+        yield "the log is damaged: records after the damage are unknown here"
     if current < CONTROLLER_REGISTRATION_LEVEL:
         text = (
-            "controllers register from metadata.version 15 (3.7-IV0) on: Kafka checks brokers"
-            " only, so see to it that every controller runs the new release"
+            "controllers register from metadata.version 15 (3.7-IV0) on. Kafka checks only"
+            " brokers, so make sure that every controller runs the new release"
         )
         voters = cluster.static_voters.ids if cluster.static_voters is not None else ()
         yield text + (f" ({', '.join(map(str, voters))})" if voters else "")
@@ -57,14 +57,14 @@ def _unseen(cluster: ClusterFeatures, current: int, levels: dict[str, int]) -> I
         for id in cluster.voters:
             if id not in there:
                 yield (
-                    f"voter {id} never registered; with a dynamic quorum Kafka does not look, and"
-                    " the voter stops if it does not support the level"
+                    f"voter {id} never registered. With a dynamic quorum Kafka does not check"
+                    " that, and the voter stops if it does not support the level"
                 )
     for name, level in levels.items():
         if not is_known(name, level) and level <= _highest(cluster, name):
             yield (
-                f"{name} {level} is of a Kafka newer than {NEWEST_RELEASE}: its rules are not known"
-                " here"
+                f"{name} {level} is from a Kafka newer than {NEWEST_RELEASE}: its rules are"
+                " not known here"
             )
 
 
@@ -76,7 +76,10 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
     changed = changed_between(current, target)
     if changed:
         lowest = named(METADATA_VERSION, changed[-1])
-        yield f"no way back: records change, so no downgrade below {lowest} afterwards"
+        yield (
+            f"this cannot be undone: records change, so you cannot downgrade below {lowest}"
+            " afterwards"
+        )
     if current < DIRECTORIES_LEVEL <= target:
         yield (
             "brokers register again at 3.7-IV2, with the directories that they have; brokers with"
@@ -102,21 +105,22 @@ def _kraft_version(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) 
     if max(raised, default=0) <= cluster.kraft_version:
         return
     yield (
-        "kraft.version: only the running leader knows whether every voter has told it its directory"
-        " id (UpdateRaftVoter) since the leader's start; until then Kafka refuses the request, all"
-        " its features with it. Wait until all voters run the new release and fetch, try --dry-run"
+        "kraft.version: only the running leader knows whether every voter has reported its"
+        " directory id (UpdateRaftVoter) since the leader's start. Until then Kafka refuses"
+        " the whole request. Wait until all voters run the new release and fetch, then try"
+        " --dry-run"
     )
     yield (
-        "kraft.version has no way back; afterwards put controller.quorum.bootstrap.servers in the"
-        " place of controller.quorum.voters on every node"
+        "kraft.version cannot be downgraded. Afterwards replace controller.quorum.voters with"
+        " controller.quorum.bootstrap.servers on every node"
     )
 
 
 def _elr(cluster: ClusterFeatures, levels: dict[str, int]) -> Iterator[str]:
     if levels.get(ELR_VERSION, 0) > cluster.level(ELR_VERSION):
         yield (
-            "eligible.leader.replicas.version: a cluster-wide min.insync.replicas is written with"
-            " it, and those of single brokers are removed"
+            "eligible.leader.replicas.version: Kafka also writes a cluster-wide"
+            " min.insync.replicas, and removes those of single brokers"
         )
 
 
@@ -130,10 +134,10 @@ def _left_behind(proposed: dict[str, int], target: int, current: int) -> Iterato
         # kraft.version cannot be lowered: `rules.py` blocks the change.
         if ranges and name != KRAFT_VERSION and not lowest <= level <= highest:
             yield (
-                f"{name} stays at {level}, which Kafka {release_of(target)} does not support: its"
-                " nodes would not register; lower it first"
+                f"{name} stays at {level}, which Kafka {release_of(target)} does not support:"
+                " its nodes would not register. Lower it first"
             )
         for other, needed in needs_of(name, level):
             if other == METADATA_VERSION and proposed.get(other, 0) < needed:
                 lowest_level = named(other, needed)
-                yield f"{name} {level} needs {other} {lowest_level}, and Kafka does not look"
+                yield f"{name} {level} needs {other} {lowest_level}, but Kafka does not check that"

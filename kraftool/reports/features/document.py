@@ -36,7 +36,7 @@ class FinalizedLevelObject:
     level_name: str
     """Of metadata.version, such as 4.3-IV0; empty for the rest."""
     source: LevelSource
-    """What the level is known from; default: no record says anything, so it is 0."""
+    """The source of the level; default: no record has it, so it is 0."""
     file: str
     offset: int | None
     """Of the record that last set it; null where the log does not reach back to it."""
@@ -80,7 +80,7 @@ class NodeSupportObject:
     software: str
     """The release that its range of metadata.version is of; empty for an unknown one."""
     log_directories: Count
-    """How many it registered; 0 where it did not say."""
+    """The number that it registered; 0 if it did not say."""
     ranges: tuple[FeatureRangeObject, ...]
     """A feature that is not among them is not supported."""
 
@@ -105,19 +105,19 @@ def _range(feature: str, levels: FeatureRange) -> FeatureRangeObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureReachObject:
-    """How far a feature can go with the nodes as they are."""
+    """The range in which a feature can change with the nodes as they are."""
 
     name: str
     level: int
     highest_level: int
-    """What all registered nodes support."""
+    """The level that all registered nodes support."""
     highest_level_name: str
     expected_level: int
     """The default of the highest metadata.version that all of them support."""
     limited_by: tuple[str, ...]
     """Nodes that hold the others back."""
     is_below: bool
-    """Whether the level is below the one that is expected."""
+    """True if the level is below the expected one."""
 
 
 @form
@@ -235,7 +235,7 @@ def newer_records_object(newer: NewerRecords) -> NewerRecordsObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeaturePlanObject:
-    """What a change would meet."""
+    """The result of a change."""
 
     target: str
     """As it was asked for."""
@@ -244,11 +244,11 @@ class FeaturePlanObject:
     blockers: tuple[Blocker, ...]
     """Why Kafka 4.3's controller would refuse it."""
     cautions: tuple[str, ...]
-    """What it brings along though Kafka would not refuse it."""
+    """The side effects that Kafka would not refuse."""
     losses: tuple[FeatureLoss, ...]
     newer_records: tuple[NewerRecords, ...]
     commands: tuple[str, ...]
-    """What to run, in this order; where it is blocked, the part that would go through."""
+    """The commands to run, in this order; if the change is blocked, the part that would succeed."""
 
 
 @form
@@ -295,9 +295,9 @@ class SourceObject:
     """Of the last record that is visible."""
     metadata_version: int | None
     is_newest: bool
-    """Whether the report is made from it."""
+    """True if the report is made from it."""
     is_broker: bool
-    """Whether its server.properties makes it a broker."""
+    """True if its server.properties makes it a broker."""
     log_directories: Count
     """Of its server.properties; 0 where none was given."""
     controller_quorum_voters: StaticVoters | None
@@ -334,11 +334,11 @@ class FeaturesDocument:
     voters: Ids
     """Of a dynamic quorum; empty for a static one."""
     controller_quorum_voters: StaticVoters | None
-    """Where a server.properties was given and no record names voters."""
+    """The values of a server.properties, if one was given and no record names voters."""
     unregistered_voters: Ids
     """Static voters that never registered: until they do, Kafka changes no feature."""
     reach: tuple[FeatureReach, ...]
-    """Empty where no node is registered."""
+    """Empty if no node is registered."""
     plan: FeaturePlan | None
     """null where no change was asked for."""
     findings: tuple[Finding, ...]

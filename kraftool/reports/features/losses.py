@@ -59,7 +59,9 @@ class NewerRecords:
 
 
 def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[FeatureLoss, ...]:
-    """What is lost at a metadata.version, and at a level of eligible.leader.replicas.version."""
+    """Return what is lost at a metadata.version, and at a level of
+    eligible.leader.replicas.version.
+    """
     found = [
         _loss(what, METADATA_VERSION, needs, records, of(image))
         for what, needs, records, of in _HELD

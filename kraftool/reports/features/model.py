@@ -103,7 +103,7 @@ class Source:
     timestamp: int = -1
     metadata_version: int | None = None
     newest: bool = False
-    """Whether the report is made from it."""
+    """True if the report is made from it."""
     broker: bool = False
     log_dirs: int = 0
     """Of its server.properties; 0 where none was given."""
@@ -112,12 +112,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureReach:
-    """How far a feature can go with the nodes as they are."""
+    """The range in which a feature can change with the nodes as they are."""
 
     name: str
     level: int
     highest: int
-    """What all registered nodes support."""
+    """The level that all registered nodes support."""
     expected: int
     """The default of the highest metadata.version that all of them support, where they allow it."""
     limited_by: tuple[str, ...] = ()
@@ -143,7 +143,7 @@ class ClusterFeatures:
     leader_id: int | None = None
     logged: tuple[LoggedType, ...] = ()
     whole: bool = True
-    """Whether nothing was found that bears on the state."""
+    """True if nothing was found that bears on the state."""
     findings: tuple[Finding, ...] = ()
 
     @property

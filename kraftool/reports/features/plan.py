@@ -129,7 +129,9 @@ def _part(
 
 
 def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
-    """How far each feature could go with the registered nodes; nothing where none is known."""
+    """Return how far each feature could go with the registered nodes; nothing where none is
+    known.
+    """
     if not cluster.nodes:
         return ()
     names = [

@@ -138,8 +138,8 @@ def _refuse_clusters(sources: Sequence[Source]) -> None:
     for source in told[1:]:
         if source.cluster_id != told[0].cluster_id:
             raise KraftoolError(
-                f"{source.path} is of cluster {source.cluster_id},"
-                f" {told[0].path} of cluster {told[0].cluster_id}",
+                f"{source.path} belongs to cluster {source.cluster_id}, {told[0].path} to"
+                f" cluster {told[0].cluster_id}",
                 hint="name the directories of one cluster",
             )
 

@@ -115,7 +115,7 @@ class _Case:
 
 
 def checked_nodes(cluster: ClusterFeatures) -> tuple[NodeSupport, ...]:
-    """Whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
+    """Return whose ranges Kafka looks at: fenced brokers too, controllers once they register."""
     if (cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL:
         return cluster.nodes
     return cluster.of(ProcessRole.BROKER)
@@ -130,9 +130,11 @@ def _range(case: _Case) -> Iterator[Blocker]:
             told = f"{node.label} does not support {case.feature}"
         else:
             lowest, highest = (named(case.feature, each) for each in supported)
-            told = f"{node.label} supports {case.feature} {lowest} to {highest} only"
+            told = f"{node.label} supports {case.feature} only from {lowest} to {highest}"
         if node.fenced:
-            told += "; it is fenced: kafka-cluster.sh unregister takes out what is gone for good"
+            told += (
+                ". It is fenced: kafka-cluster.sh unregister removes a broker that is gone for good"
+            )
         yield case.blocker(RefusalRule.RANGE, told, nodes=(node.label,), levels=tuple(supported))
 
 
@@ -154,7 +156,7 @@ def _not_registered(case: _Case) -> Iterator[Blocker]:
     static = case.cluster.static_voters
     for id in unregistered_voters(case.cluster):
         assert static is not None, "its ids were looked at"
-        text = f"controller {id} is in controller.quorum.voters and never registered"
+        text = f"controller {id} is in controller.quorum.voters but never registered"
         yield case.blocker(RefusalRule.NOT_REGISTERED, text, nodes=(f"controller {id}",))
 
 
@@ -172,7 +174,7 @@ def _direction(case: _Case) -> Iterator[Blocker]:
 
 def _floor(case: _Case) -> Iterator[Blocker]:
     if case.feature == METADATA_VERSION and case.level < OLDEST_KRAFT_LEVEL:
-        told = f"Kafka 4 begins at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
+        told = f"Kafka 4 starts at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
         yield case.blocker(RefusalRule.FLOOR, told, levels=(OLDEST_KRAFT_LEVEL,))
 
 
@@ -203,11 +205,11 @@ def _changed_records(case: _Case) -> Iterator[Blocker]:
     changed = changed_between(case.level, case.current)
     if changed:
         names = ", ".join(named(METADATA_VERSION, each) for each in changed)
-        told = f"records changed at {names}: refused, with --unsafe too; "
+        told = f"records changed at {names}: Kafka refuses, even with --unsafe; "
         if changed[-1] == case.current:
-            told += "there is no way down from here"
+            told += "there is no lower level from here"
         else:
-            told += f"{named(METADATA_VERSION, changed[-1])} is as low as it can go"
+            told += f"{named(METADATA_VERSION, changed[-1])} is the lowest possible level"
         yield case.blocker(RefusalRule.CHANGED_RECORDS, told, levels=changed)
 
 
@@ -215,7 +217,7 @@ def _kraft_version(case: _Case) -> Iterator[Blocker]:
     if case.feature != KRAFT_VERSION:
         return
     if case.level < case.current:
-        told = "kraft.version has no way back: the quorum stays dynamic"
+        told = "kraft.version cannot be downgraded: the quorum stays dynamic"
         yield case.blocker(RefusalRule.KRAFT_DOWNGRADE, told, levels=(case.current,))
     elif case.level > case.current and case.direction is Direction.UPGRADE:
         yield from _kraft_upgrade(case)
@@ -227,13 +229,13 @@ def _kraft_upgrade(case: _Case) -> Iterator[Blocker]:
         if 0 < highest < _KRAFT_UPGRADES_FROM:
             told = f"{node.label} runs Kafka {node.software}, which cannot upgrade kraft.version"
             if node.software == "3.9":
-                told += " (it answers that it did, and the quorum stays static)"
+                told += " (it reports success, but the quorum stays static)"
             yield case.blocker(
                 RefusalRule.KRAFT_SOFTWARE, told, nodes=(node.label,), levels=(highest,)
             )
     for id, supported in (case.cluster.voter_ranges or {}).items():
         if not supported.min <= case.level <= supported.max:
-            told = f"voter {id} supports kraft.version {supported.min} to {supported.max} only"
+            told = f"voter {id} supports kraft.version only from {supported.min} to {supported.max}"
             yield case.blocker(RefusalRule.KRAFT_VOTERS, told, nodes=(f"voter {id}",))
 
 
@@ -246,7 +248,7 @@ def _dependencies(case: _Case) -> Iterator[Blocker]:
         if there < lowest:
             told = (
                 f"{case.feature} {case.level} needs {other} {named(other, lowest)} or higher,"
-                f" and it would be {named(other, there)}"
+                f" but it would be {named(other, there)}"
             )
             yield case.blocker(RefusalRule.DEPENDENCY, told, levels=(lowest,))
 

@@ -62,8 +62,9 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
             rule=RefusalRule.KRAFT_STAYS,
             feature=METADATA_VERSION,
             level=target,
-            text=f"kraft.version stays at {level} and has no way back: Kafka {release} does not"
-            " support it and cannot run this quorum (the controller would take the level)",
+            text=f"kraft.version stays at {level} and cannot be downgraded: Kafka {release} does"
+            " not support it and cannot run this quorum (the controller would accept the"
+            " level)",
             levels=(level,),
         )
 
@@ -71,7 +72,7 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
 def order(
     cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
 ) -> Iterator[str]:
-    """Where nodes are too old: that this is the last step, and what would block it then."""
+    """Yield where nodes are too old: that this is the last step, and what would block it then."""
     target = max((request.levels.get(METADATA_VERSION, 0) for request in requests), default=0)
     raised = any(request.direction is Direction.UPGRADE for request in requests)
     behind = [
@@ -83,8 +84,8 @@ def order(
     if not (behind and raised and target > (cluster.metadata_version or 0)):
         return
     words = (
-        f"this is the last step of an upgrade: first run Kafka {release} on every node, one after"
-        " the other; until then the levels stay as they are"
+        f"this is the last step of an upgrade: first run Kafka {release} on every node, one"
+        " after another. Until then the levels stay as they are"
     )
     if release not in RELEASE_RANGES:
         yield words
@@ -95,6 +96,6 @@ def order(
     )
     if then:
         more = "; …" if len(then) > _MOST_TOLD else ""
-        yield f"{words}. What would block it then: {'; '.join(then[:_MOST_TOLD])}{more}"
+        yield f"{words}. It would then be blocked by: {'; '.join(then[:_MOST_TOLD])}{more}"
     else:
-        yield f"{words}. Nothing known would block it then (--assume-nodes {release})"
+        yield f"{words}. No known reason would block it then (--assume-nodes {release})"

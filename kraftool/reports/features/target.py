@@ -43,7 +43,7 @@ class FeaturesRun:
     release_option: str = ""
 
     def words(self) -> tuple[str, ...]:
-        """How it is run, in pieces that belong together. HOST is left to the reader."""
+        """Return how it is run, in pieces that belong together. HOST is left to the reader."""
         head = f"kafka-features.sh --bootstrap-server HOST:9092 {self.direction.value}"
         if self.release:
             return head, f"{self.release_option} {self.release}"
@@ -57,7 +57,7 @@ def parse_release(text: str) -> int:
         oldest, newest = level_name(OLDEST_KRAFT_LEVEL), level_name(LATEST_LEVEL)
         raise KraftoolError(
             f"no Kafka up to {newest} has a metadata.version {text!r}",
-            hint=f"a release as 4.3, or a level from 3.0-IV1 and {oldest} to {newest}",
+            hint=f"for example 4.3, or a level from 3.0-IV1 and {oldest} to {newest}",
         )
     return level
 
@@ -69,13 +69,15 @@ def parse_level(text: str) -> tuple[str, int]:
         return name, parse_release(level)
     if not (name and level.isascii() and level.isdecimal() and int(level) <= _HIGHEST):
         raise KraftoolError(
-            f"--feature {text!r} is not NAME=LEVEL", hint="as in --feature share.version=1"
+            f"--feature {text!r} is not NAME=LEVEL", hint="for example --feature share.version=1"
         )
     return name, int(level)
 
 
 def request(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> tuple[FeaturesRun, ...]:
-    """What would be sent. Features that go both ways take two requests, the downgrade first."""
+    """Return what would be sent. Features that go both ways take two requests, the downgrade
+    first.
+    """
     wanted: dict[str, int] = {}
     for feature in features:
         name, level = parse_level(feature)
@@ -112,6 +114,6 @@ def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Fe
 
 
 def _has_old_tools(cluster: ClusterFeatures) -> bool:
-    """Whether all nodes run Kafka 3, whose kafka-features has no --release-version."""
+    """True if all nodes run Kafka 3, whose kafka-features has no --release-version."""
     highest = [node.range_of(METADATA_VERSION).max for node in cluster.nodes]
     return bool(highest) and max(highest) < KAFKA_4_LEVEL

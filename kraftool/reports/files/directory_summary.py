@@ -232,7 +232,7 @@ def _newest(
 
 
 def _says_the_same(one: ControlRecord | None, other: ControlRecord) -> bool:
-    """Whether two records say the same; a snapshot's voters come in another order."""
+    """True if two records say the same; a snapshot's voters come in another order."""
     return one is not None and _sorted_voters(one.data) == _sorted_voters(other.data)
 
 

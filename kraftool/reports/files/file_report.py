@@ -151,7 +151,7 @@ class ReadOptions:
     kind: FileKind | None = None
     """What the user says that the file is."""
     leftovers: bool = False
-    """Whether to look into files that Kafka would remove."""
+    """True if files that Kafka would remove are read too."""
     show_secrets: bool = False
     progress: Callable[[int], None] = lambda position: None
     on_control: Callable[[str, RecordBatch, LogRecord], None] = lambda name, batch, item: None

@@ -61,7 +61,7 @@ def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
 
 
 def holds(file: FileReport) -> str:
-    """What a file holds, in a phrase."""
+    """Return what a file holds, in a phrase."""
     content = file.content
     if not file.is_live and content is None:
         return _STATES[file.state]

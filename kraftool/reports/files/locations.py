@@ -28,7 +28,7 @@ def open_paths(
 
 
 def missing_directory(location: Location) -> Iterator[Finding]:
-    """What a server.properties leads to and is not there, as after a disk was not mounted."""
+    """Yield what a server.properties leads to and is not there, as after a disk was not mounted."""
     if location.missing:
         yield dir_kinds.PASSED_OVER.at(
             location.path,

@@ -22,7 +22,7 @@ def lost_by(
     files: Sequence[FileReport],
     summary: MetadataSummary,
 ) -> str | None:
-    """What Kafka's start takes away of the log because of damage in a segment."""
+    """Return what Kafka's start takes away of the log because of damage in a segment."""
     for segment, after in pairwise(segments):
         cut = _cut(segment)
         if cut is None or _has_indexes(files, segment):
@@ -38,7 +38,7 @@ def lost_by(
 
 
 def _cut(segment: FileReport) -> int | None:
-    """Where Kafka cuts a segment; None if all of its bytes are batches."""
+    """Return where Kafka cuts a segment; None if all of its bytes are batches."""
     log = segment.log
     if log is None or not log.walked.is_cut:
         return None

@@ -88,7 +88,7 @@ def snapshot_finding(name: str, fault: LogFault) -> Finding:
 
 
 def gap_advice(expected: int, found: int, base_offset: int) -> str:
-    """What Kafka makes of offsets that do not follow on each other, and what to do.
+    """Return what Kafka makes of offsets that do not follow on each other, and what to do.
 
     `base_offset` is the segment's; its indexes hold offsets relative to it, in 31 bits.
     """
@@ -109,7 +109,7 @@ def gap_advice(expected: int, found: int, base_offset: int) -> str:
 
 
 def _ends_in_garbage(summary: LogSummary) -> bool:
-    """Whether nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
+    """True if nothing but the bytes behind the last whole batch are wrong, as with a torn tail."""
     return (
         _ends_damaged(summary)
         and summary.problems[-1].kind == FaultKind.CORRUPT
@@ -120,7 +120,7 @@ def _ends_in_garbage(summary: LogSummary) -> bool:
 
 
 def _advice(summary: LogSummary, fault: LogFault) -> str | None:
-    """What Kafka would cut off at a place that is not the log's end."""
+    """Return what Kafka would cut off at a place that is not the log's end."""
     cuts = fault.kind in (FaultKind.CRC, FaultKind.CORRUPT)
     if not cuts or fault.reason == UNKNOWN_MAGIC:
         return None
@@ -150,7 +150,7 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
 
 
 def _ends_damaged(summary: LogSummary) -> bool:
-    """Whether the file ends in damage that is told, with no batch behind it."""
+    """True if the file ends in damage that is told, with no batch behind it."""
     if not summary.problems or summary.more_problems:
         return False
     last = summary.problems[-1]

@@ -18,7 +18,7 @@ _QUIET = "and only writes warnings to its own log"
 
 
 def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = True) -> str | None:
-    """What is lost and what to do; None where nothing lies behind the cut.
+    """Return what is lost and what to do; None where nothing lies behind the cut.
 
     `newest` is the offset of the newest snapshot, and `intact` whether it is whole.
     """
@@ -39,7 +39,7 @@ def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = Tr
 
 
 def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
-    """What is lost of a directory's log that Kafka cuts at an offset."""
+    """Return what is lost of a directory's log that Kafka cuts at an offset."""
     log, loaded = summary.log, summary.loaded_snapshot
     if log is None:
         return None
@@ -52,7 +52,9 @@ def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:
 
 
 def hole(cut: int, resumes: int) -> str:
-    """What is lost where Kafka cuts one segment alone, and the next one begins at `resumes`."""
+    """Return what is lost where Kafka cuts one segment alone, and the next one begins at
+    `resumes`.
+    """
     return (
         f"{_KEEP}the index of this segment is missing or damaged, so Kafka cuts only this"
         f" segment, at offset {cut}, and keeps the later ones. {_offsets(resumes - cut)} are"

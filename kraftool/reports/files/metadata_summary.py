@@ -19,7 +19,7 @@ from kraftool.reports.logs.summary import TypeCount
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeIds:
-    """Which node the directory belongs to, from meta.properties; None for what is not known."""
+    """The node that the directory belongs to, from meta.properties; None for an unknown value."""
 
     node_id: int | None = None
     directory_id: str | None = None
@@ -48,7 +48,7 @@ class LogRange:
     end_offset: int
     """One beyond the last offset."""
     intact_end_offset: int
-    """Where Kafka would cut the log if it started on it."""
+    """The offset at which Kafka would cut the log if it started on it."""
     first_epoch: int | None
     last_epoch: int | None
     epochs: Count
@@ -119,7 +119,7 @@ class Feature:
     release: str
     """The name of a metadata.version, such as 4.3-IV0; empty for other features."""
     offset: int | None
-    """Where in the log; None for one that a snapshot holds."""
+    """The place in the log; None for one in a snapshot."""
     file: str
 
 
@@ -149,7 +149,7 @@ class TransactionCounts:
     committed: Count = 0
     aborted: Count = 0
     open_offset: int | None = None
-    """Where the open one begins."""
+    """The start of the open one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

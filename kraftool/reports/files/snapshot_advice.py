@@ -33,12 +33,12 @@ _ANOTHER = "replace it with the same .checkpoint of another node"
 
 
 def is_sound(findings: Iterable[Finding]) -> bool:
-    """Whether nothing speaks against reading a log from its start to its end."""
+    """True if nothing speaks against reading a log from its start to its end."""
     return not any(finding.code in _UNTRUSTED for finding in findings)
 
 
 def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) -> str:
-    """What to do about a damaged snapshot. `sound`: the log's records are good."""
+    """Return what to do about a damaged snapshot. `sound`: the log's records are good."""
     file = finding.file
     dies = _UNCHECKED if finding.code == snap_kinds.FORM.code else _DIES
     live = [snapshot for snapshot in summary.snapshots if snapshot.state is FileState.LIVE]
@@ -63,7 +63,7 @@ def snapshot_advice(summary: MetadataSummary, finding: Finding, *, sound: bool) 
 def _instead(
     summary: MetadataSummary, this: SnapshotSummary, live: Iterable[SnapshotSummary]
 ) -> str:
-    """What Kafka can read in the newest snapshot's place; empty if there is nothing."""
+    """Return what Kafka can read in the newest snapshot's place; empty if there is nothing."""
     log = summary.log
     if log is None or not log.batches or log.intact_end_offset < this.offset:
         return ""

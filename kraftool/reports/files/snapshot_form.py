@@ -73,7 +73,7 @@ class SnapshotForm:
                 self.header_timestamp = first.data["lastContainedLogTimestamp"]
 
     def findings(self, name: str) -> tuple[Finding, ...]:
-        """What is wrong with the form, once all items were taken."""
+        """Return what is wrong with the form, once all items were taken."""
         last = self._last
         summary = LogSummary(
             batches=self._batches,

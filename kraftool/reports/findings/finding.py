@@ -238,7 +238,7 @@ def _places(finding: Finding) -> tuple[Fault, ...]:
 
 
 def tally(findings: Iterable[Finding]) -> dict[Severity, int]:
-    """How many there are of each severity."""
+    """Return how many there are of each severity."""
     counts = dict.fromkeys(Severity, 0)
     for finding in findings:
         counts[finding.severity] += 1

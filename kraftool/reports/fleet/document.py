@@ -38,9 +38,9 @@ class FleetFindingObject(FindingObject):
     by: tuple[str, ...]
     """The commands that say it about the directory by itself, or audit."""
     evidence: tuple[Evidence, ...]
-    """The values that speak for it."""
+    """The evidence."""
     commands: tuple[str, ...]
-    """What to run next, a line each; what begins with # is to be done by hand."""
+    """The commands to run next, one per line. A person does lines that begin with #."""
 
 
 @form

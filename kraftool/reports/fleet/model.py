@@ -25,18 +25,18 @@ NOTHING_FOUND = FindingCounts()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectorySummary:
-    """One data directory at a glance; None for what it does not tell."""
+    """One data directory at a glance; None for a value that it does not have."""
 
     name: str
     """The directory as it is shown; unique in a fleet."""
     cluster: str
     """The name of its cluster among the `ClusterSummary`s."""
     cluster_id: str | None = None
-    """What its own meta.properties says, which may be another cluster's."""
+    """The cluster id in its own meta.properties, which may be another cluster's."""
     node_id: int | None = None
     directory_id: str | None = None
     is_live: bool = False
-    """Whether another process holds its lock."""
+    """True if another process holds its lock."""
     files: Count = 0
     size: int = 0
     """Bytes of all its files that Kafka's metadata is in."""
@@ -47,7 +47,7 @@ class DirectorySummary:
     end_offset: int | None = None
     """One beyond the last offset of the log."""
     intact_end_offset: int | None = None
-    """Where Kafka would cut the log if it started on it."""
+    """The offset at which Kafka would cut the log if it started on it."""
     epoch: int | None = None
     """Of the log's last batch."""
     first_timestamp: Moment | None = None
@@ -69,7 +69,7 @@ class DirectorySummary:
     voters: VoterSet = NO_VOTERS
     """By id."""
     voters_from: str = ""
-    """What the voters were learnt from, such as `KRaftVoters record`."""
+    """The source of the voters, such as KRaftVoters record."""
     quorum_epoch: int | None = None
     """leaderEpoch of quorum-state."""
     leader_id: int | None = None
@@ -85,7 +85,7 @@ class DirectorySummary:
     bytes_read: int = 0
     """Bytes that its task read."""
     seconds: float = 0.0
-    """How long its task took."""
+    """The duration of its task."""
 
 
 class ElectionDay(NamedTuple):
@@ -106,7 +106,7 @@ class ClusterSummary:
     directories: Count = 0
     node_ids: tuple[int, ...] = ()
     live: Count = 0
-    """How many of its directories another process has locked."""
+    """The number of its directories that another process has locked."""
     size: int = 0
     batches: Count = 0
     records: Count = 0
@@ -161,7 +161,7 @@ class FleetFinding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DivergedSide:
-    """What some directories, which agree, have at the first batch of a divergence."""
+    """The records of some directories, which agree, at the first batch of a divergence."""
 
     paths: tuple[str, ...]
     """The directories."""
@@ -171,7 +171,7 @@ class DivergedSide:
     """Of that batch; None where these have nothing there."""
     crc: int | None = None
     batches: Count = 0
-    """How many batches it has in the whole range."""
+    """The number of batches that it has in the whole range."""
     file: str = ""
     position: int | None = None
     """Of that batch in the first directory's file."""
@@ -187,16 +187,16 @@ class Divergence:
     """Inclusive: the last that any two of the logs have both and differently."""
     sides: tuple[DivergedSide, ...]
     same_epoch: bool = False
-    """Whether two of them have batches of one epoch there, which no correct quorum leaves."""
+    """True if two of them have batches of one epoch there. No correct quorum leaves that."""
     is_open: bool = False
-    """Whether the logs do not come together again after it."""
+    """True if the logs do not agree again after it."""
     only_epoch: bool = False
-    """Whether the batches are the same but for their epochs, which no CRC covers."""
+    """True if the batches are the same except for their epochs, which no CRC covers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeCount:
-    """How often one code was found in the whole fleet."""
+    """The number of findings with one code in the whole fleet."""
 
     code: str
     severity: Severity
@@ -207,13 +207,13 @@ class CodeCount:
     directories: Count
     """About how many directories."""
     meaning: str = ""
-    """What it means for Kafka, as `kraftool doctor --explain CODE` says."""
+    """The meaning for Kafka, as in kraftool doctor `--explain CODE`."""
     advice: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionCount:
-    """How many directories and clusters are at one metadata.version or kraft.version."""
+    """The number of directories and clusters at one metadata.version or kraft.version."""
 
     name: str
     level: int | None
@@ -266,7 +266,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
-    """What the audit was asked for, and where it ran; without anything to log in."""
+    """The audit's request and machine, without any credentials."""
 
     roots: tuple[str, ...] = ()
     master: str = ""

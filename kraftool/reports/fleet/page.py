@@ -79,7 +79,7 @@ def page(audit: FleetAudit) -> Iterator[str]:
 
 
 def _about(audit: FleetAudit) -> Iterator[str]:
-    """How the audit was made."""
+    """Yield how the audit was made."""
     run, counts = audit.run, audit.counts
     roots = "<br>".join(f"<code>{path(root)}</code>" for root in run.roots)
     ignored = ", ".join(f"<code>{data(code)}</code>" for code in run.ignored_codes)

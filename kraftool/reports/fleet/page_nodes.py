@@ -59,7 +59,7 @@ def nodes(view: PageContext) -> Iterator[str]:
 
 
 def all_of_it(view: PageContext) -> str:
-    """Where everything that the page leaves out is, as HTML."""
+    """Return where everything that the page leaves out is, as HTML."""
     command = line("kraftool", "pipeline", "audit", *view.audit.run.roots, "-o", "json")
     return f"All of it: <code>{path(command)}</code>"
 

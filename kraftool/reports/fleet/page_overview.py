@@ -168,7 +168,9 @@ def _short_name(name: str, folder: str) -> str:
 
 
 def first(view: PageContext) -> Iterator[str]:
-    """What to do first: each cause with its reach, and the advice for each group of clusters."""
+    """Yield what to do first: each cause with its reach, and the advice for each group of
+    clusters.
+    """
     yield from section(
         "first",
         "What to do first",

@@ -162,7 +162,7 @@ def _class(kind: str) -> str:
 
 
 def cut(html: str) -> str:
-    """What was left out, and where all of it is."""
+    """Return what was left out, and where all of it is."""
     return f'<p class="cut">{html}</p>\n'
 
 

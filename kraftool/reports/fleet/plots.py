@@ -102,7 +102,7 @@ class Figure:
 
 
 def scale(values: Sequence[float]) -> tuple[Callable[[float], float], bool]:
-    """How long a bar is for a value, from 0 to 1, and whether that is logarithmic.
+    """Return how long a bar is for a value, from 0 to 1, and whether that is logarithmic.
 
     It is where the largest value would leave the others invisible.
     """
@@ -180,7 +180,7 @@ def stacked(title: str, column: str, parts: Sequence[BarPart], rows: Sequence[St
 def histogram(
     title: str, columns: tuple[str, str], values: Sequence[float | None], bins: Bins
 ) -> Figure:
-    """How many values lie in each bin, a row each. Empty bins at both ends are left out."""
+    """Return how many values lie in each bin, a row each. Empty bins at both ends are left out."""
     known = [each for each in values if each is not None and not math.isnan(each)]
     counts = [0] * (len(bins.edges) + 1)
     for value in known:

@@ -39,7 +39,7 @@ class BatchEntry:
     valid: bool
     records: list[LogRecord]
     continued: bool = False
-    """Whether an entry with earlier records of the same batch came before."""
+    """True if an entry with earlier records of the same batch came before."""
 
 
 Entry = BatchEntry | Fault
@@ -75,7 +75,7 @@ class Selection:
 
     @property
     def looks_into_records(self) -> bool:
-        """Whether a batch's header is not enough to decide."""
+        """True if a batch's header is not enough to decide."""
         return bool(
             self.types
             or self.topic
@@ -89,7 +89,7 @@ class Selection:
         )
 
     def may_hold(self, batch: RecordBatch) -> bool:
-        """Whether a batch can have records of the selection, going by its header."""
+        """True if a batch can have records of the selection, going by its header."""
         header = batch.header
         return not (
             (self.first_offset is not None and batch.last_offset < self.first_offset)
@@ -127,7 +127,7 @@ class TopicNames:
             pass  # told when the batch itself is decoded
 
     def knows(self, topic: str) -> bool:
-        """Whether a topic of this name or id was seen."""
+        """True if a topic of this name or id was seen."""
         return topic in self.by_id or topic in self.by_id.values()
 
     def name(self, topic_id: str) -> str:
@@ -215,7 +215,7 @@ class LogDump:
             yield problem
 
     def selects(self, item: LogRecord) -> bool:
-        """Whether one record is wanted."""
+        """True if one record is wanted."""
         want, record = self.selection, item.record
         if want.first_offset is not None and record.offset < want.first_offset:
             return False
@@ -236,7 +236,7 @@ class LogDump:
         return want.grep is None or bool(want.grep.search(grep_text(item)))
 
     def mentions_topic(self, item: LogRecord, topic: str) -> bool:
-        """Whether a record is about a topic, named by name or id."""
+        """True if a record is about a topic, named by name or id."""
         data = item.data
         if data is None:
             return False
@@ -263,7 +263,7 @@ def _words(name: str) -> frozenset[str]:
 
 
 def grep_text(item: LogRecord) -> str:
-    """What --grep looks at: type and payload as they are shown."""
+    """Return what --grep looks at: type and payload as they are shown."""
     data = codec.json_text(item.data).decode() if item.data is not None else ""
     return f"{item.type} {data}"
 
@@ -276,7 +276,7 @@ def _broker_fields(name: str) -> tuple[str, ...]:
 
 
 def mentions_broker(item: LogRecord, broker: int) -> bool:
-    """Whether a record names a broker: in a field of broker ids, or as the resource of a config."""
+    """True if a record names a broker: in a field of broker ids, or as the resource of a config."""
     data: dict[str, Any] | None = item.data
     if data is None:
         return False

@@ -27,7 +27,9 @@ _CHECKPOINTS = tuple(
 
 
 def misnamed(file: str) -> Finding | None:
-    """What is wrong with the name of a file in a partition's folder, given with or without it."""
+    """Return what is wrong with the name of a file in a partition's folder, given with or without
+    it.
+    """
     name = file.rpartition("/")[2]
     if name.endswith(_CHECKPOINTS):
         if parse_checkpoint_name(name) is not None:
@@ -41,7 +43,7 @@ def misnamed(file: str) -> Finding | None:
     if offset is None:
         begin = name.partition(".")[0]
         return log_kinds.NAME.at(
-            file, f"its name begins with {begin!r} and no offset: Kafka refuses to start"
+            file, f"its name begins with {begin!r} and not with an offset: Kafka refuses to start"
         )
     if not name.endswith(".log"):
         return None

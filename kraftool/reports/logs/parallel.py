@@ -52,7 +52,7 @@ def slices(
 
 
 def processes(asked: int) -> int:
-    """How many processes to use: as asked, or as there are processors; a few at most."""
+    """Return how many processes to use: as asked, or as there are processors; a few at most."""
     if "fork" not in get_all_start_methods():
         return 1  # only a forked process has the file open that we have
     return min(asked or len(os.sched_getaffinity(0)), _MOST_PROCESSES)
@@ -93,7 +93,7 @@ def _render_in_processes(
                 yield waiting.popleft().result()
         except BrokenProcessPool:
             raise KraftoolError(
-                f"{file}: a helper process was killed; the output is not whole",
+                f"{file}: a helper process was killed, so the output is incomplete",
                 hint="give it more memory, or use --jobs 1",
             ) from None
 

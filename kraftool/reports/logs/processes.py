@@ -43,7 +43,8 @@ def start_worker() -> None:
 
 
 def ends_with_parent(number: int) -> Callable[[], None]:
-    """What a child calls so that it gets this signal once its parent is gone, however that ended.
+    """Return what a child calls so that it gets this signal once its parent is gone, however that
+    ended.
 
     A parent that is killed cannot end its children itself. To be made before a fork: what comes
     between that and an exec must not import. Linux alone can do it; elsewhere nothing happens.

@@ -30,7 +30,7 @@ def record_types(name: str, what: str) -> frozenset[str]:
         by_word[close_match] for close_match in get_close_matches(name.lower(), by_word, 3, 0.5)
     ]
     raise KraftoolError(
-        f"{what} {name!r} is no record type",
+        f"{what} {name!r} is not a record type",
         hint=f"did you mean {' or '.join(near)}?" if near else ", ".join(sorted(known)),
     )
 
@@ -103,7 +103,7 @@ def read_query(text: str) -> LogQuery:
         try:
             selection = replace(selection, grep=re.compile(pattern))
         except re.error as error:
-            raise KraftoolError(f"{pattern!r} is no regular expression: {error}") from None
+            raise KraftoolError(f"{pattern!r} is not a regular expression: {error}") from None
     return LogQuery(text=text.strip(), selection=selection)
 
 
@@ -116,7 +116,7 @@ def _types(selection: Selection, value: str) -> Selection:
 
 def _number(text: str, what: str) -> int:
     if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII):
-        raise KraftoolError(f"{what} {text!r} is no number")
+        raise KraftoolError(f"{what} {text!r} is not a number")
     return int(text)
 
 

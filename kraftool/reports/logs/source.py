@@ -42,7 +42,7 @@ class LogFile:
     kind: FileKind
     location: Location
     is_topic: bool = False
-    """Whether this is the log of a topic, whose records are no metadata."""
+    """True if this is the log of a topic, whose records are no metadata."""
 
     @property
     def name(self) -> str:
@@ -54,7 +54,7 @@ class LogFile:
 
     @property
     def path(self) -> str:
-        """Where it lies on disk; empty for what does not."""
+        """Return where it lies on disk; empty for what does not."""
         return self.entry.name if self.location.is_on_disk else ""
 
     @property
@@ -74,7 +74,7 @@ class LogFile:
 
     @property
     def is_named(self) -> bool:
-        """Whether the PATH named this very file, and not a directory around it."""
+        """True if the PATH named this very file, and not a directory around it."""
         return named_itself(self.location)
 
     def beside(self, path: str) -> LogFile:
@@ -87,7 +87,7 @@ class LogFile:
         return LogFile(entry, self.kind, self.location, self.is_topic)
 
     def is_live(self) -> bool:
-        """Whether a running process holds the lock of the directory that the file lies in."""
+        """True if a running process holds the lock of the directory that the file lies in."""
         if not self.location.is_on_disk:
             return False
         directory = self.entry.directory or "."
@@ -148,7 +148,7 @@ def _sentence(problem: EntryProblem) -> str:
 
 
 def _is_topic(entry: Entry, location: Location) -> bool:
-    """Whether an entry lies in a topic's folder and begins with what is no metadata.
+    """True if an entry lies in a topic's folder and begins with what is no metadata.
 
     Only where the folder or file itself was named: of a whole directory topics are not read.
     """
@@ -172,18 +172,18 @@ def _is_topic(entry: Entry, location: Location) -> bool:
 
 
 def named_itself(location: Location) -> bool:
-    """Whether a PATH names one file, and not what lies in a directory or archive."""
+    """True if a PATH names one file, and not what lies in a directory or archive."""
     return location.kind is LocationKind.FILE
 
 
 def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> FileKind | None:
-    """What to dump an entry as; None for what this command passes over."""
+    """Return what to dump an entry as; None for what this command passes over."""
     if location.kind is LocationKind.FILE:
         with entry.open() as source:
             kind = detect(entry.basename, source.read_at(0, 4096), entry.size).kind
         if kind not in named:
             raise KraftoolError(
-                f"{entry.name} is neither segment nor checkpoint: {kind.value}",
+                f"{entry.name} is neither a segment nor a checkpoint: {kind.value}",
                 hint="kraftool dump shows every kind of file",
             )
         return kind
@@ -191,7 +191,7 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
 
 
 def kind_of(entry: Entry, location: Location) -> FileKind | None:
-    """Whether an entry of a directory or an archive is a segment or a checkpoint of its log."""
+    """Return the kind of a segment or checkpoint of a directory's log; None for other entries."""
     if named_itself(location) or entry.place is not EntryPlace.PARTITION or misnamed(entry.name):
         return None
     return _kind_by_name(entry)

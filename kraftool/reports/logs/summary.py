@@ -102,7 +102,7 @@ class LogSummary:
 
     @property
     def intact_end_offset(self) -> int | None:
-        """Where Kafka would cut the log."""
+        """The offset at which Kafka would cut the log."""
         return self.walked.intact_end_offset
 
     @property

@@ -139,7 +139,9 @@ def _kafka_control(item: LogRecord) -> str:
 
 
 def kafka_closing(file: str, problem: LogFault) -> str:
-    """What kafka-dump-log says of a torn tail; nothing for damage of other kinds, where it dies."""
+    """Return what kafka-dump-log says of a torn tail; nothing for damage of other kinds, where it
+    dies.
+    """
     name = file.rpartition("/")[2]
     return f"Found {problem.size} invalid bytes at the end of {name}\n"
 

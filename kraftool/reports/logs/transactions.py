@@ -37,12 +37,14 @@ class Transactions:
         return each if each.end is None or offset <= each.end else None
 
     def outcome(self, offset: int) -> str:
-        """How the transaction around an offset ended: committed, aborted, open; empty for none."""
+        """Return how the transaction around an offset ended: committed, aborted, open; empty for
+        none.
+        """
         transaction = self.at(offset)
         return transaction.outcome if transaction is not None else ""
 
     def hides(self, offset: int) -> bool:
-        """Whether no reader of the metadata ever sees this record."""
+        """True if no reader of the metadata ever sees this record."""
         transaction = self.at(offset)
         if transaction is None:
             return False

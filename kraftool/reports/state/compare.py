@@ -98,7 +98,7 @@ def _at_common(
             hint="--at-end compares each at its own end",
         ) from error
     note = (
-        f"compared at offset {common}, where {shorter.path} ends; {longer.path} goes on to"
+        f"compared at offset {common}, where {shorter.path} ends; {longer.path} continues to"
         f" {longer.end_offset}"
     )
     if old_is_longer:
@@ -113,7 +113,7 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
         return both
     finding = dir_kinds.CLUSTER_ID.at(
         both.new.path,
-        f"another cluster than that of {both.old.path}",
+        f"it belongs to another cluster than {both.old.path}",
         severity=Severity.WARNING,
         field="cluster.id",
         expected=old,
@@ -124,7 +124,9 @@ def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> T
 
 
 def _cluster_of(files: StateFiles) -> str | None:
-    """What meta.properties says; None where it cannot be looked at: in a stream, beside a file."""
+    """Return what meta.properties says; None where it cannot be looked at: in a stream, beside a
+    file.
+    """
     for file in (*files.segments, *files.snapshots):
         if not file.path or file.is_named:
             return None
@@ -144,7 +146,7 @@ def _told(both: TwoStates) -> TwoStates:
         return both
     finding = log_kinds.DIVERGED.at(
         both.new.path,
-        f"its record there is of another epoch than that of {both.old.path}",
+        f"its record there has another epoch than that of {both.old.path}",
         offset=new.last_offset,
         expected=f"epoch {old.last_epoch}",
         found=f"epoch {new.last_epoch}",

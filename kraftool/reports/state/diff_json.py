@@ -52,13 +52,13 @@ class FieldChangeObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityChangeObject:
-    """What differs about an entity."""
+    """The differences of an entity."""
 
     entity_kind: str
     change_type: ChangeType
     entity: Mapping[str, Any]
-    """What it is known by; of one added or removed all of it, with the members that state -o json
-    gives its kind."""
+    """The key of the entity; if it was added or removed, all of it, with the members that state -o
+    json gives its kind."""
     fields: tuple[FieldChangeObject, ...]
     """Empty for one added or removed."""
 
@@ -96,7 +96,7 @@ def _side(state: LoadedState) -> StateSide:
 
 @dataclass(frozen=True, kw_only=True)
 class TwoStatesObject:
-    """What is compared."""
+    """The two states that are compared."""
 
     old: StateSide
     new: StateSide
@@ -108,7 +108,7 @@ class TwoStatesObject:
 
 @dataclass(frozen=True, kw_only=True)
 class DiffSummary:
-    """What the changes sum up to."""
+    """The totals of the changes."""
 
     counted: Hidden[Counts]
     findings: tuple[Finding, ...]
@@ -122,14 +122,14 @@ class DiffSummary:
     @property
     @in_json
     def is_same(self) -> bool:
-        """Whether nothing differs, but for what was ignored."""
+        """True if nothing differs, except what was ignored."""
         return not self.counted.by_kind
 
 
 @dataclass(frozen=True, kw_only=True)
 class DiffStateDocument(TwoStatesObject, DiffSummary):
-    """What differs between two states. Lines of -o jsonl are the two states, each change, and the
-    summary."""
+    """The differences between two states. Lines of -o jsonl are the two states, each change, and
+    the summary."""
 
     changes: Iterator[EntityChange]
 

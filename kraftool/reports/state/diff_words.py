@@ -34,7 +34,7 @@ _QUIET_MEMBERS = frozenset(
 
 
 def change_name(change: EntityChange) -> str:
-    """What an entity is called, in a line."""
+    """Return what an entity is called, in a line."""
     of = change.entity
     match change.kind:
         case "feature" | "topic":
@@ -68,7 +68,9 @@ def _acl(of: dict[str, Any]) -> str:
 
 
 def what_it_was(change: EntityChange) -> str:
-    """What is known of an entity that is on one side only, in a line; empty of one that changed."""
+    """Return what is known of an entity that is on one side only, in a line; empty of one that
+    changed.
+    """
     if change.type is ChangeType.CHANGED or change.kind == "acl":
         return ""
     known = identity(change.kind, change.entity)

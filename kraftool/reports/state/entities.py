@@ -166,7 +166,7 @@ def _ranges(features: Mapping[str, FeatureRange]) -> tuple[SupportedFeature, ...
 
 
 def broker_state(broker: BrokerRegistration) -> str:
-    """Whether clients and partitions may use it, in a word."""
+    """Return a word for whether clients and partitions may use it."""
     if broker.fenced:
         return "fenced"
     return "shutting down" if broker.in_controlled_shutdown else "unfenced"

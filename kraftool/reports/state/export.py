@@ -67,11 +67,11 @@ class OpenTransactionObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateSource:
-    """Where a state comes from."""
+    """The origin of a state."""
 
     path: str
     file_names: tuple[str, ...]
-    """What was read, in order."""
+    """The files that were read, in order."""
     snapshot: str | None
     """The checkpoint that it begins with; null where the log is whole from 0."""
     is_complete: bool

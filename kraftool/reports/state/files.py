@@ -39,7 +39,7 @@ class StateFiles:
 
     @property
     def is_snapshot(self) -> bool:
-        """Whether there is one state in it and no other: that of a checkpoint by itself."""
+        """True if there is one state in it and no other: that of a checkpoint by itself."""
         return self.single is not None and not self.segments
 
 
@@ -56,7 +56,7 @@ def open_state(where: str | Location) -> StateFiles:
     for log_file in log_files([where], unreadable, snapshots=True, stray=findings.append):
         if log_file.is_topic:
             raise KraftoolError(
-                f"{log_file.name} is the log of a topic, which holds no metadata",
+                f"{log_file.name} is the log of a topic, which has no metadata",
                 hint="name __cluster_metadata-0, or the data directory around it",
             )
         if log_file.is_stream:
@@ -99,7 +99,7 @@ def _refuse_several(path: str, files: list[LogFile]) -> None:
         shown = ", ".join(directories[:3]) + (", …" if len(directories) > 3 else "")
         raise KraftoolError(
             f"{path}: {len(directories)} data directories in it ({shown})",
-            hint="a state is that of one: name an archive with one directory",
+            hint="name an archive with one directory: this command requires a single one",
         )
 
 

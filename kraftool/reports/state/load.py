@@ -37,7 +37,7 @@ class LoadedState:
     image: MetadataImage
     path: str
     files: tuple[str, ...] = ()
-    """What was read, in order."""
+    """The files that were read, in order."""
     snapshot: str = ""
     """The name of the checkpoint that it begins with; empty where the log is whole from 0."""
     start_offset: int = 0
@@ -57,12 +57,12 @@ class LoadedState:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing that bears on the image was found."""
+        """True if nothing that bears on the image was found."""
         return all(finding.severity is Severity.INFO for finding in self.findings)
 
     @property
     def has_its_beginning(self) -> bool:
-        """Whether all is there that came before the log: from 0 on, or in a snapshot that was read
+        """True if all is there that came before the log: from 0 on, or in a snapshot that was read
         without an error."""
         if not self.snapshot:
             return self.start_offset == 0
@@ -120,7 +120,7 @@ class ReplayStart:
     findings: tuple[Finding, ...] = ()
     """Of what was tried before it."""
     is_partial: bool = False
-    """Whether there was a state before it that nobody has any more."""
+    """True if there was a state before it that nobody has any more."""
 
 
 # --- one file -------------------------------------------------------------------------------------
@@ -138,7 +138,7 @@ def _of_snapshot(
         )
     if wanted.until_ms is not None and wanted.until_ms < time:
         raise KraftoolError(
-            f"{file.name} is the state of {_time(time)}; there is no other in it", hint=hint
+            f"{file.name} is the state at {_time(time)}; there is no other in it", hint=hint
         )
     return _loaded(files, start, [file], start.offset)
 
@@ -161,7 +161,7 @@ def _of_segment(
     if first > 0:
         finding = snapshot_kinds.MISSING.at(
             file.name,
-            f"a segment by itself that begins at {first}: what came before is not in it",
+            f"a segment by itself that begins at {first}: it has no earlier records",
             severity=Severity.WARNING,
             advice="name the directory, so that its snapshots are used",
         )
@@ -275,7 +275,7 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Replay
 
 
 def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -> ReplayStart:
-    """What to begin with where no snapshot that was tried is sound."""
+    """Return what to begin with where no snapshot that was tried is sound."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     if log_start == 0:
         return ReplayStart(offset=0, findings=findings_of(tried))
@@ -312,7 +312,7 @@ def findings_of(tried: list[ReplayStart]) -> tuple[Finding, ...]:
 
 
 def _offered(files: StateFiles, end: int | None) -> str:
-    """Which offsets there are states at."""
+    """Return which offsets there are states at."""
     log_start = base_offset(files.segments[0]) if files.segments else None
     offsets = [
         snapshot_id(snapshot).offset
@@ -391,7 +391,7 @@ class SnapshotLoading:
             )
 
     def start(self) -> ReplayStart:
-        """What it is to a log, once all of it was taken."""
+        """Return what it is to a log, once all of it was taken."""
         file, replay = self._file, self._replay
         replay.findings[:0] = self._form.findings(file.name)
         image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
@@ -404,7 +404,7 @@ class SnapshotLoading:
 
 
 def _named_provenance(file: LogFile, replay: Replay) -> Provenance:
-    """What a checkpoint's name and header say; what lies in it has offsets of its own."""
+    """Return what a checkpoint's name and header say; what lies in it has offsets of its own."""
     offset, epoch = snapshot_id(file)
     header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
     timestamp = header.value["lastContainedLogTimestamp"] if header is not None else -1
@@ -433,13 +433,17 @@ def _loaded(files: StateFiles, start: ReplayStart, read: list[LogFile], end: int
 
 
 def _told(replay: Replay, path: str, start: ReplayStart) -> list[Finding]:
-    """What replaying found. Onto half a state much does not fit, which says nothing by itself."""
+    """Return what replaying found. Onto half a state much does not fit, which says nothing by
+    itself.
+    """
     more = replay.more_findings
     if start.is_partial:
         findings = [finding for finding in replay.findings if finding.code != log_kinds.REPLAY.code]
         misfits = len(replay.findings) - len(findings)
         if misfits or more:
-            text = f"{misfits + more} records are about what is not in it, and were passed over"
+            text = (
+                f"{misfits + more} records are about things that it does not have, and were ignored"
+            )
             findings.append(
                 snapshot_kinds.MISSING.at(path, text, severity=Severity.INFO, advice="")
             )

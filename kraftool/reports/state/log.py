@@ -45,7 +45,7 @@ class LogReplay:
     """The first and the last offset of the batch that `below` is inside of."""
     is_over: bool = False
     is_enough: bool = False
-    """Whether it is over because all that was wanted is there."""
+    """True if it is over because all that was wanted is there."""
     _replayed: bool = False
 
     def segment(self, file: LogFile, *, is_last: bool = True, position: int = 0) -> None:

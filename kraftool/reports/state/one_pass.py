@@ -55,7 +55,7 @@ class StatePass:
     _is_unread: bool = False
 
     def observer(self, name: str) -> Callable[[Item], None] | None:
-        """What wants to see the items of a file; None where it does not count."""
+        """Return what wants to see the items of a file; None where it does not count."""
         for file in self.files.snapshots:
             if file.name == name and self._start is None and is_fitting(file, _LAST):
                 self._loading = SnapshotLoading(file)

@@ -178,7 +178,7 @@ class Replay:
             self._misfit(file, batch, record, name, error, snapshot)
 
     def _format(self, record: Record) -> _Format | None:
-        """How to decode a record of a type that is new; None if that cannot be done."""
+        """Return how to decode a record of a type that is new; None if that cannot be done."""
         value = record.value
         if value is None or record.key is not None:
             return None

@@ -25,7 +25,7 @@ MIN_ISR = "min.insync.replicas"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateCounts:
-    """How much of each kind a state has."""
+    """The number of entities of each kind in a state."""
 
     brokers: Count
     fenced_brokers: Count
@@ -65,7 +65,7 @@ class PartitionCounts:
         self.reassigning += is_reassigning(partition)
 
     def words(self) -> list[tuple[str, int]]:
-        """What is not well, in words."""
+        """Return what is not well, in words."""
         return [
             ("offline", self.offline),
             ("under min ISR", self.under_min_isr),

@@ -103,7 +103,7 @@ def _attributes(kind: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _says(hint: Any, mark: str) -> bool:
-    """Whether a type, or one of a union's, has the mark."""
+    """True if a type, or one of a union's, has the mark."""
     return mark in getattr(hint, "__metadata__", ()) or any(
         mark in getattr(arg, "__metadata__", ()) for arg in get_args(hint)
     )
@@ -149,7 +149,7 @@ def moment_text(moment: int | None) -> str | None:
 
 
 def word(value: Enum) -> Any:
-    """How an enum is written: its value where that is a word, else its name."""
+    """Return how an enum is written: its value where that is a word, else its name."""
     said = value.value
     is_word = isinstance(said, str) and said != "" and not said.startswith(".")
     return said if is_word else value.name.lower()

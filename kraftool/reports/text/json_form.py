@@ -36,7 +36,7 @@ def form_hint(kind: Any) -> Any:
 
 
 def form_for(kind: Any) -> Callable[[Any], Any] | None:
-    """What makes the form of a class; None for one that is written by its members."""
+    """Return what makes the form of a class; None for one that is written by its members."""
     found = _forms.get(kind)
     return None if found is None else found[0]
 

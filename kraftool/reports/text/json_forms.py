@@ -21,7 +21,7 @@ class FindingPlace:
     """A place in the finding's file."""
 
     reason: str
-    """What is wrong there, as a sentence."""
+    """The problem there, as a sentence."""
     position: int | None
     """A byte in the file."""
     offset: int | None
@@ -34,13 +34,13 @@ class FindingPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingObject:
-    """What is odd, where, what it means, and what to do."""
+    """A problem or a note: what happened, where, what it means, and what to do."""
 
     code: str
     """Stable: scripts compare it, and `kraftool doctor --explain CODE` explains it."""
     severity: Severity
     reason: str
-    """What is wrong, as a sentence."""
+    """The problem, as a sentence."""
     file: str
     """The file or directory; empty for the PATH as a whole."""
     position: int | None
@@ -52,9 +52,9 @@ class FindingObject:
     expected: str
     found: str
     advice: str
-    """What to do; may be empty."""
+    """The action to take; may be empty."""
     is_undecoded: bool
-    """Whether something could not be read or decoded because of it: exit code 3."""
+    """True if something could not be read or decoded because of it: exit code 3."""
     place_count: int
     """The number of places in the file for which the finding stands."""
     places: tuple[FindingPlace, ...]
@@ -63,7 +63,7 @@ class FindingObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingCounts:
-    """How many findings there are of each severity."""
+    """The number of findings of each severity."""
 
     error: int = 0
     warning: int = 0
@@ -119,7 +119,7 @@ def _place(fault: Fault) -> FindingPlace:
 
 
 def finding_counts(findings: Iterable[Finding]) -> FindingCounts:
-    """How many findings of each severity."""
+    """Return how many findings of each severity."""
     counts = tally(findings)
     return FindingCounts(
         error=counts[Severity.ERROR],
@@ -130,7 +130,7 @@ def finding_counts(findings: Iterable[Finding]) -> FindingCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndpointObject:
-    """Where a listener can be reached."""
+    """The address of a listener."""
 
     listener: str | None
     """null for the one address of a voter of controller.quorum.voters."""
@@ -184,7 +184,7 @@ class DeadFields:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumStateObject:
-    """What a quorum-state says, with Kafka's names."""
+    """The content of a quorum-state, with Kafka's names."""
 
     data_version: int
     leader_id: int

@@ -135,7 +135,7 @@ def decode(file: str, batch: RecordBatch) -> Content:
 
 
 def _tells(change: dict[str, Any]) -> bool:
-    """Whether a PartitionChangeRecord takes the leader away or elects an unclean one."""
+    """True if a PartitionChangeRecord takes the leader away or elects an unclean one."""
     return bool(change.get("leader", -2) == -1 or change.get("leaderRecoveryState", -1) == 1)
 
 

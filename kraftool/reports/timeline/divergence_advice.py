@@ -30,7 +30,7 @@ NEITHER_IS_KNOWN = (
 def tail_severity(
     last_epoch: int, epoch: int, *, alone: bool, others: int, snapshot_beyond: bool
 ) -> Severity:
-    """How bad it is that a log has other records than logs of a later epoch.
+    """Return how bad it is that a log has other records than logs of a later epoch.
 
     A leader that was stopped leaves a tail that nobody else has, and Kafka truncates it. It is that
     if one log alone has it, all of it is of epochs below the one that the others have there, and no
@@ -42,7 +42,7 @@ def tail_severity(
 
 
 def advice(kind: FindingKind, agreeing: Sequence[str], *, is_majority: bool) -> str:
-    """What to do where some agree, and whether they are more than any other side."""
+    """Return what to do where some agree, and whether they are more than any other side."""
     if not is_majority:
         return NEITHER_IS_KNOWN + kind.advice
     names = " and ".join(agreeing)

@@ -26,7 +26,7 @@ class NodeViewObject:
     """A node as its directory shows it."""
 
     label: str
-    """What events call the node: its node.id, or its path where that is not known or not alone."""
+    """The name of the node in events: its node.id, or its path if that is unknown or not unique."""
     path: str
     node_id: int | None
     directory_id: str | None
@@ -78,12 +78,12 @@ class EventObject:
     type: str
     severity: Severity
     visibility: Visibility
-    """Whether readers of the metadata see it: not if its transaction was aborted, or is open at the
+    """True if readers of the metadata see it: not if its transaction was aborted, or is open at the
     log's end."""
     is_disputed: bool
-    """Whether other nodes have something else here, or after an offset at which the logs part."""
+    """True if other nodes have other records here, or after an offset where the logs diverge."""
     what: str
-    """What happened, in words."""
+    """The event, in words."""
     data: Mapping[str, Any]
     """Details by the type of event."""
 
@@ -106,14 +106,14 @@ def event_object(event: Event, timeline: Timeline) -> EventObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReignObject:
-    """How long one leader led in one epoch, as far as the log shows."""
+    """The time for which one leader led in one epoch, as far as the log shows."""
 
     leader_id: int
     epoch: int
     offset: int
     led_ms: int
     is_last: bool
-    """Whether it is the log's last: it may have gone on."""
+    """True if it is the log's last: it may have continued."""
 
 
 @form
@@ -129,7 +129,7 @@ def reign_object(reign: Reign) -> ReignObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatisticsObject:
-    """What the events sum up to."""
+    """The totals of the events."""
 
     event_counts: Mapping[Category, int]
     elections: Count
@@ -176,7 +176,7 @@ def statistics_object(statistics: Statistics) -> StatisticsObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineDocument:
-    """What happened, by offset. A line of -o jsonl is one of its parts, with its kind."""
+    """The events, by offset. A line of -o jsonl is one of its parts, with its kind."""
 
     nodes: tuple[NodeView, ...]
     events: tuple[EventObject, ...]

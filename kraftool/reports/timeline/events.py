@@ -35,7 +35,7 @@ class Category(StrEnum):
 
 
 class Visibility(StrEnum):
-    """Whether readers of the metadata see what an event tells (KIP-868)."""
+    """Visibility of an event to readers of the metadata (KIP-868)."""
 
     VISIBLE = "visible"
     ABORTED = "aborted"
@@ -68,13 +68,13 @@ class Event:
     data: Mapping[str, Any] = field(default_factory=dict)
     severity: Severity = Severity.INFO
     good: bool = False
-    """Whether it is the end of something bad, such as a broker that is unfenced."""
+    """True if it is the end of something bad, such as a broker that is unfenced."""
     nodes: tuple[int, ...] = ()
     visibility: Visibility = Visibility.VISIBLE
     disputed: bool = False
     rank: int = Rank.RECORD
     transactional: bool = False
-    """Whether it comes from a data record, which a metadata transaction may hide."""
+    """True if it comes from a data record, which a metadata transaction may hide."""
 
     @property
     def text(self) -> str:
@@ -125,19 +125,19 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reign:
-    """How long one leader led in one epoch, as far as the log shows."""
+    """The time for which one leader led in one epoch, as far as the log shows."""
 
     leader: int
     epoch: int
     offset: int
     milliseconds: int
     last: bool
-    """Whether it is the log's last: it may have gone on."""
+    """True if it is the log's last: it may have continued."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statistics:
-    """What the events sum up to."""
+    """The totals of the events."""
 
     counts: Mapping[Category, int]
     elections: int = 0

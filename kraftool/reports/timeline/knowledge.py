@@ -75,7 +75,7 @@ class Knowledge:
     """All that is known of one line of the log."""
 
     from_start: bool = True
-    """Whether nothing lies before the first record that was told."""
+    """True if nothing lies before the first record that was told."""
     metadata: Metadata = field(default_factory=Metadata)
     topics: dict[str, str] = field(default_factory=dict)
     """Names by id, of deleted topics too: they name partitions whatever became of the topic."""

@@ -59,7 +59,7 @@ class LogBranch:
     present: tuple[int, ...] = ()
     """The nodes that have the batch that is being told."""
     disputed: bool = False
-    """Whether another line has gone another way."""
+    """True if another line has gone another way."""
 
     def fork(self, nodes: set[int]) -> LogBranch:
         """Another line, the same up to here, for nodes that go another way."""
@@ -156,7 +156,7 @@ class LogBranch:
             yield replace(event, visibility=visibility)
 
     def end(self) -> Iterator[Event]:
-        """What is left where the log ends."""
+        """Yield what is left where the log ends."""
         yield from self._release(Visibility.OPEN)
         event = quorum.still_open(self.known)
         if event is not None:
@@ -175,7 +175,7 @@ class LogBranch:
                 timestamp=batch.timestamp,
                 rank=Rank.GAP,
                 what=f"time goes back by {duration(-passed)}",
-                details=("the clocks of controllers differ, or one was set",),
+                details=("the clocks of controllers differ, or somebody set one",),
                 severity=Severity.WARNING,
                 data={"milliseconds": passed, "from": last},
             )

@@ -135,7 +135,7 @@ def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
 
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
-    """What differs of one voter, in words."""
+    """Return what differs of one voter, in words."""
     said = []
     if before["voterDirectoryId"] != now["voterDirectoryId"]:
         said.append(f"directory {before['voterDirectoryId']} → {now['voterDirectoryId']}")

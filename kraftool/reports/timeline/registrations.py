@@ -70,7 +70,7 @@ def _directories(value: list[str] | None) -> tuple[str, ...] | None:
 def _registration(
     role: str, id: int, before: Registered | None, now: Registered, known: Knowledge
 ) -> tuple[str, str, list[str]]:
-    """Whether a registration is a new one, a restart, or the same process amending it."""
+    """Return if a registration is a new one, a restart, or an amendment by the same process."""
     incarnation = now.data["incarnationId"]
     if before is None:
         details = [f"incarnation {incarnation}"]
@@ -86,7 +86,7 @@ def _registration(
 
 
 def _differences(before: Registered, now: Registered) -> list[str]:
-    """What the same incarnation says differently."""
+    """Return what the same incarnation says differently."""
     said = []
     if _endpoints(before.data) != _endpoints(now.data):
         said.append(

@@ -50,7 +50,7 @@ class TimelineOptions:
     until: int | None = None
 
     def wants(self, event: Event) -> bool:
-        """Whether an event is shown. Damage is, wherever it is in the range."""
+        """True if an event is shown. Damage is, wherever it is in the range."""
         if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
             return False
         if self.first_offset is not None and event.offset < self.first_offset:
@@ -130,7 +130,7 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
 
 
 def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
-    """Where the logs part, of a merge that went to its end."""
+    """Yield where the logs part, of a merge that went to its end."""
     views = tuple(_view(node) for node in nodes)
     for parting in merged.partings:
         yield _parted(_disagreement(parting, merged, nodes), views, nodes)[1]
@@ -237,7 +237,7 @@ def _parted(
         nodes[parted.sides[-1].nodes[0]].path,
         what,
         offset=parted.offset,
-        advice=None if not same else "compare with every other node before any of them starts",
+        advice=None if not same else "compare with every other node before you start any of them",
         severity=_severity(parted),
     )
     event = Event(
@@ -286,14 +286,14 @@ def _severity(parted: Disagreement) -> Severity:
 
 
 def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
-    """What can be known of which side stays."""
+    """Return what can be known of which side stays."""
     committed = [
         (label, side.snapshot)
         for label, side in zip(labels, parted.sides, strict=True)
         if side.snapshot is not None
     ]
     if same:
-        return "the same epoch with different records, which one leader never writes"
+        return "the same epoch with different records. One leader never writes that"
     if len(committed) > 1:
         return "both sides have snapshots beyond it, so both were committed: two quorums"
     if committed:
@@ -304,11 +304,11 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
     )
     if len(ranked) > 1 and ranked[0][0].last_epoch > ranked[1][0].last_epoch:
         return (
-            f"by its higher last epoch {ranked[0][0].last_epoch} the log of {ranked[0][1]} wins an"
-            " election against the other; whether the other's records were committed cannot be"
-            " known from directories"
+            f"with its higher last epoch {ranked[0][0].last_epoch} the log of {ranked[0][1]}"
+            " wins an election against the other. Directories cannot show whether the other's"
+            " records were committed"
         )
-    return "which side is committed cannot be known from directories"
+    return "directories cannot show which side is committed"
 
 
 def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
@@ -374,7 +374,7 @@ def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
             offset=offset,
             rank=Rank.LOG_START,
             what=f"{whose} begins here",
-            details=("older records were cleaned, or never fetched: snapshots stand for them",),
+            details=("older records were cleaned, or never fetched: snapshots replace them",),
             data={"nodes": [nodes[index].label for index in members]},
             nodes=tuple(members),
         )
@@ -398,7 +398,7 @@ def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:
 
 
 def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
-    """Where each node's log ends, and what its quorum-state says."""
+    """Yield where each node's log ends, and what its quorum-state says."""
     furthest = _furthest(nodes, merged)
     for index, node in enumerate(nodes):
         state = node.quorum_state

@@ -101,7 +101,7 @@ class SegmentReading:
 
 
 def seam(file: str, before: WalkState, walked: WalkState) -> Iterator[Found]:
-    """What is wrong with how a segment follows on the one before it."""
+    """Yield what is wrong with how a segment follows on the one before it."""
     for fault in seam_faults(before, walked):
         yield Found.of(log_finding(file, fault), fault.offset)
 

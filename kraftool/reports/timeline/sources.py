@@ -165,7 +165,7 @@ class _Reader:
     _files: set[str] = field(default_factory=set)
 
     def is_new(self, entry: Entry) -> bool:
-        """Whether a file was not taken yet, by whichever PATH; it then is."""
+        """True if a file was not taken yet, by whichever PATH; it then is."""
         real = os.path.realpath(entry.name)
         is_new = real not in self._files
         self._files.add(real)
@@ -261,7 +261,7 @@ class _Reader:
         return True
 
     def kind(self, location: Location, entry: Entry) -> FileKind | None:
-        """What an entry is to the timeline; None for what it does not look at."""
+        """Return what an entry is to the timeline; None for what it does not look at."""
         base = entry.basename
         if location.kind is LocationKind.FILE:
             folder = os.path.basename(os.path.dirname(os.path.abspath(entry.name)))

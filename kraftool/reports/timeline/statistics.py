@@ -57,7 +57,9 @@ def _elections(events: Sequence[Event]) -> list[Event]:
 def _reigns(
     shown: Sequence[Event], elections: Sequence[Event], line: LogBranch | None
 ) -> list[Reign]:
-    """How long each leader led: to the last record of its epoch, as the next election tells."""
+    """Return how long each leader led: to the last record of its epoch, as the next election
+    tells.
+    """
     ends = {
         election.data["previousEpoch"]: election.data["previousLedMs"]
         for election in elections

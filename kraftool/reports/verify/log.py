@@ -34,7 +34,7 @@ from kraftool.storage.paths import Location, LocationKind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """How much was looked at."""
+    """The amount that was checked."""
 
     files: Count = 0
     size: int = 0
@@ -62,7 +62,7 @@ class Verified:
 
     path: str
     is_live: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     checked: Checked
     findings: tuple[Finding, ...]
 
@@ -122,11 +122,14 @@ def verify_logs(
 
 
 def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[Finding]:
-    """Where the logs of several PATHs part. They are read again for it, side by side."""
+    """Yield where the logs of several PATHs part. They are read again for it, side by side."""
     on_disk = [location for location in locations if not location.is_stream]
     for location in locations:
         if location.is_stream and several:
-            text = "its logs were not compared with those of other nodes: kraftool timeline does it"
+            text = (
+                "its logs were not compared with those of other nodes; kraftool timeline compares"
+                " them"
+            )
             yield log_kinds.NOT_CHECKED.at(location.path, text)
     if len(on_disk) > 1:
         yield from diverged(on_disk)
@@ -190,7 +193,7 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
 def _settled(
     report: DirectoryReport, found: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
 ) -> Iterator[Finding]:
-    """What the deep checks found bears on what was found of single files."""
+    """Yield the findings of single files, weighed by those of the deep checks."""
     sound = is_sound(found)
     segments = [each for each in report.files if each.kind is FileKind.LOG and each.is_live]
     active = max(segments, key=base_offset, default=None)

@@ -129,7 +129,7 @@ def _refused(notes: Notes, batch: RecordBatch, record: Record) -> None:
     if delta:
         notes.add(
             log_kinds.RECORD_FORM,
-            "the record has a time of its own",
+            "the record has its own time",
             position=position,
             offset=offset,
             field="timestampDelta",
@@ -162,7 +162,7 @@ def _control(notes: Notes, batch: RecordBatch, record: Record) -> None:
     elif kind in _OF_SNAPSHOTS:
         notes.add(
             log_kinds.BATCH_FORM,
-            f"{kind.label} has no place in a log",
+            f"{kind.label} does not belong in a log",
             position=position,
             offset=offset,
         )

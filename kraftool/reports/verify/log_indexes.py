@@ -41,7 +41,7 @@ class _Fitting:
 
     @property
     def may_be_left(self) -> bool:
-        """Whether all that is wrong can be what a truncation left."""
+        """True if all that is wrong can be what a truncation left."""
         wrong = self._first_wrong
         return wrong is not None and wrong > self._last_right
 

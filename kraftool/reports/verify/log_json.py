@@ -11,8 +11,8 @@ from kraftool.reports.verify.log import LogVerification, Verified
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyLogDocument:
-    """What was verified, and what was found. Offsets are places in the log, positions are bytes in
-    a file."""
+    """The files that were verified, and the findings. Offsets are places in the log, positions are
+    bytes in a file."""
 
     verified: tuple[Verified, ...]
     """One for each directory, and one for the files by themselves of a PATH."""

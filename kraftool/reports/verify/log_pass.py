@@ -61,7 +61,7 @@ class SnapshotPlace:
     file: str
     position: int
     inside: bool
-    """Whether it falls between the records of one batch."""
+    """True if it falls between the records of one batch."""
     epoch: int
     timestamp: int
 
@@ -72,7 +72,7 @@ class DirectoryPass:
 
     is_stream: bool = False
     compares: bool = True
-    """Whether the newest snapshot's state is compared with the log's."""
+    """True if the newest snapshot's state is compared with the log's."""
     history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
     replay: DirectoryReplay = field(default_factory=DirectoryReplay)
     places: dict[int, SnapshotPlace] = field(default_factory=dict)
@@ -190,7 +190,7 @@ class DirectoryPass:
         trace.show(check)
         self._checked(check)
         if not trace.is_whole:
-            text = "compared with the first batches only: the stream has it behind its segment"
+            text = "compared only with the first batches: in the stream it comes after its segment"
             self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
 
     def _log(self, entry: Entry, name: SegmentName, options: ReadOptions) -> FileReport:

@@ -41,7 +41,7 @@ class DirectoryReplay:
     """The snapshot whose state is compared on the way."""
 
     def wants(self, snapshot: CheckpointName) -> bool:
-        """Whether a snapshot may be what replaying begins with."""
+        """True if a snapshot may be what replaying begins with."""
         if snapshot.offset == 0 or self.ended or self.next > self.start:
             return False
         if self.log_start is None:
@@ -83,7 +83,7 @@ class DirectoryReplay:
             if any(finding.code != log_kinds.REPLAY.code for finding in new):
                 self.ended = "a record there cannot be decoded"
             elif reached <= batch.last_offset:
-                self.ended = "the records of a batch there cannot be told apart"
+                self.ended = "the records of a batch there cannot be separated"
             self.next = reached
             compared = self.compared
             if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
@@ -93,13 +93,13 @@ class DirectoryReplay:
         if not self.ended and self.replay is not None:
             is_batch = item.batch is not None
             self.ended = (
-                "a batch there has a wrong CRC" if is_batch else "the bytes there are no batch"
+                "a batch there has a wrong CRC" if is_batch else "the bytes there are not a batch"
             )
 
     def findings(
         self, directory: str, end_offset: int | None, newest_snapshot: int
     ) -> Iterator[Finding]:
-        """What did not replay, and what was not replayed."""
+        """Yield what did not replay, and what was not replayed."""
         if self.replay is not None:
             for finding in self.replay.findings:
                 if finding.code == log_kinds.REPLAY.code:
@@ -123,7 +123,8 @@ def _weighed(finding: Finding, newest_snapshot: int) -> Finding:
         return finding
     return log_kinds.REPLAY.at(
         finding.file,
-        f"{finding.text}; this node starts from the snapshot at {newest_snapshot} and passes it by",
+        f"{finding.text}; this node starts from the snapshot at {newest_snapshot} and does not"
+        " replay it",
         position=finding.position,
         offset=finding.offset,
         severity=Severity.WARNING,
@@ -145,7 +146,7 @@ class SnapshotReplay:
             self.replay.batch("", item, snapshot=True)
 
     def image(self) -> MetadataImage | None:
-        """What it holds, if it was whole."""
+        """Return what it holds, if it was whole."""
         if not self._whole or self.replay.findings:
             return None
         self.replay.loader.end_batch(self.name.offset - 1, self.name.epoch, -1)
@@ -168,7 +169,7 @@ class NewestSnapshot:
             entry=entry,
         )
         self.is_due = True
-        """Whether replaying has not come as far yet."""
+        """True if replaying has not come as far yet."""
         self.is_compared = False
         self.findings: tuple[Finding, ...] = ()
 

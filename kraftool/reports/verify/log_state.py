@@ -51,7 +51,7 @@ def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Findi
     if (version == 0 and level > 0 and is_voter) or (version == 1 and level == 0):
         yield dir_kinds.QUORUM_VERSION.at(
             file.name,
-            "the form of another kraft.version",
+            "the format of another kraft.version",
             field="data_version",
             expected=str(min(level, 1)),
             found=str(version),
@@ -75,7 +75,7 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
         if epoch is not None and epoch != snapshot.epoch:
             yield snap_kinds.LOG_EPOCH.at(
                 snapshot.file,
-                f"the log's record at offset {snapshot.offset - 1} is of another epoch",
+                f"the log's record at offset {snapshot.offset - 1} has another epoch",
                 offset=snapshot.offset,
                 expected=str(epoch),
                 found=str(snapshot.epoch),
@@ -89,7 +89,7 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
         elif place.inside:
             yield snap_kinds.LOG_BOUNDARY.at(
                 snapshot.file,
-                f"a batch of {place.file} goes on over that offset",
+                f"a batch of {place.file} continues over that offset",
                 position=None,
                 offset=snapshot.offset,
             )
@@ -98,8 +98,8 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
         ):
             yield snap_kinds.LOG_TIMESTAMP.at(
                 snapshot.file,
-                f"the batch at position {place.position} of {place.file} has a later time, and no"
-                f" later batch of leader epoch {place.epoch} has this one",
+                f"the batch at position {place.position} of {place.file} has a later time, and"
+                f" no later batch of leader epoch {place.epoch} has this time",
                 offset=snapshot.offset,
                 field="lastContainedLogTimestamp",
                 expected=str(place.timestamp),

@@ -147,7 +147,7 @@ class _Reader:
 
 
 def new_check(entry: Entry) -> SnapshotCheck:
-    """What is to see the batches of a snapshot, as its name demands it."""
+    """Return what is to see the batches of a snapshot, as its name demands it."""
     name = parse_checkpoint_name(entry.basename)
     offset = name.offset if name is not None else None
     # The 0-0 checkpoint of Kafka up to 4.3 holds voters alone.
@@ -171,7 +171,7 @@ def leftover(entry: Entry) -> VerifiedSnapshot:
 def verified(
     entry: Entry, report: FileReport, check: SnapshotCheck, image: MetadataImage | None
 ) -> VerifiedSnapshot:
-    """What a pass over a snapshot showed; its findings come later."""
+    """Return what a pass over a snapshot showed; its findings come later."""
     name = parse_checkpoint_name(entry.basename)
     log = report.log
     kept = VerifiedSnapshot(
@@ -258,8 +258,8 @@ def _one_file(location: Location, progress: Progress) -> _Found:
         if report.findings and report.kind is FileKind.UNKNOWN:
             return _Found(verified=VerifiedDirectory(path=location.path, findings=report.findings))
         raise KraftoolError(
-            f"{location.path} is no snapshot: {report.kind.value}",
-            hint="name a .checkpoint, a bootstrap.checkpoint, or the directory they lie in",
+            f"{location.path} is not a snapshot: {report.kind.value}",
+            hint="name a .checkpoint, a bootstrap.checkpoint, or the directory with them",
         )
     snapshot = reader.snapshots.get(entry.name)
     if snapshot is None:
@@ -304,7 +304,7 @@ def _is_ours(finding: Finding) -> bool:
 
 
 def _with_epochs_back(snapshots: Sequence[VerifiedSnapshot]) -> tuple[VerifiedSnapshot, ...]:
-    """What only goes up, from each snapshot to the next."""
+    """Return what only goes up, from each snapshot to the next."""
     before: VerifiedSnapshot | None = None
     judged = []
     for each in snapshots:
@@ -347,7 +347,7 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
     entries, _ = _entries(location)
     if location.kind is LocationKind.FILE or not entries:
         raise KraftoolError(
-            f"{location.path} is no directory with a log",
+            f"{location.path} is not a directory with a log",
             hint="--against takes a data directory, a __cluster_metadata-0 or a tar of one",
         )
     directories = {entry.directory for entry in entries}

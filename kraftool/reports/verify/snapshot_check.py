@@ -60,7 +60,7 @@ class SnapshotCheck:
         self.offset = offset
         """The one in its name; None for a bootstrap.checkpoint, 0 for the 0-0 checkpoint."""
         self.is_whole = True
-        """Whether all of it could be read, so that its state is known."""
+        """True if all of it could be read, so that its state is known."""
         self.batches = 0
         self._needs_level = needs_level
         self._notes = _FormNotes(file)
@@ -71,7 +71,7 @@ class SnapshotCheck:
 
     @property
     def records(self) -> int:
-        """How many metadata records there are."""
+        """Return how many metadata records there are."""
         return self._rules.count
 
     @property
@@ -93,7 +93,7 @@ class SnapshotCheck:
             return
         check_batch(self._notes, item)
         if self._footer is not None:
-            text = "a batch behind the SnapshotFooter"
+            text = "a batch after the SnapshotFooter"
             offset = item.base_offset
             self._notes.add(kinds.FORM, text, position=item.position, offset=offset)
         try:
@@ -123,7 +123,7 @@ class SnapshotCheck:
             if item.type == _FOOTER:
                 self._footer = record.offset
             elif item.type not in _IN_THE_FIRST_BATCH:
-                self._note(kinds.FORM, batch, record, f"{item.type} has no place in a snapshot")
+                self._note(kinds.FORM, batch, record, f"{item.type} does not belong in a snapshot")
                 continue
             elif record.offset and item.type == _HEADER:
                 text = "a second SnapshotHeader"
@@ -151,7 +151,7 @@ class SnapshotCheck:
                 kinds.KRAFT_VERSION,
                 batch,
                 record,
-                "Kafka writes the record from kraft.version 1 on, and has none above",
+                "Kafka writes the record from kraft.version 1 on, and has no higher version",
                 field="kRaftVersion",
                 expected=str(HIGHEST_KRAFT_VERSION),
                 found=str(level),
@@ -163,7 +163,10 @@ class SnapshotCheck:
             self._note(kinds.VOTERS, batch, record, "a voter set without voters")
         level = self.controls.kraft_version
         if _VERSION not in self._controls:
-            text = "voters, and no KRaftVersion before them: with kraft.version 0 there are none"
+            text = (
+                "there are voters but no KRaftVersion before them: with kraft.version 0 there are"
+                " none"
+            )
             self._note(kinds.KRAFT_VERSION, batch, record, text)
         seen: set[int] = set()
         for voter in voters:
@@ -177,7 +180,7 @@ class SnapshotCheck:
         if not self.is_whole or not self.batches:
             return None, self._notes.findings()
         if self.controls.kraft_version and _VOTERS not in self._controls and self.offset:
-            text = f"kraft.version {self.controls.kraft_version}, and no KRaftVoters"
+            text = f"kraft.version {self.controls.kraft_version}, but no KRaftVoters"
             self._notes.add(kinds.KRAFT_VERSION, text, position=0)
         timestamp = self.controls.timestamp
         if timestamp is not None and timestamp < 0:

@@ -78,7 +78,9 @@ def against_log(
 
 
 def _base(of: VerifiedDirectory, start: int) -> Base | None:
-    """What the log is replayed onto: nothing, or the oldest snapshot that it goes on from."""
+    """Return what the log is replayed onto: nothing, or the oldest snapshot that it goes on
+    from.
+    """
     if start == 0:
         return Base()
     for snapshot in of.snapshots:
@@ -137,7 +139,7 @@ def _not_compared(snapshot: VerifiedSnapshot, ended: str, label: str, base: Base
 def differing(
     snapshot: VerifiedSnapshot, state: LogState, base: Base, label: str = ""
 ) -> Iterator[Finding]:
-    """What is other in a snapshot than in the state that a log makes at its offset."""
+    """Yield what is other in a snapshot than in the state that a log makes at its offset."""
     metadata_image = load(snapshot)
     if metadata_image is None:
         return
@@ -158,7 +160,7 @@ def differing(
     if words:
         yield kinds.DIFFERS.at(
             snapshot.file,
-            f"other than {log} makes it{origin}: {words}",
+            f"it differs from what {log} produces{origin}: {words}",
             offset=snapshot.offset,
         )
 
@@ -218,7 +220,7 @@ def _diverged(one: VerifiedSnapshot, other: VerifiedSnapshot) -> Iterator[Findin
     if words:
         yield kinds.DIVERGED.at(
             other.file,
-            f"other than {one.file}: {'; '.join(words)}",
+            f"it differs from {one.file}: {'; '.join(words)}",
             offset=other.offset,
             expected=one.state_hash[:16],
             found=other.state_hash[:16],

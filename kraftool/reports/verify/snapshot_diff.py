@@ -63,7 +63,7 @@ class StateDifference:
         return bool(self.lost_credentials) and not self.aspects
 
     def is_kafkas_loss(self, removed: Collection[int]) -> bool:
-        """Whether Kafka's error can have lost these credentials, with the mechanisms of which one
+        """True if Kafka's error can have lost these credentials, with the mechanisms of which one
         was removed before: without a removal it cannot have happened. True where none is lost."""
         return {mechanism for mechanism, _ in self.lost_credentials} <= set(removed)
 
@@ -120,7 +120,7 @@ def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference
 
 
 def _is_kafkas(change: EntityChange, expected: MetadataImage, found: MetadataImage) -> bool:
-    """Whether it is what Kafka leaves behind of a topic that was made and removed between two
+    """True if it is what Kafka leaves behind of a topic that was made and removed between two
     snapshots, or a key that it does not know, which it passes over."""
     kind, name = change.entity["resourceTypeId"], change.entity["resourceName"]
     image = expected if change.type is ChangeType.REMOVED else found
@@ -132,7 +132,7 @@ def _is_kafkas(change: EntityChange, expected: MetadataImage, found: MetadataIma
 
 
 def _name(kind: str, entity: Object) -> str:
-    """What a person knows it by."""
+    """Return what a person knows it by."""
     if kind == SCRAM:
         return scram_name((entity["mechanismId"], entity["user"]))
     if kind == CONFIGS:

@@ -71,7 +71,7 @@ def verified_snapshot_object(each: VerifiedSnapshot) -> VerifiedSnapshotObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifySnapshotDocument:
-    """Which snapshots were verified, and what was found. Offsets of findings in a snapshot are
+    """The snapshots that were verified, and the findings. Offsets of findings in a snapshot are
     places in that file, or the snapshot's own."""
 
     verified: tuple[VerifiedDirectory, ...]

@@ -24,7 +24,7 @@ def partition_faults(value: RecordValue, *, elr_enabled: bool) -> Iterator[Fault
     if len(members) < len(replicas):
         yield "a broker is among the replicas twice", "", _ids(replicas)
     if not members.issuperset(isr):
-        yield "the ISR has a broker that is no replica", f"some of {_ids(replicas)}", _ids(isr)
+        yield "the ISR has a broker that is not a replica", f"some of {_ids(replicas)}", _ids(isr)
     if leader not in isr and leader != -1:
         yield "the leader is not in the ISR", f"-1 or one of {_ids(isr)}", str(leader)
     if value["leaderEpoch"] < 0:
@@ -35,7 +35,7 @@ def partition_faults(value: RecordValue, *, elr_enabled: bool) -> Iterator[Fault
     if elr or last_known:
         if not elr_enabled:
             found = _ids(elr or last_known or [])
-            yield "eligible leader replicas, and the feature is off", "none", found
+            yield "there are eligible leader replicas, but the feature is off", "none", found
         if not set(isr).isdisjoint(elr or ()):
             yield (
                 "an eligible leader replica is in the ISR",

@@ -113,10 +113,10 @@ class RecordRules:
     def _order(self, name: str) -> None:
         rank = _RANK.get(name)
         if rank is None:
-            self._note(kinds.RECORD, f"{name}: it changes what is not there yet")
+            self._note(kinds.RECORD, f"{name}: it changes something that does not exist yet")
             return
         if rank < self._rank:
-            text = f"{name} behind records of {_ASPECTS[self._rank][0]}"
+            text = f"{name} after records of {_ASPECTS[self._rank][0]}"
             self._note(kinds.ORDER, text)
         self._rank = max(rank, self._rank)
 
@@ -162,7 +162,7 @@ class RecordRules:
             return
         highest = LATEST_LEVEL if name == METADATA_VERSION else _highest(name)
         if highest is None:
-            self._note(kinds.FEATURE, f"{name} is no feature of Kafka up to {NEWEST_RELEASE}")
+            self._note(kinds.FEATURE, f"{name} is not a feature of Kafka up to {NEWEST_RELEASE}")
         elif level > highest or level < 1:
             self._note(
                 kinds.FEATURE,
@@ -188,7 +188,7 @@ class RecordRules:
         if kind == BROKER and name and not _is_number(name):
             self._note(
                 kinds.BROKER_CONFIG,
-                f"config {value['name']} of a broker that is no number",
+                f"config {value['name']} of a broker that is not a number",
                 field="resourceName",
                 found=name,
             )
@@ -264,13 +264,13 @@ def _highest(feature: str) -> int | None:
 
 
 def _is_number(text: str) -> bool:
-    """Whether Java takes it for an int."""
+    """True if Java takes it for an int."""
     digits = text[1:] if text[:1] in ("-", "+") else text
     return digits.isdecimal() and len(digits) <= 10 and -(1 << 31) <= int(text) < 1 << 31
 
 
 def _words(name: str, value: RecordValue) -> str:
-    """What a record is about; nothing of it is secret."""
+    """Return what a record is about; nothing of it is secret."""
     match name:
         case "FeatureLevelRecord":
             return str(value["name"])

@@ -24,7 +24,7 @@ class VerifiedSnapshot:
     epoch: int
     state: FileState = FileState.LIVE
     is_bootstrap: bool = False
-    """Whether it is a bootstrap.checkpoint, which has no offset."""
+    """True if it is a bootstrap.checkpoint, which has no offset."""
     size: int = 0
     batches: int = 0
     records: int = 0
@@ -45,7 +45,7 @@ class VerifiedSnapshot:
 
     @property
     def is_state(self) -> bool:
-        """Whether Kafka would start from it: no bootstrap, no leftover."""
+        """True if Kafka would start from it: no bootstrap, no leftover."""
         return self.state is FileState.LIVE and not self.is_bootstrap and self.offset > 0
 
     def with_findings(self, *more: Finding) -> VerifiedSnapshot:
@@ -60,7 +60,7 @@ class VerifiedDirectory:
     cluster_id: str | None = None
     """From meta.properties; None where that was not read."""
     is_live: bool = False
-    """Whether another process holds the directory's lock."""
+    """True if another process holds the directory's lock."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     findings: tuple[Finding, ...] = ()
     """Those that are of no single snapshot."""

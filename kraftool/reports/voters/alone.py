@@ -63,7 +63,7 @@ def voter_findings(
     history: VoterHistory,
     roles: tuple[str, ...] = (),
 ) -> Iterator[Finding]:
-    """What a directory's own voters show: who the node is beside them, jumps, snapshots."""
+    """Yield what a directory's own voters show: who the node is beside them, jumps, snapshots."""
     settings = QuorumSettings(file=path, roles=roles) if roles else None
     begun = VoterSourceReport(name=path, kind="directory", settings=settings)
     sources = with_verdicts([source_of(begun, files, summary, history)])

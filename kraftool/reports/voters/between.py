@@ -46,7 +46,7 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
 
 
 def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
-    """Whether another log parted before it and would win an election against this one."""
+    """True if another log parted before it and would win an election against this one."""
     if entry.verdict.commitment is Commitment.COMMITTED:
         return False
     if entry.verdict.commitment is Commitment.REPLACED:
@@ -80,12 +80,12 @@ def home_cluster(sources: Sources) -> str | None:
 
 
 def is_foreign(source: VoterSourceReport, home: str | None) -> bool:
-    """Whether a source says that it is of another cluster than that."""
+    """True if a source says that it is of another cluster than that."""
     return (source.node.cluster_id or home) != home
 
 
 def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[str, ...]:
-    """What would have to change for a source to have the newest voters, in words."""
+    """Return what would have to change for a source to have the newest voters, in words."""
     known, newest = source.in_force, reference.in_force
     if newest is None or source is reference:
         return ()
@@ -107,7 +107,7 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
 
 
 def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
-    """Whether a source has an earlier set of the same history and ends before the next one."""
+    """True if a source has an earlier set of the same history and ends before the next one."""
     if not source.has_metadata:
         return False
     newest = source.newest
@@ -200,7 +200,9 @@ def _conflicting(
 def _other_record(
     entry: HistoryEntry, other: VoterSourceReport, there: HistoryEntry | None
 ) -> tuple[str, object] | None:
-    """What another log has at an entry's offset, in words and as a key; None where the same."""
+    """Return what another log has at an entry's offset, in words and as a key; None where the
+    same.
+    """
     log = other.log
     if log is None or not log.covers(entry.offset, entry.offset):
         return None

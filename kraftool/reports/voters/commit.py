@@ -1,4 +1,4 @@
-"""Whether a change of voters or of kraft.version is committed, as far as files can tell.
+"""Commitment of a change of voters or of kraft.version, as far as files can tell.
 
 Kafka keeps the high watermark in memory only, so no file says what is committed; a running leader
 that was asked does. What proves it otherwise:
@@ -155,7 +155,7 @@ def _sets_to_win(
 
 
 def proofs_of(source: VoterSourceReport) -> Iterator[Proof]:
-    """What snapshots and the start of a log prove by being there."""
+    """Yield what snapshots and the start of a log prove by being there."""
     for snapshot in source.snapshots:
         if snapshot.intact and snapshot.offset > 0:
             yield Proof(
@@ -313,7 +313,7 @@ def _lacking(sets: Sequence[VoterSet], holders: Sequence[VoterSourceReport]) -> 
 
 
 def _voters_among(voters: VoterSet, holders: Sequence[VoterSourceReport]) -> int:
-    """How many of the voters the directories are."""
+    """Return how many of the voters the directories are."""
     return sum(
         any(
             voter.id == source.node.node_id and matches(voter, source.node.directory_id)
@@ -333,7 +333,7 @@ def _decisive(sets: _Sets, entry: HistoryEntry, epoch: int) -> int | None:
 
 
 def _got(source: VoterSourceReport, epoch: int, offset: int) -> bool:
-    """Whether a node that is still in an epoch has the batch of it at an offset."""
+    """True if a node that is still in an epoch has the batch of it at an offset."""
     state, log = source.quorum_state, source.log
     if state is None or log is None or state.leader_epoch != epoch:
         return False

@@ -37,7 +37,7 @@ class ComparedSource:
 
     source: VoterSourceReport
     foreign: bool = False
-    """Whether it is of another cluster, and so not compared."""
+    """True if it is of another cluster, and so not compared."""
     behind: bool = False
     differences: tuple[str, ...] = ()
     """From the newest voters, in words."""
@@ -59,7 +59,7 @@ class VoterDiff:
 
     @property
     def differ(self) -> bool:
-        """Whether any source has other voters than the newest, behind or not."""
+        """True if any source has other voters than the newest, behind or not."""
         return any(source.differences for source in self.sources)
 
 

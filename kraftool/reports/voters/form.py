@@ -16,7 +16,7 @@ HIGHEST_KRAFT_VERSION = max(feature.level for feature in FEATURES[KRAFT_VERSION]
 
 
 def voter_faults(voter: dict[str, Any], kraft_version: int | None, seen: set[int]) -> list[Fault]:
-    """What is wrong with a voter behind those `seen`; None for a kraft.version not known."""
+    """Return what is wrong with a voter behind those `seen`; None for a kraft.version not known."""
     faults = []
     id, directory = voter["voterId"], voter["voterDirectoryId"]
     if id in seen:

@@ -307,7 +307,7 @@ class _Track:
         return below[-1] if below else None
 
     def _certain(self, before: HistoryEntry | None, at: int) -> bool:
-        """Whether the log has every offset since, so that nothing can have changed unseen."""
+        """True if the log has every offset since, so that nothing can have changed unseen."""
         if self.log is None or before is None:
             return False
         return self.log.covers(before.offset + 1, at)

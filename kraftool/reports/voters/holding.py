@@ -56,7 +56,7 @@ def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat,
 
 
 def rank(source: VoterSourceReport) -> tuple[int, int]:
-    """How up to date a node is in an election once it has started on these files."""
+    """Return how up to date a node is in an election once it has started on these files."""
     log, newest = source.log, instead_of_log(source)
     if newest is not None:
         return newest.epoch, newest.offset
@@ -75,7 +75,7 @@ def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
 
 
 def has(source: VoterSourceReport, proof: Proof) -> bool:
-    """Whether a node that starts on these files has all that is proved to be committed."""
+    """True if a node that starts on these files has all that is proved to be committed."""
     taken = instead_of_log(source)
     if taken is not None:
         return taken.offset >= proof.below and taken.epoch >= proof.epoch
@@ -111,7 +111,8 @@ def _ends(log: LogExtent) -> dict[int, int]:
 def committed(
     sources: Sequence[VoterSourceReport], distrusted: Collection[str] = ()
 ) -> Iterator[Proof]:
-    """What sources with their verdicts prove, each once; not by the snapshots that are distrusted.
+    """Yield what sources with their verdicts prove, each once; not by the snapshots that are
+    distrusted.
 
     A snapshot that contradicts the log beside it proves nothing: it was renamed, or is another's.
     """

@@ -81,7 +81,7 @@ def _same_directory(
 
 
 def _votes_with(source: VoterSourceReport, voters: SeenVoters | None) -> bool:
-    """Whether the voters name the node with the directory id that it has."""
+    """True if the voters name the node with the directory id that it has."""
     voter = voters.of(source.node.node_id) if voters is not None else None
     return voter is not None and voter.directory_id == source.node.directory_id
 
@@ -102,7 +102,7 @@ def _missing_words(voters: SeenVoters | None, sources: Sources) -> str:
 
 
 def _are_two_nodes(one: VoterSourceReport, other: VoterSourceReport) -> bool:
-    """Whether neither is an older or an exact copy: as far as each other, with snapshots of their
+    """True if neither is an older or an exact copy: as far as each other, with snapshots of their
     own or another quorum-state."""
     if one.end != other.end:
         return False

@@ -26,7 +26,7 @@ class Jump:
 
     @property
     def overlaps(self) -> bool:
-        """Whether no two majorities of the sets can go apart."""
+        """True if no two majorities of the sets can go apart."""
         return majorities_overlap(self.before, self.voters)
 
 

@@ -58,7 +58,7 @@ class VoterRow:
 
     voter: Voter
     is_known: bool
-    """Whether the newest set has it."""
+    """True if the newest set has it."""
     marks: tuple[VoterMark, ...]
     """In the order of the sources."""
     differences: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ def _letter(number: int) -> str:
 
 
 def about(compared: ComparedSource) -> Iterator[str]:
-    """What a source is, and up to where it tells."""
+    """Yield what a source is, and up to where it tells."""
     source = compared.source
     node = source.node
     yield source.kind
@@ -110,7 +110,7 @@ def about(compared: ComparedSource) -> Iterator[str]:
 
 
 def standing(compared: ComparedSource) -> tuple[str, bool]:
-    """How a source stands beside the newest voters, and whether that is bad."""
+    """Return how a source stands beside the newest voters, and whether that is bad."""
     if compared.foreign:
         return "belongs to another cluster: not compared", True
     if compared.behind:
@@ -119,7 +119,7 @@ def standing(compared: ComparedSource) -> tuple[str, bool]:
 
 
 def title(diff: VoterDiff, voters: SeenVoters) -> str:
-    """Which voters these are, and since when."""
+    """Return which voters these are, and since when."""
     told = f"by {voters.source.value}"
     newest = diff.newest.newest if diff.newest is not None else None
     if voters.source is VoterSource.RECORD and newest is not None:
@@ -191,7 +191,7 @@ def history_rows(diff: VoterDiff) -> list[HistoryRow]:
 
 
 def change(entry: HistoryEntry) -> str:
-    """What an entry changed, in words."""
+    """Return what an entry changed, in words."""
     words = "; ".join(entry.changes)
     if words != "the same again":
         return words

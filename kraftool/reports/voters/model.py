@@ -41,12 +41,12 @@ class Commitment(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitmentVerdict:
-    """Whether an entry is committed, and why that can be said."""
+    """The commitment of an entry, and the reason."""
 
     commitment: Commitment = Commitment.UNKNOWN
     reason: str = ""
     by_majority: bool = False
-    """Whether only the directories that have it say so, and nothing that Kafka did later."""
+    """True if only the directories that have it say so, and nothing that Kafka did later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +71,11 @@ class HistoryEntry:
     digest: str
     """Of the whole batch: equal bytes on two nodes have equal digests."""
     with_leader_change: bool = False
-    """Whether a leader wrote it with its first batch."""
+    """True if a leader wrote it with its first batch."""
     after_damage: bool = False
-    """Whether Kafka would cut it off if it started on this log."""
+    """True if Kafka would cut it off if it started on this log."""
     contradicted: bool = False
-    """Whether it is a snapshot's, and the log beside it has other voters at its offset."""
+    """True if it is a snapshot's, and the log beside it has other voters at its offset."""
     changes: tuple[str, ...] = ()
     """What differs from the entry before, in words."""
     repeated_in: tuple[str, ...] = ()
@@ -118,7 +118,7 @@ class LogExtent:
 
     @property
     def rank(self) -> tuple[int, int]:
-        """How up to date the log is in an election: its last epoch, then its end."""
+        """Return how up to date the log is in an election: its last epoch, then its end."""
         return self.epochs[-1].epoch if self.epochs else -1, self.end
 
     def epoch_at(self, offset: int) -> int | None:
@@ -129,7 +129,7 @@ class LogExtent:
         return self.epochs[number - 1].epoch if number else None
 
     def covers(self, first: int, last: int) -> bool:
-        """Whether every offset from `first` to `last` is there, with nothing odd between."""
+        """True if every offset from `first` to `last` is there, with nothing odd between."""
         return (
             self.start <= first
             and last < self.end
@@ -149,7 +149,7 @@ class SnapshotExtent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSettings:
-    """What a server.properties says about the quorum."""
+    """The settings of the quorum in a server.properties."""
 
     file: str
     node_id: int | None = None
@@ -187,7 +187,7 @@ class VoterSourceReport:
     told: SeenVoters | None = None
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
     is_live: bool = False
-    """Whether a running node said this, and no file."""
+    """True if a running node said this, and no file."""
     is_witness: bool | None = None
     """True for a voter without a controller, by its ApiVersions or by the file kraftool-witness;
     None where that is unknown."""
@@ -227,7 +227,7 @@ class VoterSourceReport:
 
     @property
     def tells_nothing(self) -> bool:
-        """Whether nothing here concerns voters: no record, no settings, no node."""
+        """True if nothing here concerns voters: no record, no settings, no node."""
         return (
             self.in_force is None
             and self.settings is None
@@ -285,5 +285,5 @@ class VoterSourceReport:
         return last if None not in (mine, theirs) and mine != theirs else None
 
     def plays(self, role: str) -> bool | None:
-        """Whether the node has a role; None where no settings tell."""
+        """True if the node has a role; None if no settings show it."""
         return role in self.settings.roles if self.settings and self.settings.roles else None

@@ -84,7 +84,7 @@ def _not_a_voter(
 
 
 def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
-    """Whether nothing speaks against a controller that was formatted to be added later.
+    """True if nothing speaks against a controller that was formatted to be added later.
 
     Only a dynamic quorum takes one in. A node that voted for itself took itself for a voter, and
     the directory of a voter under another node id is a copy, or its meta.properties was edited.
@@ -101,7 +101,9 @@ def _may_be_added(source: VoterSourceReport, voters: SeenVoters) -> bool:
 
 
 def _removed_advice(source: VoterSourceReport, reference: VoterSourceReport) -> str:
-    """What to do with a node that was a voter: never stop one on the word of an unproved set."""
+    """Return what to do with a node that was a voter: never stop one on the word of an unproved
+    set.
+    """
     newest = reference.newest
     if newest is None:
         return ""

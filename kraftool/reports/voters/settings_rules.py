@@ -28,12 +28,12 @@ _ADDRESS = re.compile(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1
 
 
 def is_dynamic(sources: Sources) -> bool:
-    """Whether a record of any source makes the quorum dynamic."""
+    """True if a record of any source makes the quorum dynamic."""
     return any(source.newest is not None or source.kraft_version for source in sources)
 
 
 def bootstrap(sources: Sources) -> Iterator[Finding]:
-    """Whether each node's settings lead to the quorum."""
+    """Yield a finding for each node whose settings do not lead to the quorum."""
     dynamic = is_dynamic(sources)
     for _, settings in _with_settings(sources):
         for bootstrap_server in settings.bootstrap_servers:
@@ -68,7 +68,7 @@ def bootstrap(sources: Sources) -> Iterator[Finding]:
 
 
 def _is_address(entry: str) -> bool:
-    """Whether Kafka takes an entry: it looks at the characters, and for a port that is an int."""
+    """True if Kafka takes an entry: it looks at the characters, and for a port that is an int."""
     match = _ADDRESS.fullmatch(entry)
     return match is not None and int(match[1]) <= INT32_MAX
 

@@ -31,7 +31,7 @@ _NO_LEADER = (
 
 
 def is_stale(source: VoterSourceReport, voters: SeenVoters) -> bool:
-    """Whether the voters name the node of a source with another directory id.
+    """True if the voters name the node of a source with another directory id.
 
     With a reserved one Kafka does not start, which is told of meta.properties.
     """
@@ -107,7 +107,7 @@ def _own_directory(voter: Voter, sources: Sources) -> VoterSourceReport | None:
 
 
 def _cannot_elect(voters: SeenVoters, sources: Sources) -> bool:
-    """Whether so many voters have only other directories that no majority can be left."""
+    """True if so many voters have only other directories that no majority can be left."""
     lost = [
         voter
         for voter in voters.voters

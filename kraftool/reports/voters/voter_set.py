@@ -26,7 +26,7 @@ class VoterDifference:
 
 
 def matches(voter: Voter, node_directory_id: str | None) -> bool:
-    """Whether a node with this directory id is that voter; ids are known to be equal."""
+    """True if a node with this directory id is that voter; ids are known to be equal."""
     return voter.directory_id in (None, node_directory_id)
 
 
@@ -44,7 +44,9 @@ def version_range(voter: Voter) -> str:
 
 
 def differences(one: Voter, other: Voter, *, recorded: bool = False) -> Iterator[VoterDifference]:
-    """How `other` differs from `one`, in what both have; records (`recorded`) have everything."""
+    """Yield how `other` differs from `one`, in what both have; records (`recorded`) have
+    everything.
+    """
     first, second = one.directory_id, other.directory_id
     if first != second and (recorded or None not in (first, second)):
         yield VoterDifference(field="directory id", expected=first or "", found=second or "")
@@ -75,7 +77,7 @@ def set_differences(
     gone: str = "removed",
     recorded: bool = True,
 ) -> tuple[str, ...]:
-    """How the set `other` differs from `one`, in words; empty where it does not."""
+    """Return how the set `other` differs from `one`, in words; empty where it does not."""
     before, after = one.voters, other.voters
     told = [f"voter {id} {came}" for id in sorted(after.keys() - before.keys())]
     told += [f"voter {id} {gone}" for id in sorted(before.keys() - after.keys())]
@@ -94,7 +96,7 @@ def same_set(one: VoterSet, other: VoterSet) -> bool:
 
 
 def keys_changed(one: VoterSet, other: VoterSet) -> int:
-    """How many voters, known by id and directory id, go and come, both counted.
+    """Return how many voters, known by id and directory id, go and come, both counted.
 
     Kafka's add and remove change one; its update none, since it may only fill in a directory id.
     """
@@ -103,7 +105,7 @@ def keys_changed(one: VoterSet, other: VoterSet) -> int:
 
 
 def majorities_overlap(one: VoterSet, other: VoterSet) -> bool:
-    """Whether every majority of one set has a voter in common with every majority of the other.
+    """True if every majority of one set has a voter in common with every majority of the other.
 
     Where they need not, both sets can elect a leader and commit other records.
     """

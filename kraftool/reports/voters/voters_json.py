@@ -51,7 +51,7 @@ class HistoryEntryObject:
     differences: tuple[str, ...]
     """From the entry before."""
     is_after_damage: bool
-    """Whether Kafka would cut it off if it started on this log."""
+    """True if Kafka would cut it off if it started on this log."""
     repeated_in: tuple[str, ...]
     """Snapshots that have the same at their offset."""
     commitment: Commitment
@@ -94,7 +94,7 @@ def log_extent_object(log: LogExtent) -> LogExtentObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuorumSettingsObject:
-    """What a server.properties says about the quorum."""
+    """The settings of the quorum in a server.properties."""
 
     file: str
     node_id: int | None
@@ -130,7 +130,7 @@ class ComparedSourceObject:
     is_of_other_cluster: bool
     """A source of another cluster is not compared."""
     is_behind: bool
-    """Whether its voters are an earlier set of the same history, and it ends before the change."""
+    """True if its voters are an earlier set of the same history, and it ends before the change."""
     differences: tuple[str, ...]
     """From the newest voters."""
     node: NodeIds
@@ -203,15 +203,15 @@ class SourceVoterRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffVotersDocument:
-    """Who votes by each source, and where sources differ. Offsets are places in the log, positions
-    are bytes in a file."""
+    """The voters by each source, and the differences between sources. Offsets are places in the
+    log, positions are bytes in a file."""
 
     has_differences: bool
-    """Whether any source has other voters than the newest, also where it is only behind."""
+    """True if any source has other voters than the newest, even if it is only behind."""
     kraft_version: int | None
     """Of the source with the newest voters."""
     newest: NewestVoters | None
-    """What the other sources are compared with."""
+    """The source with which the others are compared."""
     sources: tuple[ComparedSource, ...]
     findings: tuple[Finding, ...]
     finding_counts: FindingCounts

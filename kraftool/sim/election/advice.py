@@ -39,7 +39,7 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
 
 
 def _ended(report: Report) -> Iterable[AdviceStep]:
-    """What starts a node that Kafka ends for a vote in an epoch that another node won."""
+    """Return what starts a node that Kafka ends for a vote in an epoch that another node won."""
     ended = {node for node, _, _ in report.broken if report.case.by_id[node].stands_in_won_epoch}
     for node in sorted(ended):
         yield AdviceStep(
@@ -52,7 +52,7 @@ def _ended(report: Report) -> Iterable[AdviceStep]:
 
 
 def _keep(report: Report) -> Iterable[AdviceStep]:
-    """What keeps the quorum, or brings it back to its strength."""
+    """Return what keeps the quorum, or brings it back to its strength."""
     case = report.case
     empty = [
         node.id
@@ -117,7 +117,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
 
 
 def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
-    """What to do about voters that lost their log."""
+    """Return what to do about voters that lost their log."""
     if not empty:
         return
     names = listed(empty)
@@ -136,7 +136,9 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
 
 
 def _replaced(report: Report) -> Iterable[AdviceStep]:
-    """How a node that was formatted anew becomes a voter again: only a leader can do that."""
+    """Return how a node that was formatted anew becomes a voter again: only a leader can do
+    that.
+    """
     anywhere = ("--bootstrap-controller", _address(report))
     for node in _strangers(report):
         voter = report.case.voters.voters[node.id]
@@ -172,7 +174,7 @@ def _strangers(report: Report) -> list[NodeCase]:
 
 
 def _address(report: Report) -> str:
-    """Where a controller listens that may lead."""
+    """Return where a controller listens that may lead."""
     for leader in report.leaders:
         settings = report.case.by_id[leader].settings
         endpoint = settings.listeners.get(settings.default_listener)
@@ -182,7 +184,7 @@ def _address(report: Report) -> str:
 
 
 def _save(report: Report) -> Iterable[AdviceStep]:
-    """How to start without losing anything, if there is a way."""
+    """Return how to start without losing anything, if there is a way."""
     yield AdviceStep("Do not start the nodes like this. Copy all directories first.")
     if report.unseen:
         yield from _look_further(report)
@@ -220,14 +222,14 @@ def _save(report: Report) -> Iterable[AdviceStep]:
 
 
 def _look_further(report: Report) -> Iterable[AdviceStep]:
-    """Where to find committed records that no directory shows."""
+    """Return where to find committed records that no directory shows."""
     paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
     for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
         yield AdviceStep(f"{words}:", (command,))
 
 
 def _is_rival(case: ElectionCase, node: NodeCase) -> bool:
-    """Whether a node votes by its own log only, as after it was formatted with --standalone."""
+    """True if a node votes by its own log only, as after it was formatted with --standalone."""
     return node.is_voter and case.is_stranger(node)
 
 

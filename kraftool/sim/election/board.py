@@ -89,7 +89,7 @@ class Board:
         return tuple(places), tuple(sorted(mail))
 
     def to(self, number: int) -> int:
-        """Which node a message is for."""
+        """Return which node a message is for."""
         message = self.messages[number]
         if message.is_answer:
             return message.asker
@@ -106,7 +106,7 @@ class Board:
         return self._message(message.answered(self.to(number), UNREACHABLE[type(message.body)]))
 
     def step(self, place: int, choice: int) -> NodeStep:
-        """What a node does, once it is its turn or something arrives."""
+        """Return what a node does, once it is its turn or something arrives."""
         done = self._steps.get((place, choice))
         if done is None:
             before = self.places[place]
@@ -142,7 +142,7 @@ class Board:
         return NodeStep(self._place(replica, now_ms), numbers, forgotten)
 
     def matters(self, number: int, place: int) -> bool:
-        """Whether a message does more to whom it is for than nothing: an answer for which nobody
+        """True if a message does more to whom it is for than nothing: an answer for which nobody
         waits any more does not."""
         message, replica = self.messages[number], self.places[place].replica
         mine = message.is_answer and message.asker == replica.id

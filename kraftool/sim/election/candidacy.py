@@ -27,9 +27,9 @@ class Chance:
 
     node: int
     wins: bool = False
-    """Whether it can be elected."""
+    """True if it can be elected."""
     commits: bool = False
-    """Whether it can then commit, too."""
+    """True if it can then commit, too."""
     granted: tuple[int, ...] = ()
     refusals: tuple[Refusal, ...] = ()
     why_not: str = ""

@@ -48,11 +48,11 @@ class _Lasting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures:
-    """How many more nodes may fail."""
+    """The number of nodes that may also fail."""
 
     failures: Count
     is_exact: bool = True
-    """False: at least so many; more were not tried."""
+    """False: at least this number; more were not tried."""
 
 
 class _Trial:
@@ -81,7 +81,7 @@ class _Trial:
         return self.replicas[self.id]
 
     def go(self) -> tuple[bool, bool]:
-        """Whether the node wins, and whether it then commits."""
+        """Return if the node wins, and if it then commits."""
         for replica in self.replicas.values():
             self.mail.extend(replica.start(self.now_ms))
         timing = self.own.raft.timing
@@ -120,7 +120,7 @@ class _Trial:
             yield
 
     def _hop_ms(self) -> int:
-        """What the messages take that are on their way."""
+        """Return what the messages take that are on their way."""
         if self._idle_ms and all(is_idle(each.body) for each in self.mail):
             return max(self.conditions.shortest_ms, self._idle_ms)
         return self.conditions.shortest_ms
@@ -158,7 +158,7 @@ class _Trial:
 def _answer(
     replica: SimulatedNode, message: SentMessage, body: Request, now_ms: int
 ) -> VoteResponse:
-    """What a node would say to another request."""
+    """Return what a node would say to another request."""
     for each in replica.fork().receive(now_ms, message._replace(body=body)):
         if each.is_answer and isinstance(each.body, VoteResponse):
             return each.body
@@ -229,17 +229,18 @@ class Chances:
         )
 
     def leaders(self, conditions: Conditions) -> tuple[int, ...]:
-        """Who can lead and commit."""
+        """Return who can lead and commit."""
         return tuple(chance.node for chance in self.all(conditions) if chance.commits)
 
     def electable(self, conditions: Conditions) -> tuple[int, ...]:
-        """Who can be elected, whether it can then commit or not: its followers cut their logs. Of
-        one that a witness hands over to, it is the witness."""
+        """Return who can be elected, whether it can then commit or not: its followers cut their
+        logs. Of one that a witness hands over to, it is the witness.
+        """
         wins = (chance for chance in self.all(conditions) if chance.wins)
         return tuple(win.node if win.via is None else win.via for win in wins)
 
     def stands(self, conditions: Conditions) -> bool:
-        """Whether anybody can lead and commit."""
+        """True if anybody can lead and commit."""
         up = [node for node in self.case.nodes if node.id not in conditions.down]
         up.sort(key=lambda node: (node.end.epoch, node.end.offset), reverse=True)
         if any(self.of(node.id, conditions).commits for node in up):
@@ -247,8 +248,9 @@ class Chances:
         return any(node.is_witness for node in up) and bool(self.leaders(conditions))
 
     def failures(self, conditions: Conditions, voters: list[int]) -> Failures | None:
-        """How many more of these nodes may fail, whichever they are; None where already too many
-        have."""
+        """Return how many more of these nodes may fail, whichever they are; None where already too
+        many have.
+        """
         if not self.stands(conditions):
             return None
         for count in range(1, len(voters) + 1):

@@ -59,7 +59,7 @@ class Conditions:
 
     @property
     def shortest_ms(self) -> int:
-        """What a message takes at least; 1, as nothing takes no time."""
+        """Return what a message takes at least; 1, as nothing takes no time."""
         return max(self.delay_ms // 2, 1)
 
     @property

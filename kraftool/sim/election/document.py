@@ -45,7 +45,8 @@ class ConditionsObject:
     start_within_ms: int
     """All nodes of a run start within this time, if they start together."""
     starts: tuple[StartPace, ...]
-    """How the nodes of a run start; the runs take turns with these. apart: one after another."""
+    """The way in which the nodes of a run start; the runs alternate between them. apart: one after
+    another."""
     added_voters: Ids
     removed_voters: Ids
 
@@ -100,7 +101,7 @@ class ElectionNode:
     path: str
     """Empty for a node without a directory."""
     assumption: str
-    """What was assumed of it; empty for one that was read."""
+    """The assumptions about it; empty for one that was read."""
     is_up: bool
     is_voter: bool
     log_start_offset: int
@@ -113,13 +114,13 @@ class ElectionNode:
     known_voters: Ids
     """The voters that this node uses."""
     is_electable: bool
-    """Whether it can be elected by itself, while all other nodes are late."""
+    """True if it can be elected by itself, while all other nodes are late."""
     is_possible_leader: bool
-    """Whether it can then commit."""
+    """True if it can then commit."""
     handed_over_by_id: int | None
     """The witness that leads first, as a last resort, and hands over to it."""
     is_witness: bool
-    """Whether kraftool node runs on it, and no controller."""
+    """True if kraftool node runs on it, without a controller."""
     reason: str
     """Why it cannot lead; empty if it can."""
     granting_voters: Ids
@@ -137,8 +138,8 @@ class ElectionNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeToLeader:
-    """How long it took until there was a leader, in the runs that had one. Only runs with nodes
-    that start together count. null where no run had a leader."""
+    """The time until there was a leader, in the runs that had one. Only runs with nodes that start
+    together count. null if no run had a leader."""
 
     min_ms: int | None
     median_ms: int | None
@@ -149,7 +150,7 @@ class TimeToLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochsBegun:
-    """How many runs began so many epochs before there was a leader."""
+    """The number of runs that began this many epochs before there was a leader."""
 
     epochs: Count
     runs: Count
@@ -211,14 +212,14 @@ class VoterChangeAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoterChangeObject:
-    """How a change of the voters went over all runs."""
+    """The result of a voter change over all runs."""
 
     node_id: int
     kind: Literal["add", "remove"]
     is_done: bool
     answers: tuple[VoterChangeAnswer, ...]
     reason: str
-    """What a leader answered."""
+    """The leader's answer."""
     took_ms: int | None
     """In half of the runs that had an answer."""
 
@@ -259,8 +260,8 @@ class SearchToTheEnd:
     """The second search, which takes as many choices as there are messages."""
 
     interruptions: Count
-    """With so many timeouts and crashes, every order of all messages was tried to its end. -1: not
-    even without one."""
+    """With this number of timeouts and crashes, every order of all messages was tried to its end.
+    -1: not even without one."""
     states: Count
     """Also of a bound that was begun and not completed."""
     steps: Count
@@ -268,7 +269,7 @@ class SearchToTheEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplorationObject:
-    """What --explore tried, and what it reached."""
+    """The extent of --explore: the choices that it tried, and what it reached."""
 
     depth: int
     complete_to_depth: int
@@ -316,12 +317,13 @@ class SimulateElectionDocument:
     in the log, times are milliseconds of virtual time. The same seed gives the same document."""
 
     has_possible_leader: bool
-    """Whether there is a way to a leader, however unlikely. False: the exit code is 1."""
+    """True if there is a way to a leader, however unlikely. False: the exit code is 1."""
     is_elected: bool
-    """Whether a run had a leader, too. False: the exit code is 1."""
+    """True if a run had a leader, too. False: the exit code is 1."""
     has_data_loss: bool
-    """Whether a possible leader may lack committed records: records that another node has, or any
-    records beyond its log if no majority of the voters was looked at. True: the exit code is 1."""
+    """True if a possible leader may lack committed records: records that another node has, or any
+    records beyond its log if the directories of a majority of the voters were not given. True: the
+    exit code is 1."""
     assessment: AssessmentObject
     verdict: str
     """One sentence for people; not for programs."""
@@ -354,9 +356,9 @@ class SimulateElectionDocument:
     epochs_begun: tuple[EpochsBegun, ...]
     stopped_nodes: tuple[StoppedNode, ...]
     losses: tuple[RecordLoss, ...]
-    """What would be cut off on others, for each node if it led."""
+    """The records that others would lose, for each node if it led."""
     tolerated_failures: Failures | None
-    """How many more voters may fail, whichever they are; None where there is no leader."""
+    """The number of voters that may also fail, whichever they are; None if there is no leader."""
     restarts: tuple[Restart, ...]
     revivals: tuple[Revival, ...]
     """Without a leader: the smallest groups of nodes that would bring one."""

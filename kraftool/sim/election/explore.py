@@ -190,7 +190,7 @@ class Explorer:
         return [move[2] for move in moves if self._goes_on(extent, seen, state, move, depth)]
 
     def _goes_on(self, extent: Extent, seen: _Seen, before: State, move: Move, depth: int) -> bool:
-        """Whether a choice leads to a new state, of which nothing broke. Who leads from now on is
+        """True if a choice leads to a new state, of which nothing broke. Who leads from now on is
         looked at on every way there, since what was committed before it may differ."""
         extent.steps += 1
         is_new = seen.is_new(before, move)
@@ -206,7 +206,7 @@ class Explorer:
         return False
 
     def _proved(self) -> Committed:
-        """What snapshots prove to be committed before anything happens."""
+        """Return what snapshots prove to be committed before anything happens."""
         best: Committed = (0, ())
         for node in self.case.nodes:
             for snapshot in node.log.snapshots:
@@ -267,7 +267,7 @@ class Explorer:
     # --- invariants ---------------------------------------------------------------------------
 
     def _look(self, before: State, after: State, slot: int, depth: int) -> tuple[str, str] | None:
-        """What the step broke, if anything."""
+        """Return what the step broke, if anything."""
         if slot < 0:
             return None
         place = self._board.places[after[0][slot]]
@@ -327,13 +327,13 @@ def _with(mail: tuple[int, ...], choice: int, sent: tuple[int, ...]) -> tuple[in
 
 
 def _is_within(some: tuple[int, ...], all_: tuple[int, ...]) -> bool:
-    """Whether one list of messages is another, or part of it. Both are sorted."""
+    """True if one list of messages is another, or part of it. Both are sorted."""
     left = iter(all_)
     return len(some) <= len(all_) and all(each in left for each in some)
 
 
 def _has(log: Committed, committed: Committed) -> bool:
-    """Whether a log has all that is committed. Epochs below its start are not known to it."""
+    """True if a log has all that is committed. Epochs below its start are not known to it."""
     if log[0] < committed[0]:
         return False
     own, wanted = clipped(log[1], committed[0]), committed[1]

@@ -43,7 +43,9 @@ def _backoff_ms(timing: Timing) -> int:
 
 
 def idle_ms(case: ElectionCase) -> int:
-    """What an answer takes that knows no leader either; 0 with timeouts no longer than Kafka's."""
+    """Return what an answer takes that knows no leader either; 0 with timeouts no longer than
+    Kafka's.
+    """
     timings = [node.settings.timing for node in case.nodes]
     pause = max(map(_backoff_ms, timings), default=0)
     if pause <= Timing().retry_backoff_ms:
@@ -52,7 +54,7 @@ def idle_ms(case: ElectionCase) -> int:
 
 
 def is_idle(body: object) -> bool:
-    """Whether a message only says that the leader is not known here."""
+    """True if a message only says that the leader is not known here."""
     return isinstance(body, FetchResponse) and body.error is not Error.NONE and body.leader_id < 0
 
 

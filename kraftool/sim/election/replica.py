@@ -138,12 +138,12 @@ class SimulatedNode:
 
     @property
     def leads(self) -> bool:
-        """Whether it has won an election."""
+        """True if it has won an election."""
         return isinstance(self.raft.role, Leader)
 
     @property
     def can_commit(self) -> bool:
-        """Whether it leads, and a majority has what it wrote first."""
+        """True if it leads, and a majority has what it wrote first."""
         return isinstance(self.raft.role, Leader) and self.raft.role.high_watermark is not None
 
     def start(self, now_ms: int) -> list[SentMessage]:
@@ -199,7 +199,7 @@ class SimulatedNode:
         return self.start(now_ms)
 
     def expects(self, message: SentMessage) -> bool:
-        """Whether anybody still waits for this answer."""
+        """True if anybody still waits for this answer."""
         return (
             message.incarnation == self.incarnation
             and not self.broken

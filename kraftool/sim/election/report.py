@@ -38,7 +38,7 @@ _MOST_RESCUED = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """What would happen while a node is restarted."""
+    """The result of a restart of one node."""
 
     node_id: int
     leaders: Ids
@@ -55,7 +55,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changed:
-    """How a change of the voters went over all runs."""
+    """The result of a voter change over all runs."""
 
     node: int
     adds: bool
@@ -106,7 +106,7 @@ class Report:
     revivals: tuple[tuple[int, ...], ...] = ()
     """Without a leader: which nodes would have to be started, or reached, for one."""
     heals: bool = False
-    """Whether there would be a leader without the partitions."""
+    """True if there would be a leader without the partitions."""
     rescue: tuple[int, ...] = ()
     """Where records would be lost: which nodes elect a leader without that, if they alone start."""
     stopped_before: int = 0
@@ -127,7 +127,7 @@ class Report:
 
     @property
     def leaders(self) -> tuple[int, ...]:
-        """Who can lead, whether by the trial of chances or by any run."""
+        """Return who can lead, whether by the trial of chances or by any run."""
         possible = {chance.node for chance in self.chances if chance.commits}
         possible |= self.wins.keys()
         if self.exploration is not None:
@@ -136,7 +136,7 @@ class Report:
 
     @property
     def outlooks(self) -> tuple[Outlook, ...]:
-        """What is said of each node's chance to be the first leader."""
+        """Return what is said of each node's chance to be the first leader."""
         return outlooks(self.case, self.conditions, self.leaders, self.wins_by_pace, MEASURED)
 
     @property
@@ -146,7 +146,7 @@ class Report:
 
     @property
     def is_elected(self) -> bool:
-        """Whether a leader is possible, and came about in any run."""
+        """True if a leader is possible, and came about in any run."""
         return bool(self.leaders) and (bool(self.wins) or not self.runs)
 
     @property
@@ -183,7 +183,9 @@ class Report:
 
     @property
     def grave(self) -> tuple[RecordLoss, ...]:
-        """What possible leaders cut off though somebody may have been told that it is safe."""
+        """Return what possible leaders cut off though somebody may have been told that it is
+        safe.
+        """
         logs = self._winning_logs
         return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.weighs)
 
@@ -362,7 +364,7 @@ def _wins_by_pace(outcomes: Sequence[Outcome]) -> dict[StartPace, dict[int, int]
 
 
 def _grave(case: ElectionCase, leaders: Sequence[int]) -> tuple[RecordLoss, ...]:
-    """What these cut off that may have been committed."""
+    """Return what these cut off that may have been committed."""
     return tuple(
         loss
         for leader in leaders

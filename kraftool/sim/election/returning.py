@@ -47,7 +47,7 @@ class Way(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:
-    """What became of the quorum in one run."""
+    """The result of one run for the quorum."""
 
     seed: int
     leader: int | None = None
@@ -185,7 +185,7 @@ class Returning(ElectionRun):
         self.now_ms = max(self.now_ms, until)
 
     def _committed(self, among: Iterable[int]) -> list[Batch]:
-        """What the leader of these knows as committed, of its log."""
+        """Return what the leader of these knows as committed, of its log."""
         found = self._leader_of(among)
         if found is None:
             return []

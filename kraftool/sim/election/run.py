@@ -89,7 +89,7 @@ class Outcome:
 
     @property
     def is_given_up(self) -> bool:
-        """Whether it had no leader when too much had happened, sooner than its time was over."""
+        """True if it had no leader when too much had happened, sooner than its time was over."""
         return self.leader is None and self.events >= MOST_EVENTS
 
 
@@ -310,7 +310,7 @@ class ElectionRun:
             self.seen.append(Seen(at_ms=self.now_ms, node=node, **told))
 
     def place_of(self, message: SentMessage) -> int:
-        """Who a message is for."""
+        """Return who a message is for."""
         if message.is_answer:
             return message.asker
         return self.case.places.get(message.endpoint, message.destination_id)

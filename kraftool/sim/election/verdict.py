@@ -25,7 +25,7 @@ class ElectionVerdict:
     """What it comes to."""
 
     elected: bool
-    """Whether there is a leader, in the runs, too."""
+    """True if there is a leader, in the runs, too."""
     headline: str
     status: Status
     """Of the whole report: what the headline and the next steps look like."""
@@ -194,7 +194,7 @@ def _doubts(report: Report) -> Iterable[str]:
 
 
 def stands(failures: Failures) -> str:
-    """How many more may fail, in words."""
+    """Return how many more may fail, in words."""
     least = "" if failures.is_exact else "at least "
     return f"{least}{many(failures.failures, 'more failure')}"
 

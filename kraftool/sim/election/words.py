@@ -50,7 +50,7 @@ def all_empty(report: Report) -> bool:
 
 
 def slow(report: Report) -> Iterable[str]:
-    """Whether answers come too late to count."""
+    """Yield a sentence if answers come too late to count."""
     conditions = report.conditions
     up = [report.case.by_id[each] for each in report.up]
     patience = min((node.settings.timing.request_timeout_ms for node in up), default=0)

@@ -111,8 +111,8 @@ def _other_logs(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Itera
         if name in unit.log_of:
             finding = kinds.OTHER_LOG.at(
                 name,
-                f"its log is that of the cluster of {unit.log_of[name]}; by its meta.properties it"
-                f" is node {member.summary.node_id} of this one",
+                f"its log is that of the cluster of {unit.log_of[name]}, but its"
+                f" meta.properties says node {member.summary.node_id} of this one",
                 field="cluster.id",
                 found=member.summary.cluster_id or "",
             )
@@ -131,13 +131,13 @@ def _other_ids(unit: ClusterUnit, members: Sequence[AuditedDirectory]) -> Iterat
         text += f" than that of {first.name}" if not owner else ""
         finding = dir_kinds.CLUSTER_ID.at(
             mine.name,
-            f"{text}; its log is the one of {first.name}, with which it is compared",
+            f"{text}; its log is the one of {first.name}, so it is compared with that cluster",
             field="cluster.id",
             expected=first.cluster_id or "",
             found=mine.cluster_id,
-            advice="nodes with different ones refuse each other: with Kafka stopped, write the"
-            " cluster.id of the others into its meta.properties. Do not format it: its log, and the"
-            " vote that it gave, are this cluster's",
+            advice="nodes with different ids refuse each other: with Kafka stopped, write the"
+            " cluster.id of the others into its meta.properties. Do not format it: its log"
+            " and its vote belong to this cluster",
         )
         names = (first.name, mine.name)
         yield FleetFinding(finding=finding, directories=names, by=(AUDIT,))
@@ -217,7 +217,7 @@ class _Known:
             self._worst[finding.code, name] = min(rank, self._worst.get((finding.code, name), rank))
 
     def has(self, diagnosis: Diagnosis) -> bool:
-        """Whether it was said of that place; or, of the directory as a whole, as badly."""
+        """True if it was said of that place; or, of the directory as a whole, as badly."""
         finding = diagnosis.finding
         if _place(finding) in self._places:
             return True

@@ -122,7 +122,7 @@ def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence
 
 
 def _goes_on(batch: BatchAt, last: dict[str, BatchAt]) -> bool:
-    """Whether a batch follows what its log had before; one that goes back cannot be placed."""
+    """True if a batch follows what its log had before; one that goes back cannot be placed."""
     before = last.get(batch.directory)
     return before is None or batch.base_offset > before.last_offset
 
@@ -176,7 +176,7 @@ def findings_of(
 
 
 def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary]) -> Severity:
-    """How bad it is that logs have records of different epochs."""
+    """Return how bad it is that logs have records of different epochs."""
     is_tail = divergence.is_open and divergence.first_offset > 0 and not divergence.only_epoch
     if not is_tail or len(divergence.sides) != 2:
         return log_kinds.DIVERGED.severity
@@ -215,7 +215,7 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     if divergence.first_offset == divergence.last_offset:
         span = f"offset {divergence.first_offset}"
     names = " and ".join(first.paths)
-    what = "the same records under another epoch" if divergence.only_epoch else "other records"
+    what = "the same records in another epoch" if divergence.only_epoch else "other records"
     text = f"{what} than {names} at {span}"
     if not is_majority:
         rest = "".join(f" and {' with '.join(other.paths)}" for other in others)
@@ -230,9 +230,9 @@ def _text(divergence: Divergence, more: Sequence[Divergence], *, is_majority: bo
     if _has_no_beginning_in_common(divergence):
         text += "; the logs have nothing in common"
     elif divergence.is_open:
-        text += "; the logs do not come together again"
+        text += "; the logs do not agree again"
     else:
-        text += "; behind it they are the same again"
+        text += "; after it they are the same again"
     if more:
         places = "place" if len(more) == 1 else "places"
         text += f"; so it is at {len(more)} more {places}, up to offset {more[-1].last_offset}"

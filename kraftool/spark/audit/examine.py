@@ -131,7 +131,7 @@ def _doctor(path: str, said: Said, progress: _BytesRead) -> ExaminedDirectory | 
 def _snapshots(
     path: str, files: Sequence[FleetFile], said: Said, progress: _BytesRead
 ) -> tuple[VerifiedSnapshot, ...]:
-    """What verify-snapshot says, and the snapshots in a form that other workers can open."""
+    """Return what verify-snapshot says, and the snapshots in a form that other workers can open."""
     locations, unopened = open_paths([path])
     try:
         report = verify_snapshots(locations, progress=progress, unopened=unopened)

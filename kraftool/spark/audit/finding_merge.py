@@ -79,7 +79,7 @@ class Said:
 
 
 def counted(findings: Iterable[FleetFinding]) -> FindingCounts:
-    """How many there are of each severity."""
+    """Return how many there are of each severity."""
     error = warning = info = 0
     for finding in findings:
         error += finding.finding.severity is Severity.ERROR

@@ -127,7 +127,7 @@ def _divergence(found: Divergence) -> tuple[Any, ...]:
 
 
 def rank_of(counts: FindingCounts) -> int:
-    """How bad the worst of some findings is."""
+    """Return how bad the worst of some findings is."""
     return SEVERITY_RANK[counts.worst] if counts.worst is not None else _FINE
 
 

@@ -20,7 +20,7 @@ METADATA_VERSION = "metadata.version"
 
 
 def begun(directory: FleetDirectory) -> DirectorySummary:
-    """What is known before anything was read."""
+    """Return what is known before anything was read."""
     return DirectorySummary(
         name=directory.name,
         cluster="",

@@ -28,7 +28,7 @@ def mixed_levels(members: Sequence[AuditedDirectory], voters: Collection[int]) -
 
 
 def may_be_behind(examined: AuditedDirectory, voters: Collection[int]) -> bool:
-    """Whether nothing is odd about a directory that lacks the newest changes."""
+    """True if nothing is odd about a directory that lacks the newest changes."""
     return examined.summary.is_live or examined.summary.node_id not in voters
 
 
@@ -66,8 +66,9 @@ def _mixed(
 
 
 def _rank(each: AuditedDirectory) -> tuple[int, int]:
-    """How up to date it is: its last epoch, then its end; a snapshot counts where there is no
-    log."""
+    """Return how up to date it is: its last epoch, then its end; a snapshot counts where there is
+    no log.
+    """
     summary = each.summary
     epoch = summary.epoch if summary.epoch is not None else summary.newest_snapshot_epoch
     end = max(summary.end_offset or 0, summary.newest_snapshot_offset or 0)

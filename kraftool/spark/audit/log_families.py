@@ -34,7 +34,7 @@ class Traces:
     """By epoch, the token of the batch that begins it."""
 
     def contradict(self, other: Traces) -> bool:
-        """Whether these are logs of different quorums: an epoch begins otherwise, and all else
+        """True if these are logs of different quorums: an epoch begins otherwise, and all else
         differs too. Where logs merely have no part in common, nothing is known."""
         if self.tokens & other.tokens:
             return False
@@ -102,7 +102,9 @@ class Kin:
 
     @property
     def home(self) -> str:
-        """What it is taken for at first: its cluster, or without an id something by itself."""
+        """Return what it is taken for at first: its cluster, or without an id something by
+        itself.
+        """
         return self.cluster_id or f"\0{self.name}"
 
     @property
@@ -111,7 +113,7 @@ class Kin:
         return f"{self.home}\0{self.piece}" if self.piece else self.home
 
     def sits_among(self, seats: frozenset[tuple[int, str]]) -> bool | None:
-        """Whether it is one of these voters by its directory id; None where that is not told."""
+        """True if it is one of these voters by its directory id; None if that is unknown."""
         known = {directory for id, directory in seats if id == self.node_id}
         if self.directory_id is None or not known:
             return None
@@ -135,12 +137,12 @@ class Household:
 
     @property
     def is_piece(self) -> bool:
-        """Whether it is not what its cluster id stands for."""
+        """True if it is not what its cluster id stands for."""
         return any(member.piece for member in self.members)
 
     @property
     def is_part(self) -> bool:
-        """Whether these cannot be a whole quorum: they may be missing elsewhere."""
+        """True if these cannot be a whole quorum: they may be missing elsewhere."""
         return not self.voters or len(self.node_ids & self.voters) < majority_of(len(self.voters))
 
     @property
@@ -196,13 +198,13 @@ def pieces(members: Sequence[Kin]) -> dict[str, int]:
 
 
 def _are_unknown(some: Sequence[Kin], seats: frozenset[tuple[int, str]]) -> bool:
-    """Whether logs that have nothing in common with most are not voters' of those either."""
+    """True if logs that have nothing in common with most are not voters' of those either."""
     has_traces = any(each.traces.tokens for each in some)
     return has_traces and not any(each.sits_among(seats) for each in some)
 
 
 def missing_from(part: Household, whole: Household) -> bool:
-    """Whether one household may be what another lacks: nodes of its own, and not the larger one.
+    """True if one household may be what another lacks: nodes of its own, and not the larger one.
 
     A cluster that lacks no node takes none, however alike the logs are: clusters that were made
     from one template begin with the same batches.
@@ -224,7 +226,7 @@ def missing_from(part: Household, whole: Household) -> bool:
 
 
 def holds_log_of(part: Household, whole: Household) -> bool:
-    """Whether the log in a piece that has no home may be another cluster's: one that was put beside
+    """True if the log in a piece that has no home may be another cluster's: one that was put beside
     a meta.properties which it does not go with."""
     return (
         part.is_piece
@@ -262,7 +264,7 @@ def adopted(
 
 
 def _common(one: str, other: str) -> int:
-    """How many folders two names begin with alike."""
+    """Return how many folders two names begin with alike."""
     count = 0
     for mine, theirs in zip(one.split("/"), other.split("/"), strict=False):
         if mine != theirs:
@@ -280,7 +282,7 @@ class ClusterSplit:
     nodes: tuple[int, ...]
     """The node ids that both have."""
     are_copies: bool
-    """Whether their logs have batches in common."""
+    """True if their logs have batches in common."""
 
 
 def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[ClusterSplit]]:

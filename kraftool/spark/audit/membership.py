@@ -59,7 +59,7 @@ class _Link:
     part: str
     whole: str
     is_home: bool
-    """Whether the part may belong to the other, or else has merely its log."""
+    """True if the part may belong to the other, or else has merely its log."""
 
 
 def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
@@ -243,16 +243,16 @@ def _of_split(found: ClusterSplit) -> FleetFinding:
             f"{text} {nodes} in both: one is a copy of the other, or was made from it",
             field="cluster.id",
             severity=Severity.WARNING,
-            advice="a backup is as it should be: leave it as it is, and never start it while the"
-            " other runs or where it can reach that one's nodes. One that is to live on as a"
-            " cluster of its own may run only where neither reaches the other",
+            advice="a backup is fine: leave it as it is. Never start it while the other runs, or"
+            " where it can reach the other's nodes. If one is to become its own cluster, run"
+            " it only where neither reaches the other",
         )
     else:
         finding = kinds.SAME_CLUSTER_ID.at(
             second,
             f"{text} {nodes} in both, and logs that have nothing in common",
             field="cluster.id",
-            expected=f"an id of its own, as {first} has it",
+            expected=f"its own id, as {first} has it",
         )
     return FleetFinding(finding=finding, directories=(*found.first, *found.second), by=(AUDIT,))
 
@@ -286,11 +286,11 @@ def _directory_ids(
 def _same_directory_id(
     directory_id: str, first: str, other: str, clones: Sequence[tuple[str, str, str]]
 ) -> FleetFinding:
-    """Where whole clusters have the same ids, one was made from the other, as a test bed is."""
+    """Return a finding; if whole clusters share ids, one was cloned, such as for a test."""
     text = f"{first}, of another cluster, has the same directory.id"
     names: tuple[str, ...] = first, other
     if clones:
-        text += ", and so it is with most directories of the two clusters"
+        text += ", and the same is true of most directories of the two clusters"
         names = *(each for _, each, _ in clones), *(each for _, _, each in clones)
     finding = dir_kinds.SAME_DIRECTORY_ID.at(
         other,

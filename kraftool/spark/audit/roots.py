@@ -21,8 +21,8 @@ from kraftool.storage.entry import METADATA_PARTITION
 from kraftool.storage.remote import is_url, shown_url
 
 _WIPED = (
-    "if it is a node's, its disk is new, or the copy was not made: a voter that starts without its"
-    " log may elect a leader that lacks committed records"
+    "if it belongs to a node, its disk is new, or the copy was not made. A voter that starts"
+    " without its log may elect a leader that lacks committed records"
 )
 Item = tuple[FleetFile, ...]
 """All files of one directory, or those of it that were named by themselves."""
@@ -57,7 +57,7 @@ def find(
         problems += fleet.problems
         empty |= {each.name: each for each in fleet.empty}
         if not (fleet.files or fleet.problems or any(each.is_data for each in fleet.empty)):
-            found = kinds.NOTHING.at(shown_url(root), "there is no data directory of Kafka's here")
+            found = kinds.NOTHING.at(shown_url(root), "no Kafka data directory was found here")
             told.setdefault((found.code, found.file), found)
         for key, item in _by_directory(fleet.files).items():
             items.setdefault(key, item)
@@ -93,13 +93,13 @@ def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Fin
 
 
 def _around(name: str) -> tuple[str, str]:
-    """What `node-1/data` and `node-2/data` have in common."""
+    """Return what `node-1/data` and `node-2/data` have in common."""
     above, last = os.path.split(name)
     return os.path.dirname(above), last
 
 
 def size_of(item: Item) -> int:
-    """How much there is to read."""
+    """Return how much there is to read."""
     return sum(file.size for file in item)
 
 

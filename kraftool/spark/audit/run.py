@@ -125,7 +125,7 @@ def _compared(
 def _with_home(
     spark: SparkSession, homes: Belonging
 ) -> Callable[[AuditedDirectory], tuple[str, AuditedDirectory]]:
-    """What gives a directory the name of its cluster, on the workers."""
+    """Return what gives a directory the name of its cluster, on the workers."""
     return partial(_at_home, cluster_of=spark.sparkContext.broadcast(homes.cluster_of))
 
 

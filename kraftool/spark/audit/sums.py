@@ -30,7 +30,7 @@ _SEVERITIES = {rank: severity for severity, rank in SEVERITY_RANK.items()}
 
 
 def of_cluster(cluster: ClusterSummary) -> FleetCounts:
-    """What one cluster adds."""
+    """Return what one cluster adds."""
     return FleetCounts(
         clusters=1,
         topics=cluster.topics or 0,
@@ -43,7 +43,7 @@ def of_cluster(cluster: ClusterSummary) -> FleetCounts:
 
 
 def of_directory(directory: DirectorySummary) -> FleetCounts:
-    """What one directory adds."""
+    """Return what one directory adds."""
     return FleetCounts(
         directories=1,
         live=int(directory.is_live),
@@ -115,7 +115,7 @@ def _counts(found: Mapping[Severity, int]) -> FindingCounts:
 
 
 def codes_of(findings: DataFrame) -> tuple[CodeCount, ...]:
-    """How often each code was found, the most urgent first. There are no more than kinds."""
+    """Return how often each code was found, the most urgent first. There are no more than kinds."""
     counts = findings.groupBy("code").agg(
         expr("min(rank)").alias("rank"),
         expr("min(urgency)").alias("urgency"),
@@ -143,7 +143,7 @@ def codes_of(findings: DataFrame) -> tuple[CodeCount, ...]:
 def versions_of(
     directories: DataFrame,
 ) -> tuple[tuple[VersionCount, ...], tuple[VersionCount, ...]]:
-    """How many are at each metadata.version, and at each kraft.version, the newest first."""
+    """Return how many are at each metadata.version, and at each kraft.version, the newest first."""
     return _levels(directories, "level", "release"), _levels(directories, "kraft", "kraft")
 
 

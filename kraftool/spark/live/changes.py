@@ -22,7 +22,7 @@ Told = dict[str, Any]
 
 
 def owner_object(owner: FleetDirectory) -> list[Any]:
-    """Whose log it is, as it stands in an offset: known still when the log has gone."""
+    """Return whose log it is, as it stands in an offset: known still when the log has gone."""
     return [owner.name, owner.cluster_id, owner.node_id, owner.directory_id]
 
 

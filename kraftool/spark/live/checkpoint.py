@@ -41,7 +41,7 @@ class Checkpoint:
 
 
 def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
-    """What has to be the same when a stream goes on."""
+    """Return what has to be the same when a stream goes on."""
     roots = [os.path.abspath(root) if "://" not in root else root for root in following.roots]
     return {
         "ROOTs": [shown_url(root) for root in roots],
@@ -60,7 +60,7 @@ def held(folder: Path, wanted: dict[str, Any]) -> Iterator[Checkpoint]:
     names = {each for each in own_folder(folder) if not each.startswith(".")}
     if names and NOTE not in names:
         raise OtherStream(
-            f"{folder} holds something else than a stream's checkpoint",
+            f"{folder} contains something other than a stream's checkpoint",
             hint="name a new folder with --checkpoint",
         )
     with os.fdopen(os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o600)) as lock:
@@ -87,7 +87,7 @@ def _known(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
             raise OtherStream(
                 f"{folder} is the checkpoint of a stream with other {name}:"
                 f" {_words(note.get(name))}, not {_words(value)}",
-                hint="go on with the same, or begin another one with a new --checkpoint",
+                hint="continue with the same, or start another stream with a new --checkpoint",
             )
     return Checkpoint(folder=folder, id=str(note.get("id")), is_new=False)
 

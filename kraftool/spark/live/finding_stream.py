@@ -46,7 +46,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._is_once = self._is_judged = False
 
     def initial_offset(self) -> Offset:
-        """Where a new stream begins: everything is news, or nothing that is there now."""
+        """Return where a new stream begins: everything is news, or nothing that is there now."""
         memory = {}
         if self._settings.starting == "latest":
             memory = judge({}, fleet_now(self._settings), at_once=None).memory

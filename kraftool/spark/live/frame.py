@@ -125,7 +125,7 @@ def json_line() -> Column:
 
 
 def json_key() -> Column:
-    """What a row is known by: a record by its directory, epoch and offset."""
+    """Return what a row is known by: a record by its directory, epoch and offset."""
 
     def of_others(column: str) -> Column:
         return F.when(F.col("kind") != "record", F.col(column)).alias(_json_name(column))

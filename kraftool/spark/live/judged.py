@@ -51,7 +51,7 @@ class LookResult:
     large: list[str] = field(default_factory=list)
     """The names of large files that a task has to judge."""
     waiting: bool = False
-    """Whether there is more than was judged at this look."""
+    """True if there is more than was judged at this look."""
 
 
 def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:
@@ -120,7 +120,7 @@ def _with_count(finding: Finding) -> Finding:
 
 
 def _findings(file: FleetFile) -> tuple[Finding, ...]:
-    """What is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
+    """Return what is odd in a file; nothing if it has gone meanwhile, which the next look knows."""
     findings = read_file(file.entry()).findings
     return findings if not findings or file.is_there() else ()
 

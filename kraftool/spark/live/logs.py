@@ -39,7 +39,7 @@ def fleet_now(settings: SourceOptions) -> Fleet:
 
 
 def is_below(name: str, folder: str) -> bool:
-    """Whether a shown path is a folder, or lies below it."""
+    """True if a shown path is a folder, or lies below it."""
     return name == folder or name.startswith(f"{folder.rstrip('/')}/")
 
 
@@ -64,7 +64,7 @@ class Logs:
             names.sort()
 
     def is_unread(self, folder: str) -> bool:
-        """Whether nothing is known of a log's folder now, since it could not be listed."""
+        """True if nothing is known of a log's folder now, since it could not be listed."""
         return any(is_below(folder, each) for each in self._unread)
 
     def segments(
@@ -89,7 +89,7 @@ class Logs:
             )
 
     def sizes(self) -> dict[str, int]:
-        """How long every segment is now."""
+        """Return how long every segment is now."""
         sizes: dict[str, int] = {}
         for file in self.files.values():
             try:

@@ -43,7 +43,7 @@ def refuse_foreign(folder: Path) -> None:
     # A first run that was killed early has left its checkpoint, and no note.
     if there - ({CHECKPOINT} if (folder / CHECKPOINT / NOTE).is_file() else set()):
         raise OtherStream(
-            f"{folder} holds something else than what a stream wrote",
+            f"{folder} contains something other than a stream's output",
             hint="name a new folder with --to parquet:DIR",
         )
 
@@ -67,7 +67,7 @@ class ParquetSink:
         elif note.get("checkpoint") != checkpoint.id:
             raise OtherStream(
                 f"{self.folder} was written with another checkpoint",
-                hint="go on with that one, or name a new folder with --to parquet:DIR",
+                hint="continue with that one, or name a new folder with --to parquet:DIR",
             )
 
     def write(self, batch: DataFrame, number: int) -> None:
@@ -105,7 +105,7 @@ class KafkaSink:
             if "Failed to find data source: kafka" not in str(error):
                 raise
             raise KraftoolError(
-                "Spark's connector for Kafka is not there",
+                "Spark's connector for Kafka is not installed",
                 hint=f"--conf spark.jars.packages={CONNECTOR}:{spark.version} brings it",
             ) from None
 

@@ -78,7 +78,7 @@ def _repeated(values: Sequence[Any], kind: Any) -> Array:
 
 
 def _identity(splits: Sequence[Split]) -> Arrays:
-    """Whose rows they are."""
+    """Return whose rows they are."""
     text = pa.string()
     owners = [each.file.directory for each in splits]
     return {
@@ -245,7 +245,7 @@ def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
 
 
 def problem_rows(table: str, problems: Sequence[tuple[Fault, Split]]) -> Rows:
-    """What could not be decoded, as rows of `records` or `batches`; none has a time."""
+    """Return what could not be decoded, as rows of `records` or `batches`; none has a time."""
     kinds: dict[str, Callable[[], Any]] = {
         "kind": pa.string,
         "position": pa.int64,

@@ -50,7 +50,7 @@ class SharedOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """How much a table holds."""
+    """The size of a table."""
 
     rows: Count = 0
     files: Count = 0
@@ -252,7 +252,7 @@ def _checked(out: str) -> str:
     # A first run that was killed early leaves no marker, and no table either.
     if there - {OURS} and not os.path.exists(os.path.join(root, MARKER)):
         raise TablesRefusedError(
-            f"{out} holds something else than tables of kraftool",
+            f"{out} contains something other than tables of kraftool",
             hint="name an empty or a new folder",
         )
     return root
@@ -271,7 +271,8 @@ def _locked(root: str) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise TablesRefusedError(
-                f"another run is writing to {root}", hint="wait for its end, and try again"
+                f"another run is writing to {root}",
+                hint="wait until it has finished, and try again",
             ) from None
         except OSError as error:
             raise TablesRefusedError(
@@ -332,20 +333,20 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
     missing = [each for each in marker.roots if each not in roots]
     if missing:
         raise TablesRefusedError(
-            f"{root} has the tables of {missing[0]} too, which this run would not look at",
+            f"{root} also has the tables of {missing[0]}, which this run would not read",
             hint=f"name all ROOTs again ({', '.join(marker.roots)}), or another folder",
         )
     if depth < marker.depth:
         raise TablesRefusedError(
-            f"{root} was written with --depth {marker.depth}; with {depth} what lies deeper would"
-            " look gone",
+            f"{root} was written with --depth {marker.depth}; with {depth} deeper directories"
+            " would count as removed",
             hint=f"give --depth {marker.depth}, or name another folder",
         )
     for name, total in marker.totals.items():
         if total.files and not os.path.isdir(os.path.join(root, name)):
             raise TablesRefusedError(
-                f"{root} has lost its table {name}, of {total.rows} rows, and they are not read"
-                " again",
+                f"{root} has lost its table {name}, with {total.rows} rows, and they are not"
+                " read again",
                 hint="put it back, or write the tables again to another folder",
             )
     return replace(marker, roots=roots, depth=depth)

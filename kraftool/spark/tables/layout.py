@@ -110,7 +110,9 @@ def partition(column: str, value: str | None) -> str:
 
 @cache
 def folder_of(table: str, cluster_id: str | None, day: str | None) -> str:
-    """Where the files of a table, a cluster and a day lie, below the folder of the tables."""
+    """Return where the files of a table, a cluster and a day lie, below the folder of the
+    tables.
+    """
     path = f"{table}/{partition(CLUSTER, cluster_id)}"
     return f"{path}/{partition(DATE, day)}" if TABLES[table].dated else path
 

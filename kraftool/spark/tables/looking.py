@@ -133,7 +133,7 @@ def _cut(task: LookTask, segments: Sequence[ListedSegment], found: Range) -> lis
 
 
 def _tail(files: Sequence[FleetFile], state: TailState) -> list[Split]:
-    """What lies behind the place up to which a log was read."""
+    """Return what lies behind the place up to which a log was read."""
     tail = []
     for file in files:
         start = state.position if file.basename == state.segment else 0

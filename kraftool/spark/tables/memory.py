@@ -42,7 +42,7 @@ class ClusterKey(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its memory lies."""
+        """Return where its memory lies."""
         told = f"{self.kind} {self.name}".encode("utf-8", "surrogatepass")
         return f"{MEMORY}/{hashlib.sha256(told).hexdigest()[:40]}.json"
 
@@ -132,7 +132,7 @@ def _stored(value: list[list[Any]]) -> tuple[Stored, ...]:
 
 
 def memories(root: str) -> Iterator[GroupMemory]:
-    """What is remembered, one cluster at a time."""
+    """Yield what is remembered, one cluster at a time."""
     folder = os.path.join(root, MEMORY)
     try:
         names = sorted(os.listdir(folder))

@@ -118,7 +118,7 @@ class Owners:
         self._keys = {name: group.key for group in groups for name in (*group.logs, *group.wholes)}
 
     def moved(self, before: GroupMemory) -> tuple[str, ...]:
-        """What of a cluster is another one's now."""
+        """Return what of a cluster is another one's now."""
         names = (*before.logs, *before.wholes)
         return tuple(name for name in names if self._keys.get(name, before.key) != before.key)
 
@@ -126,7 +126,7 @@ class Owners:
 def compare(
     group: Group, before: GroupMemory | None, reach: RootCoverage, owners: Owners
 ) -> ClusterTask | None:
-    """What has changed in a cluster; None if nothing has."""
+    """Return what has changed in a cluster; None if nothing has."""
     before = before or GroupMemory(key=group.key)
     listing = group.listing
     moved = owners.moved(before)
@@ -176,7 +176,7 @@ def _gone(
 
 
 def _can_be_read_now(group: Group, names: Sequence[str]) -> bool:
-    """Whether any file that could not be read now can be."""
+    """True if any file that could not be read now can be."""
     if not names:
         return False
     wanted = set(names)

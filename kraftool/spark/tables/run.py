@@ -55,7 +55,7 @@ class TablesRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableReport:
-    """What became of one table."""
+    """The result for one table."""
 
     name: str
     added_rows: Count = 0
@@ -69,14 +69,14 @@ class TableReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesReport:
-    """What one run wrote to the folder of the tables."""
+    """The output of one run in the folder of the tables."""
 
     out: str
     """The folder of the tables."""
     run_number: int
     """The number of the latest run that wrote something."""
     is_new: bool
-    """Whether this run wrote anything."""
+    """True if this run wrote anything."""
     clusters: Count
     """Clusters that the ROOTs lead to; a directory without a cluster id counts as one."""
     changed_clusters: Count
@@ -88,7 +88,7 @@ class TablesReport:
     """The size of the new batches."""
     tables: tuple[TableReport, ...]
     log_changes: Mapping[str, int]
-    """How many logs were TRUNCATED or CLEANED, or are GONE, since the latest run."""
+    """The number of logs that were TRUNCATED or CLEANED, or are GONE, since the latest run."""
     unreadable: tuple[str, ...]
     """Files, folders and logs that could not be read; the next run tries again."""
 
@@ -135,7 +135,7 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     for file in fleet.files:
         if file.is_named:  # the other files of its log would never be read after it
             raise UnusableError(
-                f"{file.name} is one file, and tables are of whole directories",
+                f"{file.name} is one file, but tables require whole directories",
                 hint="name its directory; kraftool dump-log reads single files",
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)

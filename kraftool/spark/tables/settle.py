@@ -118,7 +118,7 @@ def _settle(
 
 
 def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
-    """Whether a cluster was looked at only since something could not be read the last time, and
+    """True if a cluster was looked at only since something could not be read the last time, and
     could not be read again. What this run wrote of it is in the tables already."""
     before = task.before
     return (
@@ -131,7 +131,7 @@ def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:
 
 
 def _far(memory: GroupMemory) -> object:
-    """How far everything was read."""
+    """Return how far everything was read."""
     logs = {name: (log.listing, log.state, log.tail) for name, log in memory.logs.items()}
     return logs, {name: whole.listing for name, whole in memory.wholes.items()}
 
@@ -196,7 +196,7 @@ def _remembered(
 
 
 def totals_after(before: Mapping[str, Totals], settled: Settled) -> dict[str, Totals]:
-    """How much each table holds after what is settled."""
+    """Return how much each table holds after what is settled."""
     totals = dict(before)
     for sign, files in ((1, settled.added), (-1, settled.removed)):
         for file in files:

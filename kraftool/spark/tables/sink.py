@@ -174,7 +174,7 @@ class Sink:
 
 
 def cannot_write(folder: str, error: OSError) -> SinkError:
-    """What is said where a worker cannot write. All in one line: Spark hands on no more."""
+    """Return what is said where a worker cannot write. All in one line: Spark hands on no more."""
     number = error.errno
     if number is None:
         # pyarrow keeps the number of the system in its words only.
@@ -183,7 +183,7 @@ def cannot_write(folder: str, error: OSError) -> SinkError:
     reason = os.strerror(number) if number is not None else str(error)
     if number == errno.ENOENT:
         return SinkError(
-            f"{folder} is not there for a Spark worker: all of them must see --out under one name"
+            f"a Spark worker cannot see {folder}: all workers must see --out under the same name"
         )
     return SinkError(f"{folder} cannot be written by a Spark worker: {reason}")
 

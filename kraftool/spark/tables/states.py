@@ -88,7 +88,7 @@ def _write_earlier(
 
 
 def _is_sound(loaded: LoadedState) -> bool:
-    """Whether the snapshot that it begins with is whole, so that its history was told."""
+    """True if the snapshot that it begins with is whole, so that its history was told."""
     return not any(
         finding.file == loaded.snapshot and spoils(finding) for finding in loaded.findings
     )

@@ -191,8 +191,9 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
 
 
 def range_size(tasks: Iterable[ClusterTask], split_bytes: int, cores: int) -> int:
-    """How large a range of a log is: small enough for all cores to have some, where there is not
-    more than enough for all of them."""
+    """Return how large a range of a log is: small enough for all cores to have some, where there is
+    not more than enough for all of them.
+    """
     total = sum(look.size for task in tasks for look in task.looks)
     return min(split_bytes, max(total // (4 * cores), _SMALLEST_RANGE))
 

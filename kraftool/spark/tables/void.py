@@ -75,7 +75,7 @@ def _listed(path: str) -> list[str]:
 
 
 def _may_have(metadata: Any, places: Sequence[Place]) -> bool:
-    """Whether any row can be of a file that is concerned, by the least and greatest name."""
+    """True if any row can be of a file that is concerned, by the least and greatest name."""
     column = metadata.schema.to_arrow_schema().get_field_index("file")
     for number in range(metadata.num_row_groups):
         statistics = metadata.row_group(number).column(column).statistics

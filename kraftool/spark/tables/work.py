@@ -64,7 +64,7 @@ class Unit:
 
     @property
     def only_reads(self) -> bool:
-        """Whether the rows may be left out where what they are from cannot be read."""
+        """True if the rows may be left out where what they are from cannot be read."""
         return True
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:

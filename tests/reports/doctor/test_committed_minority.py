@@ -75,7 +75,7 @@ def test_a_majority_of_old_directories_can_elect_without_what_is_committed(tmp_p
     assert (finding.offset, finding.expected, finding.found) == (10, "2 of 3 voters with it", "1")
     assert "do not start 2, 3 without 1" in finding.advice
     assert "at most 1 of them" in finding.advice
-    assert "one after the other" not in finding.advice
+    assert "one after another" not in finding.advice
     assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
     assert {evidence.file for evidence in told.evidence} == set(map(str, paths))
 

@@ -104,4 +104,4 @@ def test_a_log_that_has_nothing_in_common_is_not_to_be_deleted(tmp_path: Path) -
         "KT-SIG-SAME-PLACE", node(tmp_path / "a", begun(), 1), node(tmp_path / "b", other, 2)
     )
     assert told.finding.text.endswith("the logs have nothing in common")
-    assert "delete nothing" in told.finding.advice
+    assert "Delete nothing" in told.finding.advice

@@ -50,7 +50,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 def _removed(
     examination: Examination, patient: ExaminedDirectory, id: int
 ) -> tuple[int, str] | None:
-    """Where the newest history that had this voter took it out, or has it no more."""
+    """Return where the newest history that had this voter took it out, or has it no more."""
     for source in (examination.voters.newest, patient.source):
         had = False
         found = None

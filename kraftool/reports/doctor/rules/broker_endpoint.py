@@ -39,7 +39,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _is_local(broker: BrokerRegistration) -> bool:
-    """Whether every listener is: one of several may be meant for the machine itself."""
+    """True if every listener is: one of several may be meant for the machine itself."""
     return bool(broker.listeners) and all(is_local(listener.host) for listener in broker.listeners)
 
 

@@ -63,7 +63,7 @@ class _Case:
 
     @property
     def can_elect(self) -> bool:
-        """Whether the voters that lack it are a majority."""
+        """True if the voters that lack it are a majority."""
         return len(self.lacking) >= self.voters.voters.majority
 
     @property
@@ -73,7 +73,7 @@ class _Case:
 
     @property
     def is_small(self) -> bool:
-        """Whether a copy that was made a little earlier would look like that."""
+        """True if a copy that was made a little earlier would look like that."""
         for _, patient in self.lacking:
             log = patient.summary.log
             if log is None or log.last_epoch != self.proof.epoch:
@@ -213,7 +213,7 @@ def _sign(proof: Proof) -> str:
 
 
 def _who(case: _Case) -> str:
-    """Who lacks it, and what they can do."""
+    """Return who lacks it, and what they can do."""
     ids = _ids([id for id, _ in case.lacking])
     several = "s" if len(case.lacking) > 1 else ""
     every = _ids([voter.id for voter in case.voters.voters])

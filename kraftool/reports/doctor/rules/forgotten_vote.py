@@ -30,7 +30,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _is_stale(patient: ExaminedDirectory, examination: Examination) -> bool:
-    """Whether the voters have another directory for its node: this one has no vote to forget."""
+    """True if the voters have another directory for its node: this one has no vote to forget."""
     voters = examination.voters_of(patient)
     return voters is not None and is_stale(patient.source, voters)
 

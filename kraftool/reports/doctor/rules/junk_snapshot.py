@@ -50,7 +50,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _is_spare(patient: ExaminedDirectory) -> bool:
-    """Whether Kafka starts without the newest snapshot: something else has the log's beginning."""
+    """True if Kafka starts without the newest snapshot: something else has the log's beginning."""
     log, newest = patient.summary.log, patient.summary.loaded_snapshot
     return log is not None and (
         log.start_offset == 0

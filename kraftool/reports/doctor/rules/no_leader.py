@@ -52,7 +52,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _led_later(examination: Examination, patient: ExaminedDirectory) -> bool:
-    """Whether another node has records of such a late epoch: the quorum went on without this."""
+    """True if another node has records of such a late epoch: the quorum went on without this."""
     state = patient.summary.quorum_state
     epoch = state.leader_epoch if state is not None else 0
     logs = [

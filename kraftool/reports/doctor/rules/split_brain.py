@@ -86,7 +86,7 @@ def _diagnosis(
 
 
 def _own_first(id: int, claims: Sequence[_Claim]) -> list[_Claim]:
-    """What a leader says of itself counts most."""
+    """Return the claims, the leader's own report first."""
     return sorted(claims, key=lambda each: each.patient.node_id != id)
 
 

@@ -41,7 +41,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _breaks(patient: ExaminedDirectory) -> tuple[int, ...]:
-    """Where something lies behind the damage: what a log ends with is fetched again."""
+    """Return damage with records after it: the end of a log is fetched again."""
     log = patient.source.log
     return tuple(each for each in log.breaks if each < log.end) if log is not None else ()
 

@@ -42,9 +42,8 @@ DAMAGE = _kind(
 MAGIC = _kind(
     "MAGIC",
     _ERROR,
-    "A batch has a magic that no Kafka version uses, but its CRC is correct, as after a"
-    " flipped bit: the CRC does not cover the magic. Kafka does not cut the log there. It"
-    " exits when it starts.",
+    "No Kafka version uses this batch's magic, but its CRC is correct. A flipped bit can do that:"
+    " the CRC does not cover the magic. Kafka does not cut the log there. It exits when it starts.",
     "keep a copy. If the magic is the only damage, write 2 into that byte to repair the"
     " batch. Otherwise use the log of an intact node",
     undecoded=True,
@@ -254,9 +253,9 @@ DIVERGED = _kind(
     "DIVERGED",
     _ERROR,
     "Two nodes have different records at the same offset.",
-    "normal for a node that was the last leader and lost the leadership (then this is not an"
-    " error): it truncates its log when it fetches from the next leader. If records on the"
-    " side that is truncated were committed, they are lost. Keep a copy of both directories"
-    " before you start either node",
+    "normal for a leader that lost the leadership (then not an error): it"
+    " truncates its log when it fetches from the next leader. If records on the side that is"
+    " truncated were committed, they are lost. Keep a copy of both directories before you start"
+    " either node",
     stake=Stake.TWO_HISTORIES,
 )

@@ -51,7 +51,7 @@ class Pattern:
         self._start = self._reached({0})
 
     def fullmatch(self, name: str) -> bool:
-        """Whether the pattern matches a name as a whole."""
+        """True if the pattern matches a name as a whole."""
         places = self._start
         for character in name:
             after = places.after.get(character)
@@ -96,7 +96,7 @@ class Pattern:
 
 @lru_cache(maxsize=16)
 def pattern_of(component: str) -> Pattern | None:
-    """What names have to match; None for what can name only itself."""
+    """Return what names have to match; None for what can name only itself."""
     places: list[_Place] = []
     group: _Place | None = None
     ends: list[_Place] = []
@@ -133,7 +133,9 @@ def pattern_of(component: str) -> Pattern | None:
 
 
 def unquoted(component: str) -> str:
-    """What a component without patterns names, where its backslashes are not part of the name."""
+    """Return what a component without patterns names, where its backslashes are not part of the
+    name.
+    """
     return _QUOTED.sub(lambda each: each[1], component)
 
 

@@ -31,7 +31,7 @@ class TreeEntry:
 class _Component:
     text: str
     is_name: bool
-    """Whether it is a name as it stands, and no pattern."""
+    """True if it is a name as it stands, and no pattern."""
 
 
 def written(path: Path) -> str:
@@ -87,7 +87,7 @@ def _named(directory: Directory, component: _Component) -> Iterator[tuple[str, N
 def complete(
     root: Directory, working: Path, text: str, *, directories_only: bool = False
 ) -> list[str]:
-    """What a path could go on as; a directory ends with a slash."""
+    """Return what a path could go on as; a directory ends with a slash."""
     before, slash, last = text.rpartition("/")
     if last == "..":
         return [f"{text}/"]

@@ -46,5 +46,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _is_lost(partition: Partition, brokers: Mapping[int, BrokerRegistration]) -> bool:
-    """Whether no broker that has all records is registered; rules/lost_replicas.py tells it."""
+    """True if no broker that has all records is registered; rules/lost_replicas.py tells it."""
     return not any(id in brokers for id in of_image.holders(partition))

@@ -1,0 +1,129 @@
+"""What people read says it in plain words: none of those that `retired_words.py` lists."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from kraftool.commands.app import app
+from kraftool.commands.exit_code import ExitCode
+from kraftool.reports.findings.kinds import KINDS
+from tests.retired_words import RETIRED
+
+ROOT = Path(__file__).resolve().parent.parent
+_CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*$|`[^`]*`", re.MULTILINE | re.DOTALL)
+_RUNS = re.compile(r"^(?:Examples?:|\$).*$", re.MULTILINE)
+
+
+def retired_uses(text: str) -> list[str]:
+    """Return each retired use in a text, with the words around it and what to write instead."""
+    flat = " ".join(text.split())
+    found = []
+    for retired in RETIRED:
+        searched = flat
+        for allowed in retired.allowed:
+            searched = re.sub(allowed, "…", searched, flags=re.IGNORECASE)
+        for use in re.finditer(retired.pattern, searched, re.IGNORECASE):
+            around = searched[max(0, use.start() - 40) : use.end() + 30]
+            found.append(f"…{around}… write: {retired.instead}")
+    return found
+
+
+def help_texts(command: Any, name: str = "kraftool") -> Iterator[tuple[str, str]]:
+    yield name, _RUNS.sub("", command.help or "")
+    for parameter in command.params:
+        if not getattr(parameter, "hidden", False):
+            yield f"{name} {parameter.opts[0]}", parameter.help or ""
+    for word, below in getattr(command, "commands", {}).items():
+        yield from help_texts(below, f"{name} {word}")
+
+
+HELP = dict(help_texts(get_command(app)))
+DOCUMENTS = [
+    *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "CHANGELOG")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+
+
+def test_a_retired_word_is_found_and_its_allowed_use_is_not() -> None:
+    assert retired_uses("Kafka makes it anew; nobody is told.")
+    assert len(retired_uses("It ends with 5 where a check blocks.")) == 2
+    assert not retired_uses("DATA LOSS, loss: none. There is none, and kraftool cannot tell why.")
+
+
+def test_help_has_no_retired_word() -> None:
+    assert len(HELP) > 200
+    assert {name: uses for name, text in HELP.items() if (uses := retired_uses(text))} == {}
+
+
+def test_exit_codes_have_no_retired_word() -> None:
+    assert {code: uses for code in ExitCode if (uses := retired_uses(code.meaning))} == {}
+
+
+@pytest.mark.parametrize("code", sorted(KINDS))
+def test_a_finding_has_no_retired_word(code: str) -> None:
+    kind = KINDS[code]
+    assert not retired_uses(f"{kind.meaning} {kind.advice} {kind.note}")
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
+def test_a_document_has_no_retired_word(document: Path) -> None:
+    assert not retired_uses(_CODE.sub("…", document.read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "man").glob("*.1")), ids=lambda path: path.name)
+def test_a_man_page_has_no_retired_word(page: Path) -> None:
+    said = page.read_text(encoding="utf-8").replace("\\-", "-").replace("\\(aq", "'")
+    assert not retired_uses(
+        "\n".join(line for line in said.splitlines() if "Written by" not in line)
+    )
+
+
+def sentences(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?]) ", " ".join(text.split()))
+
+
+LONGEST_SENTENCE = 26
+"""Words. The aim is 20; a list of names in a sentence may make it longer."""
+
+
+@pytest.mark.parametrize("code", sorted(KINDS))
+def test_a_finding_has_short_sentences(code: str) -> None:
+    kind = KINDS[code]
+    long = [
+        sentence
+        for text in (kind.meaning, kind.advice, kind.note)
+        for sentence in sentences(text)
+        if len(sentence.split()) > LONGEST_SENTENCE
+    ]
+    assert not long
+
+
+def test_options_say_what_they_take() -> None:
+    noun_clause = re.compile(r"^(?:How|What|Whether|Where|Who|Which|Of|So)\b")
+    options = {name: text for name, text in HELP.items() if " --" in name}
+    assert not {name for name, text in options.items() if noun_clause.match(text)}
+
+
+NOUN_CLAUSE = re.compile(r"^(?:Whether|What|Who|Whom|Whose|How|Where|Which)\b")
+FUNCTIONS = ("commands", "decoders", "kraftool")
+
+
+def test_a_functions_docstring_says_what_it_does_or_returns() -> None:
+    clauses = []
+    for folder in FUNCTIONS:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            if path.resolve() != path or "watching" in path.parts:
+                continue  # by a link in kraftool/
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    said = ast.get_docstring(node) or ""
+                    if NOUN_CLAUSE.match(said):
+                        clauses.append(f"{path.relative_to(ROOT)}:{node.lineno}: {said[:60]}")
+    assert not clauses

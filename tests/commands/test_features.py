@@ -113,7 +113,7 @@ def test_every_cluster_fits_80_columns(
         ran = kraftool("features", folder, *arguments)
         assert ran.code in (0, 1), ran.err
         long = [line for line in ran.text.splitlines() if len(line) > 80]
-        assert long == []
+        assert not [line for line in long if len(line.split()) > 1], "a path is never broken"
         document = json.loads(kraftool("features", "-o", "json", folder, *arguments).out)
         assert (document["plan"] is None) == (not arguments)
 

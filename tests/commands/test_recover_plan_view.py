@@ -60,9 +60,9 @@ def test_a_terminal_shows_the_loss_then_the_survivors_then_the_steps(
     commands = [one for step in plan.steps for one in commands_of(step, str(file))]
     shown = [line.strip().removeprefix("$ ") for line in lines if line.strip().startswith("$ ")]
     assert shown[:-1] == commands
-    rehearsal = shlex.split(shown[-1])
-    assert rehearsal[:3] == ["kraftool", "recover", "rehearse"]
-    assert rehearsal[3:] == [str(file), "--dir", str(quorum[3])]
+    rehearsed = shlex.split(shown[-1])
+    assert rehearsed[:3] == ["kraftool", "recover", "rehearse"]
+    assert rehearsed[3:] == [str(file), "--dir", str(quorum[3])]
     applied = next(shlex.split(one) for one in shown if " recover apply " in one)
     assert applied[3:] == [str(file), "--dir", str(quorum[3])]
     assert max(len(line) for line in lines if not line.strip().startswith("$ ")) <= columns

@@ -424,6 +424,14 @@ def test_it_can_be_of_any_size_and_change_it(size: tuple[int, int]) -> None:
     _run(steps)
 
 
+def test_a_picture_that_comes_while_the_program_ends_is_dropped() -> None:
+    async def steps(app: WatchApp, _: Pilot[None]) -> None:
+        await app.query("#views").remove()
+        app.take(pictures("healthy")[-1])
+
+    assert _run(steps).return_code != 1
+
+
 def test_q_ends_it() -> None:
     async def steps(_: WatchApp, pilot: Pilot[None]) -> None:
         await pilot.press("q")

@@ -50,7 +50,8 @@ def test_it_runs_elsewhere() -> None:
 
 
 def test_what_is_known_before_the_end_comes_before_it() -> None:
-    task, seen = Task(), []
+    task = Task()
+    seen: list[object] = []
     task.take_partial = seen.append
     assert apart(_in_parts, task=task) == 3
     assert seen == [1, 2]

@@ -113,6 +113,8 @@ class WatchApp(WatchFrame):
 
     def _show(self) -> None:
         """Show the newest picture in what is seen."""
+        if not self.query("#views"):
+            return  # a picture that comes while the program ends finds no widget any more
         if self.picture is not None:
             self.overview.take(self.picture)
         seen = self.seen

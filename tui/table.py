@@ -112,7 +112,12 @@ class ReportTable(DataTable[Text]):
                 if old is new or (old == new and old.style == new.style):
                     continue
                 last = key, number
-                if new.spans or new.cell_len > widths[number]:
+                if new.cell_len > widths[number]:
+                    # Here, as in `fill`: what is painted before the table is idle is not cut.
+                    self.ordered_columns[number].content_width = new.cell_len
+                    widths[number] = new.cell_len
+                    self.update_cell(key, self._headings[number][0], new, update_width=True)
+                elif new.spans:
                     self.update_cell(key, self._headings[number][0], new, update_width=True)
         if last is not None:
             key, number = last

@@ -5,7 +5,7 @@ Owns the judgements and their words. They are functions of what was seen, and as
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -199,7 +199,7 @@ def _tolerated(view: QuorumView, voters: VoterState, judged: Tolerance) -> Itera
         return
     keeping = {*keeping_up(view.quorum)}
     lost = sorted({voter.id for voter in voters.now} - keeping)
-    back = f"bring back voter {listed(lost)}" if lost else ""
+    back = f"bring back {_voters(lost)} {listed(lost)}" if lost else ""
     if judged.is_lost:
         yield _error(f"The quorum has no majority: {judged.reason}.", back)
         return
@@ -401,6 +401,10 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
 
 
 # --- words ------------------------------------------------------------------------------------
+
+
+def _voters(ids: Sequence[int]) -> str:
+    return "voter" if len(ids) == 1 else "voters"
 
 
 _REACH = "check its process, then the network"

@@ -32,6 +32,8 @@ class TimelineLook:
 
     timeline: Timeline
     took_s: float = 0.0
+    is_whole: bool = True
+    """False while logs are still being read."""
     missing: str = ""
     """Why there is no log of a live leader in it, if there should be one."""
 
@@ -76,7 +78,7 @@ def _read(
 
 
 def seen_timeline(history: WatchHistory) -> Timeline:
-    """The elections of a live quorum, as far as nodes told of them or they were seen happening."""
+    """Return the elections that were seen happening, or that logs record at their ends."""
     events = tuple(
         Event(
             category=Category.ELECTIONS,
@@ -86,7 +88,7 @@ def seen_timeline(history: WatchHistory) -> Timeline:
             timestamp=election.timestamp,
             what=f"{election.leader_id} elected leader of epoch {election.epoch}"
             if election.leader_id is not None
-            else f"epoch {election.epoch} began, whose leader is not known",
+            else f"epoch {election.epoch} began, leader unknown",
             details=() if election.is_recorded else ("when it was noticed",),
         )
         for election in history.elections

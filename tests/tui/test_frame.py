@@ -233,8 +233,9 @@ def test_themes_go_round_and_only_the_view_is_remembered(tmp_path: Path) -> None
             seen.append(app.theme)
             assert app.palette is PALETTES[app.theme]
         assert seen == [LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR, DARK]
-        await press(pilot, "t", "2")
+        await press(pilot, "t")
         assert told(pilot) == "theme light; --theme light begins with it"
+        await press(pilot, "2")
 
     _run(steps, memory=memory)
     assert json.loads((tmp_path / "watch.json").read_text()) == {"view": VIEWS[1].name}
@@ -422,6 +423,14 @@ def test_it_can_be_of_any_size_and_change_it(size: tuple[int, int]) -> None:
         assert "127.0.0.1:48903" in screen(app), "wide enough for endpoints"
 
     _run(steps)
+
+
+def test_a_picture_that_comes_while_the_program_ends_is_dropped() -> None:
+    async def steps(app: WatchApp, _: Pilot[None]) -> None:
+        await app.query("#views").remove()
+        app.take(pictures("healthy")[-1])
+
+    assert _run(steps).return_code != 1
 
 
 def test_q_ends_it() -> None:

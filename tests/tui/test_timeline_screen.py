@@ -1,5 +1,7 @@
 """The Timeline view as a person uses it, over the nodes of a real quorum."""
 
+import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ from textual.pilot import Pilot
 from textual.widgets import Static
 
 from kraftool.reports.timeline.events import Event
+from kraftool.tui.app import WatchApp
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.tui.widgets.axis import AxisView
 from kraftool.tui.widgets.lines import Lines
@@ -16,7 +19,18 @@ from kraftool.watching.child_process import apart
 from kraftool.watching.picture import ObservedElection, WatchHistory
 from kraftool.watching.task import Task
 from kraftool.watching.timelines import TimelineLook, read_timeline
-from tests.tui.dashboards import DAMAGED, QUORUM, Still, app_of, look_at, press, settled, write
+from tests.tui.dashboards import (
+    DAMAGED,
+    PATIENCE_S,
+    QUORUM,
+    Still,
+    app_of,
+    look_at,
+    press,
+    settled,
+    until_shown,
+    write,
+)
 from tests.tui.snapshots import assert_snapshot, screen
 
 pytestmark = [pytest.mark.tui, pytest.mark.usefixtures("at_the_root")]
@@ -51,6 +65,32 @@ def test_it_shows_the_events_that_the_command_tells_merged_over_nodes() -> None:
         assert "▲ 2 elections within an hour" in shown
 
     run(body, *NODES)
+
+
+def test_elections_that_are_known_are_shown_while_the_logs_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    goes_on = threading.Event()
+
+    def waiting(*arguments: Any) -> TimelineLook:
+        goes_on.wait(PATIENCE_S)
+        return read_timeline(*arguments)
+
+    monkeypatch.setattr("kraftool.tui.screens.timeline.read_timeline", waiting)
+    known = ObservedElection(epoch=3, leader_id=2, timestamp=1_795_234_200_000, is_recorded=True)
+    watcher = Still(NODES[0], history=WatchHistory(elections=(known,)))
+
+    async def inner() -> None:
+        app = WatchApp(watcher, view="timeline", environment={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            await until_shown(pilot, "1 event  so far: the logs are being read")
+            assert "2 elected leader of epoch 3" in screen(app)
+            goes_on.set()
+            await settled(pilot)
+            assert "so far" not in screen(app)
+            assert len(app.query_one(TimelineScreen)._shown) > 1
+
+    asyncio.run(inner())
 
 
 def test_large_logs_are_read_by_another_process_with_the_same_result(
@@ -158,7 +198,7 @@ def test_of_a_live_quorum_alone_the_elections_are_told_that_were_seen() -> None:
     async def body(pilot: Pilot[None], view: TimelineScreen) -> None:
         shown = screen(app_of(pilot))
         assert "2 elected leader of epoch 4" in shown
-        assert "epoch 5 began, whose leader is not known; when it was noticed" in shown
+        assert "epoch 5 began, leader unknown; when it was noticed" in shown
         await press(pilot, "enter", "k")
 
     run(body, size=(100, 24), history=WatchHistory(elections=elections, elections_seen=1))

@@ -51,7 +51,7 @@ def test_it_runs_elsewhere() -> None:
 
 def test_what_is_known_before_the_end_comes_before_it() -> None:
     task = Task()
-    seen: list[int] = []
+    seen: list[object] = []
     task.take_partial = seen.append
     assert apart(_in_parts, task=task) == 3
     assert seen == [1, 2]

@@ -9,6 +9,7 @@ import pytest
 
 from kraftool.client.model import QuorumView
 from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS
+from kraftool.raft.messages import ReplicaState
 from kraftool.reports.findings.status import Status
 from kraftool.storage.lock import LockState
 from kraftool.watching.directory import DirectoryWatch
@@ -112,9 +113,9 @@ def test_observers_of_a_new_leader_are_not_lost_before_they_fetch() -> None:
     ],
 )  # fmt: skip
 def test_a_replica_that_falls_back_is_told_once_and_when_it_is_back(
-    worse: object, words: str, again: str
+    worse: ReplicaState, words: str, again: str
 ) -> None:
-    behind = view(described([replica(1), replica(2), worse]), node(2), node(3))  # type: ignore[list-item]
+    behind = view(described([replica(1), replica(2), worse]), node(2), node(3))
     assert _events(well(), behind, behind, well())[1:] == [
         (Status.WARN, words),
         (Status.GOOD, again),

@@ -129,7 +129,7 @@ def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
     assert last.tolerance.is_lost
     texts = [statement.reason for statement in last.statements]
     assert texts[0].startswith("The quorum has no majority: 2 of 4 voters keep up, 3 are needed")
-    assert last.statements[0].advice == "bring back voter 1 and 2"
+    assert last.statements[0].advice == "bring back voters 1 and 2"
     assert texts[1].startswith("Nothing was committed for 10 s, while the leader wrote 23 records")
     assert any(
         text.startswith("A voter change that adds node 4 is not committed") for text in texts

@@ -58,7 +58,7 @@ class QuorumScreen(View):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("d", "details", "Details")]
     DEFAULT_CSS = """
     #quorum-summary { height: auto; padding: 0 1; }
-    #quorum-replicas { height: auto; min-height: 4; max-height: 50%; }
+    #quorum-replicas { height: auto; min-height: 4; max-height: 60%; }
     #quorum-panels { height: 1fr; min-height: 4; layout: vertical; }
     #quorum-findings { max-height: 60%; }
     #quorum-events { height: 1fr; min-height: 2; }

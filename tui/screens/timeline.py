@@ -116,6 +116,9 @@ class TimelineScreen(TaskView):
                 self._take(TimelineLook(timeline=seen, missing="no node has answered yet"))
         elif stamp != self._stamp and not self.is_working and self._is_time():
             self._stamp = stamp
+            if self._look is None and picture.history.elections:
+                # What is known without the logs, until they are read.
+                self._take(TimelineLook(timeline=seen_timeline(picture.history), is_whole=False))
             self.action_read()
         self._draw()
 
@@ -286,6 +289,8 @@ class TimelineScreen(TaskView):
         if not self._shown and not self._filter:
             return self.text(look.missing or "no events yet", "quiet")
         line = self.text(many(len(self._shown), "event"), "name")
+        if not look.is_whole:
+            line.append("  so far: the logs are being read", self.palette.key)
         if self._filter:
             line.append_text(self.text(f"  filter {self._filter}", "key"))
         if self._axis is not None and self._shown:

@@ -55,7 +55,7 @@ def test_what_is_blocked_ends_with_1_and_names_node_and_level(
     path = node(tmp_path, level(MV, 27), controller(1), broker(11), broker(12, "4.1"))
     ran = kraftool("features", path, "--to", "4.3")
     assert ran.code == 1
-    assert "broker 12 supports metadata.version 7 (3.3-IV3) to 27 (4.1-IV1) only" in " ".join(
+    assert "broker 12 supports metadata.version only from 7 (3.3-IV3) to 27 (4.1-IV1)" in " ".join(
         ran.text.split()
     )
     assert "kafka-features.sh" not in ran.text

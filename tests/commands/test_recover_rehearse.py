@@ -107,7 +107,7 @@ def test_what_apply_refuses_ends_with_5_and_is_told(
     ran = kraftool("recover", "rehearse", file, *given)
     assert ran.code == 5
     assert "The plan cannot be applied as it is." in ran.text
-    assert "run recover collect and recover plan again" in ran.err
+    assert "Run recover collect and recover plan again" in ran.err
     ran = kraftool("recover", "rehearse", file, *given, "-o", "json")
     assert ran.code == 5
     told = fitting(ran.text)
@@ -165,7 +165,7 @@ def test_a_node_that_ends_is_a_finding_with_its_last_words(
     assert "Started Kafka 9.9.9" in ran.words
     assert "KT-REC-START" in ran.text
     words = " ".join(ran.text.split())
-    assert "node 3 ended with 7" in words
+    assert "node 3 exited with 7" in words
     assert "[x] ERROR it will" in words
     assert "\x1b" not in ran.text
 

@@ -206,7 +206,7 @@ def test_a_cluster_begins_at_the_level_that_a_running_quorum_has_finalized(
     assert told["levels"]["metadata.version"] == level
     assert told["metadataVersionSource"].startswith(f"cluster {quorum.id}, node ")
     again = kraftool(*words, "-t", quorum.id)
-    assert (again.returncode, "second set" in again.stderr) == (5, True)
+    assert (again.returncode, "second voter set" in again.stderr) == (5, True)
 
 
 def _answered(*words: str) -> str:

@@ -212,7 +212,7 @@ def test_directories_of_two_clusters_are_refused(tmp_path: Path) -> None:
     other = make_node(
         tmp_path / "2", 2, Log().data_records(MV_30), cluster="AnotherClusterIdXXXXXA"
     )
-    with pytest.raises(KraftoolError, match="is of cluster AnotherClusterIdXXXXXA"):
+    with pytest.raises(KraftoolError, match="belongs to cluster AnotherClusterIdXXXXXA"):
         read_features([str(one), str(other)])
 
 

@@ -131,9 +131,9 @@ def test_each_node_that_lacks_a_level_is_named_fenced_ones_too(tmp_path: Path) -
         (RefusalRule.RANGE, ("broker 12",)),
     ]
     assert planned.blockers[0].text == (
-        "controller 2 supports metadata.version 7 (3.3-IV3) to 27 (4.1-IV1) only"
+        "controller 2 supports metadata.version only from 7 (3.3-IV3) to 27 (4.1-IV1)"
     )
-    assert "it is fenced" in planned.blockers[1].text
+    assert "It is fenced" in planned.blockers[1].text
 
 
 def test_up_to_what_all_support_nothing_is_in_the_way(tmp_path: Path) -> None:

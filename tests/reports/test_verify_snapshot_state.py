@@ -280,7 +280,7 @@ def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path) -> No
     (found,) = verify(alone, against=NODE).all_findings
     assert found.code == "KT-SNAP-DIFFERS"
     assert found.text == (
-        f"other than the log of {NODE} makes it: producer ids: 1 changed (the next one)"
+        f"it differs from what the log of {NODE} produces: producer ids: 1 changed (the next one)"
     )
 
 

@@ -81,7 +81,7 @@ def test_what_is_called_java_and_is_none_is_named(tmp_path: Path) -> None:
     stub = tmp_path / "bin" / "java"
     stub.write_text("#!/bin/sh\necho 'The operation could not be completed.' >&2\nexit 1\n")
     stub.chmod(0o755)
-    with pytest.raises(KraftoolError, match=r"bin/java \(PATH\) is no Java runtime"):
+    with pytest.raises(KraftoolError, match=r"bin/java \(PATH\) is not a Java runtime"):
         find_java(tmp_path)
 
 

@@ -91,7 +91,7 @@ NO_SPARE = _kind(
 NO_MAJORITY = _kind(
     "NO-MAJORITY",
     _ERROR,
-    "Less than a majority of the voters keeps up. Nothing is committed, and the leader will"
+    "Fewer than a majority of the voters keep up. Nothing is committed, and the leader will"
     " resign soon.",
     "bring back the voters that do not keep up",
 )

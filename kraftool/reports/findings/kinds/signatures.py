@@ -183,10 +183,9 @@ SAME_PLACE = _kind(
 COMMITTED_MINORITY = _kind(
     "COMMITTED-MINORITY",
     _ERROR,
-    "Records are committed, as a snapshot or a log that begins after them proves, but less"
-    " than a majority of the voters' directories has them. The other voters can elect a"
-    " leader without the records. A node that follows it truncates them, and logs only INFO"
-    " lines.",
+    "Fewer than a majority of the voters' directories have these records, although a snapshot or"
+    " the start of a log proves that they are committed. The other voters can elect a leader"
+    " without them. A node that follows it truncates them, and logs only INFO lines.",
     "do not start the other voters without one that has the records. Keep a copy of its"
     " directory first",
     stake=Stake.TWO_HISTORIES,
@@ -226,7 +225,7 @@ FAILED_ELECTIONS = _kind(
     "FAILED-ELECTIONS",
     _WARNING,
     "Epochs passed without a leader: no node won several elections in a row.",
-    "less than a majority was reachable at that time, or two candidates kept splitting the"
+    "fewer than a majority were reachable at that time, or two candidates kept splitting the"
     " vote. Check the network at that time, and the clocks in the logs of all controllers",
     references=(
         "KIP-595",

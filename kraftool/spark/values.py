@@ -34,12 +34,10 @@ class Values(Generic[T]):
     @classmethod
     def of(cls, spark: SparkSession, items: Sequence[T]) -> Values[T]:
         """The items, a task each."""
-        from pyspark.sql.functions import col
-
         held = pa.array([pickle.dumps(item) for item in items], pa.binary())
         numbers = pa.array(range(len(items)), pa.int32())
         frame = spark.createDataFrame(pa.table({"number": numbers, "held": held}))
-        return cls(frame.repartitionById(max(len(items), 1), col("number")).select("held"))
+        return cls(frame.repartitionById(max(len(items), 1), "number").select("held"))
 
     def flat_map(self, task: Callable[[T], Iterable[U]]) -> Values[U]:
         """All that a task makes of each value."""

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+from kraftool.arrow.untyped import pa
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
@@ -31,39 +33,56 @@ Row = dict[str, Any]
 Tables = dict[str, list[str]]
 
 
+class Frame:
+    """As much of a DataFrame as work needs: a column of pickles, each a task of its own."""
+
+    def __init__(self, held: Iterable[bytes], attempts: int = 1) -> None:
+        self._held, self._attempts = list(held), attempts
+
+    def repartition_by_id(self, partitions: int, column: str) -> Frame:
+        assert (partitions, column) == (len(self._held), "number")
+        return self
+
+    repartitionById = repartition_by_id
+
+    def select(self, column: str) -> Frame:
+        assert column == "held"
+        return self
+
+    def map_in_arrow(self, function: Callable[[Any], Iterator[Any]], schema: str) -> Frame:
+        assert schema == "held BINARY"
+        function = pickle.loads(pickle.dumps(function))
+        return Frame(result for held in self._held for result in self._task(function, held))
+
+    mapInArrow = map_in_arrow
+
+    def _task(self, function: Callable[[Any], Iterator[Any]], held: bytes) -> list[bytes]:
+        """The results of the last attempt; those of the others are lost, as Spark loses them."""
+        found: list[bytes] = []
+        for _ in range(self._attempts):
+            batch = pa.RecordBatch.from_pydict({"held": pa.array([held], pa.binary())})
+            made = function(iter([batch]))
+            found = [each for one in made for each in one.column("held").to_pylist()]
+        return found
+
+    def to_arrow(self) -> Any:
+        return pa.table({"held": pa.array(self._held, pa.binary())})
+
+    toArrow = to_arrow
+
+
 class InProcess:
     """As much of a SparkSession as a run uses. What travels to workers is pickled."""
 
-    defaultParallelism = 2
+    def __init__(self, attempts: int = 1) -> None:
+        self.attempts, self.jobs = attempts, 0
+        self.sparkContext = SimpleNamespace(defaultParallelism=2)
 
-    def __init__(self, items: Iterable[Any] = ()) -> None:
-        self._items = list(items)
-        self.jobs = 0
-
-    @property
-    def spark_context(self) -> InProcess:
-        return self
-
-    sparkContext = spark_context
-
-    def parallelize(self, items: Iterable[Any], slices: int) -> InProcess:
+    def create_data_frame(self, table: Any) -> Frame:
         self.jobs += 1
-        made = InProcess(items)
-        assert slices == len(made._items)
-        return made
+        return Frame(table.column("held").to_pylist(), self.attempts)
 
-    def flat_map(self, function: Callable[[Any], Iterator[Any]]) -> InProcess:
-        function = pickle.loads(pickle.dumps(function))
-        return InProcess(
-            pickle.loads(pickle.dumps(found))
-            for item in self._items
-            for found in function(pickle.loads(pickle.dumps(item)))
-        )
-
-    flatMap = flat_map
-
-    def collect(self) -> list[Any]:
-        return self._items
+    createDataFrame = create_data_frame
 
 
 def run(

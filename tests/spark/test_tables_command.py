@@ -30,7 +30,7 @@ def tables(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -
     """Runs the command without a JVM: its exit code, stdout and stderr."""
 
     @contextmanager
-    def in_process(*_: Any) -> Iterator[Any]:
+    def in_process(*_: Any, **__: Any) -> Iterator[Any]:
         yield support.InProcess()
 
     monkeypatch.setattr(pipeline_options, "spark_run", in_process)

@@ -242,26 +242,12 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(
         staging(str(tmp_path / "elsewhere"), "1")
 
 
-class TriedAgain(support.InProcess):
-    """Runs every task twice, as Spark does when it loses a worker or suspects one to be slow."""
-
-    def flat_map(self, function: Any) -> "TriedAgain":
-        lost = [found for item in self._items for found in list(function(item))[:1]]
-        made = TriedAgain(support.InProcess(self._items).flat_map(function).collect())
-        assert lost
-        return made
-
-    flatMap = flat_map
-
-    def parallelize(self, items: Any, slices: int) -> "TriedAgain":
-        return TriedAgain(items)
-
-
 def test_only_the_attempts_that_the_driver_saw_succeed_count(tmp_path: Path) -> None:
     root = tmp_path / "fleet"
     _first(root)
     run(root, tmp_path / "once")
-    run(root, tmp_path / "twice", TriedAgain())
+    # Every task runs twice, as when Spark loses a worker or suspects one to be slow.
+    run(root, tmp_path / "twice", support.InProcess(attempts=2))
     assert _told(tmp_path / "twice") == _told(tmp_path / "once")
     assert sorted(os.listdir(tmp_path / "twice/_kraftool")) == ["lock", "memory", "tables.json"]
 

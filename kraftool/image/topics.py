@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import field
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.metadata_version import DIRECTORIES_LEVEL, partition_version
@@ -22,11 +21,8 @@ NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1
 RECOVERED, RECOVERING = 0, 1
 _MOST_SHARED = 100_000
-_MOST_DIRECTORIES = 4096
-"""Lists of directories whose check is kept: one for each list of replicas, as a rule."""
 
 Replicas = tuple[int, ...]
-_T = TypeVar("_T")
 
 
 class PartitionRegistration(NamedTuple):
@@ -129,13 +125,15 @@ def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionReg
     )
 
 
-@lru_cache(maxsize=_MOST_DIRECTORIES)
 def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
     """One directory for each replica; none at all, or all of them unknown, is MIGRATING for each.
 
     Before directories were assigned no record named any.
     """
-    if all(directory == MIGRATING for directory in directories):
+    # Nearly all lists have only directories that are known.
+    if (not directories or MIGRATING in directories) and all(
+        directory == MIGRATING for directory in directories
+    ):
         return (MIGRATING,) * replicas
     if len(directories) != replicas:
         raise ReplayError(f"{len(directories)} directories for {replicas} replicas")
@@ -233,20 +231,30 @@ class TopicsDelta:
 
     @replays("PartitionRecord")
     def new_partition(self, record: RecordValue) -> None:
-        share = self._share
-        replicas = share(tuple(record["replicas"]))
+        # The same tuple for the same items: there are few lists of replicas, and many partitions.
+        # The bound is for a cluster whose every partition has directories of its own.
+        shared = self._shared
+        if len(shared) >= _MOST_SHARED:
+            shared.clear()
+        share = shared.setdefault
+        replicas, isr = tuple(record["replicas"]), tuple(record["isr"])
         topic_id = record["topicId"]
         topic = self._last_topic
         if topic_id != self._last or topic is None:
             topic = self._changed(topic_id)
+        directories = _directories(tuple(record.get("directories") or ()), len(replicas))
+        # These are empty, but for a partition that moves or has an ELR.
+        removing, adding = tuple(record["removingReplicas"]), tuple(record["addingReplicas"])
+        elr = tuple(record.get("eligibleLeaderReplicas") or ())
+        last_known_elr = tuple(record.get("lastKnownElr") or ())
         topic.partitions[record["partitionId"]] = PartitionRegistration(
-            replicas,
-            share(_directories(tuple(record.get("directories") or ()), len(replicas))),
-            share(tuple(record["isr"])),
-            share(tuple(record["removingReplicas"])),
-            share(tuple(record["addingReplicas"])),
-            share(tuple(record.get("eligibleLeaderReplicas") or ())),
-            share(tuple(record.get("lastKnownElr") or ())),
+            share(replicas, replicas),
+            share(directories, directories),
+            share(isr, isr),
+            share(removing, removing) if removing else (),
+            share(adding, adding) if adding else (),
+            share(elr, elr) if elr else (),
+            share(last_known_elr, last_known_elr) if last_known_elr else (),
             record["leader"],
             _recovery_state(record["leaderRecoveryState"]),
             record["leaderEpoch"],
@@ -294,17 +302,6 @@ class TopicsDelta:
         # Partitions of a topic come one after the other, in snapshots and at its creation.
         self._last, self._last_topic = topic_id, changed
         return changed
-
-    def _share(self, items: tuple[_T, ...]) -> tuple[_T, ...]:
-        """The same tuple for the same items: there are few lists of replicas, and many partitions.
-
-        The bound is for a cluster whose every partition has directories of its own.
-        """
-        shared = self._shared
-        if len(shared) >= _MOST_SHARED:
-            shared.clear()
-        same: tuple[_T, ...] = shared.setdefault(items, items)
-        return same
 
     def apply(self) -> TopicsImage:
         for topic_id, topic in self._open.items():

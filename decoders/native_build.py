@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "683bc74651fbd943"
+BUILD_ID = "4cc2f536a10a1196"

@@ -128,6 +128,16 @@ impl<'a> Records<'a> {
         Records { batch, cursor: Cursor::new(batch, HEADER_SIZE), index: 0 }
     }
 
+    /// Records from one of a batch on, which may be by themselves.
+    pub fn at_index(data: &'a [u8], index: u32) -> Self {
+        Records { batch: data, cursor: Cursor::new(data, 0), index }
+    }
+
+    /// Where the next record begins.
+    pub fn at(&self) -> usize {
+        self.cursor.at
+    }
+
     pub fn next_record(&mut self) -> Plain<Record<'a>> {
         let position = self.cursor.at;
         let size = self.cursor.size()?;

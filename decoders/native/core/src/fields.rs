@@ -81,18 +81,9 @@ fn tagged<S: Sink>(
     let mut found = [None; MOST_TAGS];
     let mut lowest = 0;
     for _ in 0..count {
-        let tag = cursor.unsigned()?;
-        let size = cursor.unsigned()? as usize;
-        let rest = program.tags.get(lowest..).ok_or(NotPlain)?;
-        let at = lowest + rest.iter().position(|(known, _)| *known == tag).ok_or(NotPlain)?;
-        lowest = at + 1;
-        let start = *cursor;
-        let wire = cursor.bytes(size)?;
-        let index = program.tags[at].1;
-        if wire == program.fields[index].default {
-            return Err(NotPlain);
-        }
-        found[at] = Some((index, start, cursor.at));
+        let (index, end) = tag(program, &mut lowest, cursor)?;
+        found[lowest - 1] = Some((index, *cursor, end));
+        cursor.at = end;
     }
     let (from, mark, mut plain, mut is_first) = slot;
     out.take_back(mark);
@@ -118,6 +109,45 @@ fn tagged<S: Sink>(
         }
     }
     Ok(())
+}
+
+/// Read a struct and note where each field begins; returns how many tagged fields there are.
+pub fn starts(
+    program: &Struct,
+    cursor: &mut Cursor,
+    starts: &mut [usize; MOST_FIELDS],
+) -> Plain<usize> {
+    for (index, field) in program.fields.iter().enumerate().filter(|(_, field)| !field.is_tagged) {
+        starts[index] = cursor.at;
+        value(&field.kind, field.is_nullable, cursor, &mut Nothing)?;
+    }
+    let count = cursor.unsigned()? as usize;
+    let mut lowest = 0;
+    for _ in 0..count {
+        let (index, end) = tag(program, &mut lowest, cursor)?;
+        let field = &program.fields[index];
+        starts[index] = cursor.at;
+        value(&field.kind, field.is_nullable, cursor, &mut Nothing)?;
+        if cursor.at != end {
+            return Err(NotPlain);
+        }
+    }
+    Ok(count)
+}
+
+/// Read what is before the value of a tagged field: which field it is, and where the value ends.
+fn tag(program: &Struct, lowest: &mut usize, cursor: &mut Cursor) -> Plain<(usize, usize)> {
+    let number = cursor.unsigned()?;
+    let size = cursor.unsigned()? as usize;
+    let rest = program.tags.get(*lowest..).ok_or(NotPlain)?;
+    let at = *lowest + rest.iter().position(|(known, _)| *known == number).ok_or(NotPlain)?;
+    *lowest = at + 1;
+    let index = program.tags[at].1;
+    let mut after = *cursor;
+    if after.bytes(size)? == program.fields[index].default {
+        return Err(NotPlain);
+    }
+    Ok((index, after.at))
 }
 
 fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {

@@ -26,6 +26,7 @@ NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1
 RECOVERED, RECOVERING = 0, 1
 _MOST_SHARED = 100_000
+_MOST_CHECKED = 10_000
 
 Replicas = tuple[int, ...]
 _T = TypeVar("_T")
@@ -143,7 +144,7 @@ def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionReg
     )
 
 
-@lru_cache(_MOST_SHARED)
+@lru_cache(_MOST_CHECKED)
 def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
     """One directory for each replica; none at all, or all of them unknown, is MIGRATING for each.
 

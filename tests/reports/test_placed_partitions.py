@@ -23,6 +23,7 @@ from kraftool.image.loader import ImageLoader
 from kraftool.image.placed import Piece, Placed
 from kraftool.image.state_hash import state_hash
 from kraftool.image.topics import PartitionRegistration
+from kraftool.reports.browse.state_tree import StateTree
 from kraftool.reports.state import placed_records
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.reports.state.shell.tree import shell_tree
@@ -201,6 +202,31 @@ def test_a_snapshot_that_somebody_overwrites_is_an_error_and_no_value(tmp_path: 
     path.write_bytes(b"")
     with pytest.raises(KraftoolError, match="changed at position"):
         state_hash(state.image)
+
+
+def test_a_view_shows_why_a_partition_can_no_longer_be_read(tmp_path: Path) -> None:
+    path = write(tmp_path, partitions=3)
+    tree = StateTree(load_state(str(path)).image)
+    topics = ("topics", "byName", "orders")
+    tree.reveal((*topics, "0"))
+    before = [row.text() for row in tree.rows()]
+    assert not any("changed at" in text for text in before)
+    path.write_bytes(bytes(path.stat().st_size))
+    # What was read a moment ago is still at hand, and another image has read nothing.
+    assert [row.text() for row in tree.rows()] == before
+    other = write(tmp_path, partitions=3)
+    tree = StateTree(load_state(str(other)).image, tree.opened)
+    other.write_bytes(bytes(other.stat().st_size))
+    told = {row.name: row.text() for row in tree.rows() if row.path[:3] == topics}
+    assert "changed at position" in told["2"]
+    assert told["name"] == "orders"
+
+
+def test_a_list_of_names_reads_no_partition(tmp_path: Path, read: list[int]) -> None:
+    tree = StateTree(load_state(str(write(tmp_path))).image)
+    tree.reveal(("topics", "byName", "orders", "0"))
+    assert len(tree.rows()) > PARTITIONS
+    assert read == []
 
 
 def test_placed_partitions_are_pickled_as_what_they_say(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 _PR_SET_PDEATHSIG = 1
 
@@ -17,18 +16,6 @@ _PR_SET_PDEATHSIG = 1
 def quicken() -> None:
     """Stop looking for reference cycles: decoding makes many objects and no cycles."""
     gc.disable()
-
-
-@contextmanager
-def quickened() -> Iterator[None]:
-    """The same for a while, in a process that lives on."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def start_worker() -> None:

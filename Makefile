@@ -14,6 +14,9 @@ KAFKA        ?= 4.3.0
 # are cores, since many tests wait for a Kafka to start or to elect a leader.
 CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
 WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
+PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_log.py commands/test_secrets.py \
+                  reports/test_verify_log.py reports/test_directory.py reports/test_state_load.py)
+SECONDS      ?= 5
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
@@ -28,7 +31,7 @@ CANDIDATES   := python3 python3.14 python3.13 python3.12 python3.11 python
 PYTHON       ?= $(shell for p in $(CANDIDATES); do \
                   $$p -c '$(NEW_ENOUGH)' >/dev/null 2>&1 && { echo $$p; break; }; done)
 
-.PHONY: help demo quick test test-minutes check lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest native package wheel clean
+.PHONY: help demo quick test test-minutes check crates pure lint fresh format catalogue man schemas soak spark chaos sim differential controller-differential mutants bench-native bench-dump bench-inspect bench-passes bench-changes bench-spark bench-sim bench-elections bench-node bench-watch bench-memory hooks lock newest native package wheel clean
 .DELETE_ON_ERROR:
 
 help:  ## this list
@@ -50,7 +53,19 @@ test-minutes: $(VENV)/.installed-dev  ## the tests, and then what they cost: min
 	@$(BIN)/python -m pytest $(PYTEST_ARGS) -p tools.test_minutes --junitxml=$(VENV)/junit.xml; code=$$?; \
 	  $(BIN)/python tools/test_minutes.py $(VENV)/junit.xml; exit $$code
 
-check: fresh lint  ## what CI checks besides the tests
+check: fresh lint crates  ## what CI checks besides the tests
+
+crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
+	@if command -v cargo >/dev/null 2>&1; then \
+	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core; \
+	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
+	  echo 'The native module needs Rust: https://rustup.rs' >&2; exit 1; \
+	else \
+	  echo 'The native module is not tested, for want of Rust'; \
+	fi
+
+pure: $(VENV)/.installed-dev  ## the tests of commands and damage with everything read in Python
+	@KRAFTOOL_PURE=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -q $(PURE_TESTS)
 
 lint: $(VENV)/.installed-dev  ## style, types, and who may import whom
 	@$(BIN)/ruff check .
@@ -92,6 +107,8 @@ schemas: $(VENV)/.installed-dev  ## write docs/schemas from the classes that the
 soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for two hours
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
+	$(BIN)/python tests/fuzz/native_checks.py --cases 1000000 --seed new
+	$(MAKE) --no-print-directory crates SECONDS=3600
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 2400
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 1200 --kafka 4.4.0
@@ -144,6 +161,9 @@ bench-changes: $(VENV)/.installed-dev  ## an append for many fetches, a commit t
 
 bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-log, memory, skew, audit
 	$(BIN)/python tests/bench/pipeline.py
+
+bench-native: $(VENV)/.installed-dev  ## the native module by itself, and beside kafka-dump-log; into tests/bench/RESULTS.md
+	$(BIN)/python tests/bench/native.py --write
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
 	$(BIN)/python tests/bench/dump.py

@@ -14,6 +14,7 @@ from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.output import Output, printable
 from kraftool.image.image import MetadataImage
 from kraftool.reports.findings.finding import Severity
+from kraftool.reports.logs.processes import quickly
 from kraftool.reports.state.load import LoadedState, load_state
 from kraftool.storage.paths import Location
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def load(to: Output, where: str | Location, at: int | None) -> LoadedState:
     """Load an image and tell what it is. What is damaged is told, and shown without."""
-    with _Bars(to) as bars:
+    with quickly(), _Bars(to) as bars:
         state = load_state(where, at=at, progress=bars.reached)
     for finding in state.findings:
         place = finding.where()

@@ -107,3 +107,20 @@ class Places:
 
     def values(self, data: bytes, index: int, count: int) -> list[bytes] | None:
         """The values of the records of an entry; None if the bytes are no longer these."""
+
+@final
+class Values:
+    """Decodes the records of plain batches to values."""
+
+    def __new__(cls) -> Values: ...
+    def add(self, api_key: int, version: int, program: bytes, name: str) -> None:
+        """Give a record type its name and the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(
+        self, batch: bytes, at: int, index: int
+    ) -> tuple[list[tuple[str, dict[str, Any]]], int] | int:
+        """The names and values of the next records of a sound batch, and where the one behind them
+        begins; or the reason for having none. `at` is where the record of this index begins."""

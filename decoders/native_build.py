@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "4cc2f536a10a1196"
+BUILD_ID = "85c96e80007e9a96"

@@ -26,7 +26,8 @@ NO_LEADER_CHANGE = -2
 NO_RECOVERY_CHANGE = -1
 RECOVERED, RECOVERING = 0, 1
 _MOST_SHARED = 100_000
-_MOST_CHECKED = 10_000
+_MOST_DIRECTORIES = 4096
+"""Lists of directories whose check is kept: one for each list of replicas, as a rule."""
 
 Replicas = tuple[int, ...]
 _T = TypeVar("_T")
@@ -117,34 +118,33 @@ def partition_value(topic_id: str, number: int, partition: PartitionRegistration
 
 def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionRegistration:
     """The partition after a PartitionChangeRecord."""
-    get = record.get
-    replicas, isr = record["replicas"], record["isr"]
-    removing, adding = record["removingReplicas"], record["addingReplicas"]
-    elr, last_known_elr = get("eligibleLeaderReplicas"), get("lastKnownElr")
-    directories, leader = get("directories"), record["leader"]
-    recovery = record["leaderRecoveryState"]
+    # Written out, since most of a log is such records.
+    replicas, isr = record["replicas"], record.get("isr")
+    removing, adding = record.get("removingReplicas"), record.get("addingReplicas")
+    elr, last_known_elr = record.get("eligibleLeaderReplicas"), record.get("lastKnownElr")
+    leader, recovery = record["leader"], record["leaderRecoveryState"]
+    assigned = record.get("directories")
     new_replicas = partition.replicas if replicas is None else tuple(replicas)
-    is_same_leader = leader == NO_LEADER_CHANGE
+    directories = partition.directories if assigned is None else tuple(assigned)
+    leads_on = leader == NO_LEADER_CHANGE
     return PartitionRegistration(
         new_replicas,
-        _directories(
-            partition.directories if directories is None else tuple(directories), len(new_replicas)
-        ),
+        _directories(directories, len(new_replicas)),
         partition.isr if isr is None else tuple(isr),
         partition.removing_replicas if removing is None else tuple(removing),
         partition.adding_replicas if adding is None else tuple(adding),
         partition.elr if elr is None else tuple(elr),
         partition.last_known_elr if last_known_elr is None else tuple(last_known_elr),
-        partition.leader if is_same_leader else leader,
+        partition.leader if leads_on else leader,
         partition.leader_recovery_state
         if recovery == NO_RECOVERY_CHANGE
         else _recovery_state(recovery),
-        partition.leader_epoch if is_same_leader else partition.leader_epoch + 1,
+        partition.leader_epoch if leads_on else partition.leader_epoch + 1,
         partition.partition_epoch + 1,
     )
 
 
-@lru_cache(_MOST_CHECKED)
+@lru_cache(maxsize=_MOST_DIRECTORIES)
 def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
     """One directory for each replica; none at all, or all of them unknown, is MIGRATING for each.
 

@@ -14,12 +14,13 @@ from random import Random
 import pytest
 
 from kraftool.decoders import fast_path
-from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
+from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.programs import program
 from kraftool.decoders.redact import CONFIG_PATHS, MASK, SECRET_PATHS
 from kraftool.decoders.schema import names
-from kraftool.decoders.walk import BEGINNING
+from kraftool.decoders.walk import BEGINNING, Walk
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.storage.source import BytesSource
@@ -69,6 +70,8 @@ def test_every_fixture_is_read_and_written_the_same() -> None:
         for plan in (*plans[:6], plans[6 + number % (len(plans) - 6)]):
             native_checks.check(data, plan)
         native_checks.check_summary(data)
+        native_checks.check_values(data)
+        native_checks.check_replay(data, snapshot=path.suffix == ".checkpoint")
         checked += 1
     assert checked > 100
 
@@ -93,6 +96,28 @@ def test_every_record_type_is_taken() -> None:
     for name, version in formats():
         data = batch_of(encode_record(name, version, {}))
         assert list(native_checks.accepted(data)) == [0], (name, version)
+
+
+def test_tagged_fields_are_taken_between_those_that_have_none() -> None:
+    """leaderRecoveryState has a tag, and stands before leaderEpoch, which has none."""
+    value = {
+        "partitionId": 1,
+        "topicId": "A" * 22,
+        "replicas": [1, 2],
+        "isr": [1],
+        "leader": 1,
+        "leaderRecoveryState": 1,
+        "leaderEpoch": 5,
+        "eligibleLeaderReplicas": [2],
+    }
+    data = batch_of(encode_record("PartitionRecord", 2, value))
+    assert list(native_checks.accepted(data)) == [0]
+    (batch,) = Walk(BytesSource("a.log", data).read_at)
+    assert isinstance(batch, RecordBatch)
+    assert len(list(NativeValues().read(batch))) == 1
+    native_checks.check_values(data)
+    for form in native_checks.FORMATS:
+        native_checks.check(data, plan_of(form))
 
 
 @pytest.mark.parametrize("number", [TIE, 0.5, -0.0, 1e16, float("inf"), float("nan")])

@@ -8,7 +8,8 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _PR_SET_PDEATHSIG = 1
 
@@ -16,6 +17,21 @@ _PR_SET_PDEATHSIG = 1
 def quicken() -> None:
     """Stop looking for reference cycles: decoding makes many objects and no cycles."""
     gc.disable()
+
+
+@contextmanager
+def quickly() -> Iterator[None]:
+    """The same for a while, in a process that goes on. What is made meanwhile is kept: the search
+    for cycles passes it over from then on."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def start_worker() -> None:

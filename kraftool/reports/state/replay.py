@@ -26,6 +26,7 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
+from kraftool.decoders.native_values import NativeValues, native_values
 from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader
 from kraftool.image.replay import ReplayError
 from kraftool.reports.files.log_findings import log_finding, snapshot_finding
@@ -72,6 +73,7 @@ class Replay:
     placed: PlacedRecords | None = None
     """Where a snapshot's partitions stay, if they can be read later."""
     _known: dict[bytes, _Format] = field(default_factory=dict)
+    _native: NativeValues | None = field(default_factory=native_values)
 
     def found(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
@@ -97,8 +99,14 @@ class Replay:
             if found is not None:
                 self._place(file, batch, self.placed, found)
                 return self._end(batch, batch.last_offset + 1)
+        end = batch.last_offset + 1
+        plain = 0
+        if start <= batch.base_offset and (below is None or below >= end):
+            plain = self._plain(file, batch, snapshot)
+            if plain and plain == header.record_count:
+                return self._end(batch, end)
         try:
-            for record in batch.shared_records():
+            for record in islice(batch.shared_records(), plain, None):
                 if record.offset < start:
                     continue
                 if below is not None and record.offset >= below:
@@ -110,7 +118,6 @@ class Replay:
         except DecodeError as error:
             self._faulty(file, fault_between(batch, error), snapshot)
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
-        end = batch.last_offset + 1
         return self._end(batch, end if below is None else min(end, below))
 
     def _place(
@@ -133,6 +140,45 @@ class Replay:
             else:
                 for record in islice(batch.records_from(one.start), one.piece.length):
                     self._data(file, batch, record, True)
+
+    def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
+        """Replay the first records of a batch, as far as they can be decoded natively. They have
+        the offsets of their places in the batch. Returns how many there were."""
+        if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
+            return 0
+        replay = self.loader.replay
+        offset = batch.base_offset
+        for values in self._native.read(batch):
+            for name, value in values:
+                try:
+                    if snapshot and name in TRANSACTION_RECORDS:
+                        raise ReplayError(f"{name} in a snapshot")
+                    replay(offset, name, value)
+                except ReplayError as error:
+                    if len(self.findings) < MAX_FINDINGS:
+                        place = islice(batch.records(), offset - batch.base_offset, None)
+                        self._misfit(file, batch, next(place), name, error, snapshot)
+                    else:
+                        # Its place would not be kept, and looking for it would take time.
+                        self.more_findings += 1
+                offset += 1
+        plain = offset - batch.base_offset
+        self.records += plain
+        return plain
+
+    def _misfit(
+        self,
+        file: str,
+        batch: RecordBatch,
+        record: Record,
+        name: str,
+        error: ReplayError,
+        snapshot: bool,
+    ) -> None:
+        kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
+        position = position_in_file(batch, record)
+        text = f"{name}: {error.message}"
+        self.found(kind.at(file, text, position=position, offset=record.offset))
 
     def _end(self, batch: RecordBatch, reached: int) -> int:
         self.loader.end_batch(reached - 1, batch.epoch, batch.header.max_timestamp)
@@ -161,10 +207,7 @@ class Replay:
             else:
                 self.watch(self.loader, file, batch, record, name, data)
         except ReplayError as error:
-            kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
-            position = position_in_file(batch, record)
-            text = f"{name}: {error.message}"
-            self.found(kind.at(file, text, position=position, offset=record.offset))
+            self._misfit(file, batch, record, name, error, snapshot)
 
     def _format(self, record: Record) -> _Format | None:
         """How to decode a record of a type that is new; None if that cannot be done."""

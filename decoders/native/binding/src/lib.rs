@@ -4,12 +4,14 @@
 
 #![forbid(unsafe_code)]
 
+mod values;
+
 use std::mem;
 use std::sync::Mutex;
 
 use kraftool_core::batch;
 use kraftool_core::check::Checker as CoreChecker;
-use kraftool_core::json::uuid_text;
+use kraftool_core::json::push_uuid;
 use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
 use kraftool_core::recent::Recent;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
@@ -204,6 +206,12 @@ type PyLayout<'py> = (
     Vec<Option<usize>>,
 );
 
+fn uuid_text<'py>(py: Python<'py>, uuid: &[u8; 16]) -> Bound<'py, PyString> {
+    let mut digits = Vec::with_capacity(22);
+    push_uuid(&mut digits, uuid);
+    PyString::new(py, std::str::from_utf8(&digits).unwrap_or_default())
+}
+
 #[pyclass(frozen)]
 struct Places {
     core: CorePlaces,
@@ -233,7 +241,7 @@ impl Places {
         let Ok(pieces) = py.detach(|| self.core.find(batch, most)) else { return Ok(None) };
         let made = pieces.into_iter().map(|piece| match piece {
             Piece::Placed { index, count, start, end, group, number, is_newest } => {
-                let group = PyString::new(py, &uuid_text(&group)).into_any();
+                let group = uuid_text(py, &group).into_any();
                 (index, count, start, end, group, number, is_newest)
             }
             Piece::Other { index, start, end, value } => {
@@ -310,8 +318,10 @@ fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound
                 let make = || -> PyResult<_> {
                     let mut texts = Vec::new();
                     for uuid in wire[from..].chunks_exact(16) {
-                        let text =
-                            || -> PyResult<_> { Ok(PyString::new(py, &uuid_text(uuid)).unbind()) };
+                        let text = || -> PyResult<_> {
+                            let uuid = checked(uuid.try_into().map_err(|_| NotPlain))?;
+                            Ok(uuid_text(py, uuid).unbind())
+                        };
                         texts.push(uuids.get(uuid, text)?.clone_ref(py));
                     }
                     Ok(PyTuple::new(py, texts)?.unbind())
@@ -327,6 +337,9 @@ fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound
 mod _native {
     #[pymodule_export]
     use super::{Checker, Places, Renderer, sound};
+
+    #[pymodule_export]
+    use super::values::Values;
 
     #[pymodule_export]
     const BUILD_ID: &str = env!("KRAFTOOL_BUILD_ID");

@@ -133,6 +133,11 @@ impl<'a> Records<'a> {
         Records { batch: data, cursor: Cursor::new(data, 0), index }
     }
 
+    /// The records from the one on that begins at a position and has this index.
+    pub fn resume(batch: &'a [u8], at: usize, index: u32) -> Self {
+        Records { batch, cursor: Cursor::new(batch, at.max(HEADER_SIZE)), index }
+    }
+
     /// Where the next record begins.
     pub fn at(&self) -> usize {
         self.cursor.at

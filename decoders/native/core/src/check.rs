@@ -12,6 +12,8 @@ pub struct Checker {
     pub records: u64,
     pub batches: u64,
     pub last_timestamp: i64,
+    /// The entry and the place of each record of the batch at hand.
+    seen: Vec<(usize, usize)>,
 }
 
 /// The records of one type that a call took: api key, version, count, place and offset of the first.
@@ -19,7 +21,13 @@ pub type Seen = (u8, u8, u64, u64, i64);
 
 impl Default for Checker {
     fn default() -> Self {
-        Checker { table: Table::new(false), records: 0, batches: 0, last_timestamp: 0 }
+        Checker {
+            table: Table::new(false),
+            records: 0,
+            batches: 0,
+            last_timestamp: 0,
+            seen: Vec::new(),
+        }
     }
 }
 
@@ -36,7 +44,7 @@ impl Checker {
             if let Err(stop) = self.look(&header, batch) {
                 return (at, stop);
             }
-            self.count(&header, batch, start + at as u64);
+            self.count(&header, start + at as u64);
             self.batches += 1;
             self.records += header.record_count as u64;
             self.last_timestamp = header.max_timestamp;
@@ -45,29 +53,28 @@ impl Checker {
         (at, Stop::End)
     }
 
-    fn look(&self, header: &Header, batch: &[u8]) -> Result<(), Stop> {
+    fn look(&mut self, header: &Header, batch: &[u8]) -> Result<(), Stop> {
+        self.seen.clear();
         let mut records = Records::new(batch);
         for _ in 0..header.record_count {
             let record = records.next_record().map_err(|_| Stop::NotPlain)?;
-            let program = &self.table.entry(self.table.find(record.value)?).program;
+            let number = self.table.find(record.value)?;
             let mut cursor = Cursor::new(record.value, MESSAGE);
-            let read = structure(program, &mut cursor, &mut Nothing);
+            let read = structure(&self.table.entry(number).program, &mut cursor, &mut Nothing);
             if read.is_err() || !cursor.is_at_end() {
                 return Err(Stop::NotPlain);
             }
+            self.seen.push((number, record.position));
         }
         if records.is_at_end() { Ok(()) } else { Err(Stop::NotPlain) }
     }
 
-    /// Count the records of a batch that was looked at: only now is it certain that it is taken.
-    fn count(&mut self, header: &Header, batch: &[u8], position: u64) {
-        let mut records = Records::new(batch);
-        for index in 0..i64::from(header.record_count) {
-            let Ok(record) = records.next_record() else { return };
-            let Ok(number) = self.table.find(record.value) else { return };
-            let entry = self.table.entry_mut(number);
+    /// Count the records of the batch that was looked at: only now is it certain that it is taken.
+    fn count(&mut self, header: &Header, position: u64) {
+        for (offset, (number, place)) in (header.base_offset..).zip(&self.seen) {
+            let entry = self.table.entry_mut(*number);
             if entry.count == 0 {
-                entry.first = (position + record.position as u64, header.base_offset + index);
+                entry.first = (position + *place as u64, offset);
             }
             entry.count += 1;
         }

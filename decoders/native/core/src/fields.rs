@@ -41,7 +41,9 @@ impl Sink for Nothing {
 
 /// Read a struct with its tagged fields.
 pub fn structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
-    let mut starts = [0usize; MOST_FIELDS];
+    if program.is_guarded {
+        return guarded_structure(program, cursor, out);
+    }
     let mut is_first = true;
     // Where the first tagged field would have to be written.
     let mut slot = None;
@@ -53,18 +55,34 @@ pub fn structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) ->
         }
         out.raw(&field.label[usize::from(is_first)..]);
         is_first = false;
-        if program.is_guarded {
-            starts[index] = cursor.at;
-            if let Kind::Guarded(guard) = &field.kind {
-                guarded(guard, &starts, field.is_nullable, cursor, out)?;
-                continue;
-            }
-        }
         value(&field.kind, field.is_nullable, cursor, out)?;
     }
-    let count = cursor.unsigned()? as usize;
+    let count = cursor.unsigned()?;
     if count > 0 {
         tagged(program, count, slot.ok_or(NotPlain)?, cursor, out)?;
+    }
+    out.raw(b"}");
+    Ok(())
+}
+
+/// Read a struct in which other fields decide if a value is shown. It has no tagged fields.
+fn guarded_structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
+    let mut starts = [0usize; MOST_FIELDS];
+    out.raw(b"{");
+    for (index, field) in program.fields.iter().enumerate() {
+        if field.is_tagged {
+            continue;
+        }
+        out.raw(&field.label[usize::from(index == 0)..]);
+        starts[index] = cursor.at;
+        if let Kind::Guarded(guard) = &field.kind {
+            guarded(guard, &starts, field.is_nullable, cursor, out)?;
+        } else {
+            value(&field.kind, field.is_nullable, cursor, out)?;
+        }
+    }
+    if cursor.unsigned()? != 0 {
+        return Err(NotPlain);
     }
     out.raw(b"}");
     Ok(())
@@ -73,39 +91,44 @@ pub fn structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) ->
 /// Write from the first tagged field on again, now that it is known which of them there are.
 fn tagged<S: Sink>(
     program: &Struct,
-    count: usize,
+    count: u32,
     slot: (usize, usize, Cursor, bool),
     cursor: &mut Cursor,
     out: &mut S,
 ) -> Plain<()> {
-    let mut found = [None; MOST_TAGS];
+    // Where each value begins and ends, in the order of the tags. None ends at 0.
+    let mut found = [(0, 0); MOST_TAGS];
     let mut lowest = 0;
     for _ in 0..count {
-        let (index, end) = tag(program, &mut lowest, cursor)?;
-        found[lowest - 1] = Some((index, *cursor, end));
+        let mut start = *cursor;
+        let (_, end) = program.tag(&mut lowest, &mut start)?;
         cursor.at = end;
+        found[lowest - 1] = (start.at, end);
     }
     let (from, mark, mut plain, mut is_first) = slot;
+    let mut inner = *cursor;
     out.take_back(mark);
-    for (index, field) in program.fields.iter().enumerate().skip(from) {
-        if !field.is_tagged {
-            if matches!(field.kind, Kind::Guarded(_)) {
-                return Err(NotPlain);
+    for field in &program.fields[from..] {
+        let at = if field.is_tagged {
+            let (start, end) = found[field.tag_place];
+            if end == 0 {
+                continue;
             }
-            out.raw(&field.label[usize::from(is_first)..]);
-            is_first = false;
-            value(&field.kind, field.is_nullable, &mut plain, out)?;
-            continue;
-        }
-        let Some((_, mut inner, end)) = found.iter().flatten().find(|one| one.0 == index).copied()
-        else {
-            continue;
+            inner.at = start;
+            Some(end)
+        } else {
+            None
         };
         out.raw(&field.label[usize::from(is_first)..]);
         is_first = false;
-        value(&field.kind, field.is_nullable, &mut inner, out)?;
-        if inner.at != end {
-            return Err(NotPlain);
+        match at {
+            Some(end) => {
+                value(&field.kind, field.is_nullable, &mut inner, out)?;
+                if inner.at != end {
+                    return Err(NotPlain);
+                }
+            }
+            None => value(&field.kind, field.is_nullable, &mut plain, out)?,
         }
     }
     Ok(())
@@ -124,7 +147,7 @@ pub fn starts(
     let count = cursor.unsigned()? as usize;
     let mut lowest = 0;
     for _ in 0..count {
-        let (index, end) = tag(program, &mut lowest, cursor)?;
+        let (index, end) = program.tag(&mut lowest, cursor)?;
         let field = &program.fields[index];
         starts[index] = cursor.at;
         value(&field.kind, field.is_nullable, cursor, &mut Nothing)?;
@@ -133,21 +156,6 @@ pub fn starts(
         }
     }
     Ok(count)
-}
-
-/// Read what is before the value of a tagged field: which field it is, and where the value ends.
-fn tag(program: &Struct, lowest: &mut usize, cursor: &mut Cursor) -> Plain<(usize, usize)> {
-    let number = cursor.unsigned()?;
-    let size = cursor.unsigned()? as usize;
-    let rest = program.tags.get(*lowest..).ok_or(NotPlain)?;
-    let at = *lowest + rest.iter().position(|(known, _)| *known == number).ok_or(NotPlain)?;
-    *lowest = at + 1;
-    let index = program.tags[at].1;
-    let mut after = *cursor;
-    if after.bytes(size)? == program.fields[index].default {
-        return Err(NotPlain);
-    }
-    Ok((index, after.at))
 }
 
 fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {

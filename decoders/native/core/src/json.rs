@@ -57,8 +57,8 @@ pub fn push_int(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(digits.format(value).as_bytes());
 }
 
-/// A uuid as Kafka writes it.
-fn uuid_digits(value: &[u8; 16]) -> [u8; 22] {
+/// Kafka's text of a uuid: 22 digits of base64.
+pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
     let mut text = [0u8; 22];
     for group in 0..5 {
         let [a, b, c] = [value[3 * group], value[3 * group + 1], value[3 * group + 2]];
@@ -68,14 +68,7 @@ fn uuid_digits(value: &[u8; 16]) -> [u8; 22] {
         text[4 * group + 2..4 * group + 4].copy_from_slice(&URL_PAIRS[low]);
     }
     text[20..].copy_from_slice(&URL_PAIRS[usize::from(value[15]) << 4]);
-    text
-}
-
-pub fn uuid_text(value: &[u8]) -> String {
-    let mut whole = [0; 16];
-    let size = value.len().min(16);
-    whole[..size].copy_from_slice(&value[..size]);
-    uuid_digits(&whole).iter().map(|byte| char::from(*byte)).collect()
+    out.extend_from_slice(&text);
 }
 
 impl<const CSV: bool> Sink for Json<'_, CSV> {
@@ -114,9 +107,8 @@ impl<const CSV: bool> Sink for Json<'_, CSV> {
     }
 
     fn uuid(&mut self, value: &[u8; 16]) {
-        let text = uuid_digits(value);
         self.quote();
-        self.out.extend_from_slice(&text);
+        push_uuid(self.out, value);
         self.quote();
     }
 

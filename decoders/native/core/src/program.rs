@@ -25,8 +25,36 @@ pub struct Field {
     pub kind: Kind,
     pub is_nullable: bool,
     pub is_tagged: bool,
+    /// The place of a tagged field in `tags`.
+    pub tag_place: usize,
     /// How a tagged field's default looks on the wire. No writer writes it.
     pub default: Vec<u8>,
+}
+
+impl Field {
+    /// The field's name.
+    pub fn name(&self) -> String {
+        let name = self.label.get(2..self.label.len().saturating_sub(2)).unwrap_or_default();
+        String::from_utf8_lossy(name).into_owned()
+    }
+}
+
+impl Struct {
+    /// Read what stands before a tagged field's value: the field's index, and where the value ends.
+    ///
+    /// Tags rise; `lowest` is the place in `tags` of the next one that there may be. An unknown tag,
+    /// or a default that is written out, is not plain.
+    pub fn tag(&self, lowest: &mut usize, cursor: &mut Cursor) -> Plain<(usize, usize)> {
+        let tag = cursor.unsigned()?;
+        let size = cursor.unsigned()? as usize;
+        let rest = self.tags.get(*lowest..).ok_or(NotPlain)?;
+        let at = *lowest + rest.iter().position(|(known, _)| *known == tag).ok_or(NotPlain)?;
+        *lowest = at + 1;
+        let index = self.tags[at].1;
+        let mut ahead = *cursor;
+        let wire = ahead.bytes(size)?;
+        if wire == self.fields[index].default { Err(NotPlain) } else { Ok((index, ahead.at)) }
+    }
 }
 
 pub enum Kind {
@@ -110,11 +138,15 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
             default = text(cursor)?;
         }
         let kind = kind(cursor, doubled, depth)?;
-        fields.push(Field { label, kind, is_nullable: flags & 1 != 0, is_tagged, default });
+        let is_nullable = flags & 1 != 0;
+        fields.push(Field { label, kind, is_nullable, is_tagged, tag_place: 0, default });
     }
     tags.sort_unstable();
     if tags.len() > MOST_TAGS || tags.windows(2).any(|two| two[0].0 == two[1].0) {
         return Err(NotPlain);
+    }
+    for (place, (_, index)) in tags.iter().enumerate() {
+        fields[*index].tag_place = place;
     }
     let mut is_guarded = false;
     for (index, field) in fields.iter().enumerate() {
@@ -123,7 +155,12 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
             let is_int8 = |at: usize| matches!(fields.get(at), Some(it) if matches!(it.kind, Kind::Int8) && !it.is_tagged);
             let is_text = |at: usize| matches!(fields.get(at), Some(it) if matches!(it.kind, Kind::Text) && !it.is_tagged && !it.is_nullable);
             let is_before = guard.type_field < index && guard.name_field < index;
-            if !is_before || !is_int8(guard.type_field) || !is_text(guard.name_field) {
+            let is_first_tagged = fields.first().is_some_and(|first| first.is_tagged);
+            if is_first_tagged
+                || !is_before
+                || !is_int8(guard.type_field)
+                || !is_text(guard.name_field)
+            {
                 return Err(NotPlain);
             }
             is_guarded = true;
@@ -133,6 +170,9 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
 }
 
 fn kind(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Kind> {
+    if depth > DEEPEST {
+        return Err(NotPlain);
+    }
     Ok(match cursor.byte()? {
         b'?' => Kind::Bool,
         b'b' => Kind::Int8,
@@ -145,13 +185,13 @@ fn kind(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Kind> {
         b'u' => Kind::Uuid,
         b't' => Kind::Text,
         b'x' => Kind::Bytes,
-        b'[' => match kind(cursor, doubled, depth)? {
+        b'[' => match kind(cursor, doubled, depth + 1)? {
             // An array of arrays is in no catalogue.
             Kind::Array(_) | Kind::Guarded(_) | Kind::Masked(_) => return Err(NotPlain),
             element => Kind::Array(Box::new(element)),
         },
         b'{' => Kind::Struct(Box::new(structure(cursor, doubled, depth + 1)?)),
-        b'm' => match kind(cursor, doubled, depth)? {
+        b'm' => match kind(cursor, doubled, depth + 1)? {
             hidden @ (Kind::Text | Kind::Bytes) => Kind::Masked(Box::new(hidden)),
             _ => return Err(NotPlain),
         },

@@ -8,7 +8,7 @@ const NUMBERS: usize = 128;
 const UNKNOWN: u16 = 0;
 const REFUSED: u16 = 1;
 const FIRST: u16 = 2;
-const FRAME_VERSION: u8 = 1;
+pub const FRAME_VERSION: u8 = 1;
 
 pub struct Entry {
     pub program: Struct,

@@ -198,8 +198,8 @@ newest:  ## make check and quick with the newest versions instead of the locked 
 	@$(MAKE) --no-print-directory VENV=.venv-newest LOCK= check quick
 
 native: $(VENV)/.installed-dev  ## build the native module again, and write the id of its sources
-	@$(BIN)/python tools/native_id.py
 	@cargo fmt --manifest-path $(CRATES)/Cargo.toml --all
+	@$(BIN)/python tools/native_id.py
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@$(KRAFTOOL) --version
 

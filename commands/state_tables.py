@@ -203,10 +203,9 @@ def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
         by_id = image.topics.by_id
         for topic in sorted(by_id.values(), key=lambda each: (each.name, each.id)):
             counts = PartitionCounts()
-            factors = set()
-            for partition in topic.partitions.values():
-                counts.add(partition, least.of(topic.name, partition.leader))
-                factors.add(len(partition.replicas))
+            partitions = list(topic.partitions.values())
+            counts.add_all(topic.name, partitions, least)
+            factors = {len(partition.replicas) for partition in partitions}
             worries = ", ".join(f"{count} {word}" for word, count in counts.words() if count)
             style = BAD if counts.offline else WARN
             yield [

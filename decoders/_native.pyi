@@ -4,6 +4,7 @@ Reasons: END, FULL and NOT_PLAIN of `fast_path.py`, or a frame without a program
 256 plus version.
 """
 
+from collections.abc import Sequence
 from typing import Any, final
 
 from _typeshed import WriteableBuffer
@@ -71,6 +72,41 @@ class Checker:
     def take_counts(self) -> list[tuple[int, int, int, int, int]]:
         """Of each record type since the last time: api key, version, the number of records, place
         and offset of the first."""
+
+@final
+class Places:
+    """Finds records that may be read later, and reads them."""
+
+    def __new__(
+        cls,
+        layouts: Sequence[
+            tuple[
+                int,
+                int,
+                bytes,
+                tuple[int, int, int, int, int | None],
+                bool,
+                Sequence[int | None],
+            ]
+        ],
+    ) -> Places:
+        """For each version: api key, version, program; the fields of group, number, choice, array
+        and the array that has as many elements; True if the newest writer writes it; the fields of
+        a row."""
+
+    def find(
+        self, batch: bytes, most: int
+    ) -> list[tuple[int, int, int, int, str | bytes, int, bool]] | None:
+        """The records of a batch in order; None if it is not plain. Records to be read later, of
+        one group and at most so many, are one entry: index of the first, their number, place and
+        end in the batch, group, number of the first, and True if the newest writer would write the
+        same bytes. Another record has 0 as their number, and its value."""
+
+    def rows(self, data: bytes, index: int, count: int) -> list[tuple[Any, ...]] | None:
+        """The rows of the records of an entry; None if the bytes are no longer these."""
+
+    def values(self, data: bytes, index: int, count: int) -> list[bytes] | None:
+        """The values of the records of an entry; None if the bytes are no longer these."""
 
 @final
 class Values:

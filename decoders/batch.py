@@ -151,6 +151,10 @@ class RecordBatch:
             return _records(self.data, HEADER_SIZE, self.header)
         return self._decompressed()
 
+    def records_from(self, place: int) -> Iterator[Record]:
+        """The same from a record on whose place in the batch, which is not compressed, is known."""
+        return _records(self.data, place, self.header)
+
     def shared_records(self) -> Iterable[Record]:
         """The same for one of several observers of a walk: what they all read is read once."""
         global _shared

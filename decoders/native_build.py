@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "cf18340662c2c2c5"
+BUILD_ID = "85c96e80007e9a96"

@@ -7,6 +7,7 @@ part of it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 from kraftool.decoders.framing import encode_record
@@ -21,9 +22,14 @@ def state_hash(image: MetadataImage) -> str:
     """64 hex digits; equal for equal states."""
     total = 0
     level = image.features.metadata_version
-    for name, version, value in snapshot_records(image, LATEST_LEVEL):
+
+    def add(records: Sequence[bytes]) -> None:
+        nonlocal total
+        from_bytes = int.from_bytes
+        total += sum([from_bytes(sha256(record).digest(), "big") for record in records])
+
+    for name, version, value in snapshot_records(image, LATEST_LEVEL, take_framed=add):
         if name == "FeatureLevelRecord" and value["name"] == METADATA_VERSION:
             value = {**value, "featureLevel": level or 0}
-        digest = sha256(encode_record(name, version, value)).digest()
-        total += int.from_bytes(digest, "big")
+        add((encode_record(name, version, value),))
     return f"{total % (1 << _BITS):0{_BITS // 4}x}"

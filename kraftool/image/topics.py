@@ -6,13 +6,18 @@ leader epoch, also the same leader named again; every change raises the partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.image.metadata_version import DIRECTORIES_LEVEL, partition_version
+from kraftool.image.metadata_version import (
+    DIRECTORIES_LEVEL,
+    LATEST_LEVEL,
+    partition_version,
+)
 from kraftool.image.overlay import Overlay
+from kraftool.image.placed import Piece, Placed, Reader, TakeFramed
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
 from kraftool.image.uuids import MIGRATING
 
@@ -63,11 +68,22 @@ class TopicsImage:
         return sum(len(topic.partitions) for topic in self.by_id.values())
 
     def records(
-        self, metadata_version: int, lost: Lost, *, elr_enabled: bool
+        self,
+        metadata_version: int,
+        lost: Lost,
+        *,
+        elr_enabled: bool,
+        take_framed: TakeFramed | None = None,
     ) -> Iterator[WrittenRecord]:
+        """The records; those that are in a snapshot as they are to be written go to `take_framed`,
+        if somebody takes them."""
+        is_newest = partition_version(metadata_version) == partition_version(LATEST_LEVEL)
         for topic in self.by_id.values():
             yield "TopicRecord", 0, {"name": topic.name, "topicId": topic.id}
-            for number, partition in topic.partitions.items():
+            partitions: Iterable[tuple[int, PartitionRegistration]] = topic.partitions.items()
+            if take_framed is not None and is_newest and isinstance(topic.partitions, Placed):
+                partitions = topic.partitions.others(take_framed)
+            for number, partition in partitions:
                 value = partition_value(topic.id, number, partition)
                 if not elr_enabled:
                     value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
@@ -149,11 +165,22 @@ def _recovery_state(value: int) -> int:
 class _Topic:
     """A topic that changed: its partitions are copied when the first of them does."""
 
-    __slots__ = ("id", "name", "partitions")
+    __slots__ = ("id", "name", "partitions", "placed")
 
     def __init__(self, image: TopicImage) -> None:
         self.id, self.name = image.id, image.name
         self.partitions = dict(image.partitions)
+        self.placed: Placed[PartitionRegistration] | None = None
+        """Partitions that are read when they are asked for, in place of those."""
+
+    @property
+    def now(self) -> Mapping[int, PartitionRegistration]:
+        return self.partitions if self.placed is None else self.placed
+
+    def unfold(self) -> None:
+        """Read the partitions that are only placed, so that they can be changed."""
+        if self.placed is not None:
+            self.partitions, self.placed = dict(self.placed.items()), None
 
 
 class TopicsDelta:
@@ -185,7 +212,7 @@ class TopicsDelta:
         """A partition as it is now."""
         changed = self._open.get(topic_id)
         if changed is not None:
-            return changed.partitions.get(number)
+            return changed.now.get(number)
         topic = self._topics.get(topic_id)
         return topic.partitions.get(number) if topic is not None else None
 
@@ -261,6 +288,17 @@ class TopicsDelta:
             record["partitionEpoch"],
         )
 
+    def place(self, topic_id: str, piece: Piece, reader: Reader[PartitionRegistration]) -> bool:
+        """Take new partitions of a snapshot without reading them. Their directories and recovery
+        states are valid. False if only replaying their records can say what becomes of them."""
+        topic = self._open.get(topic_id)
+        if topic is None or topic.partitions:
+            return False
+        if topic.placed is None:
+            topic.placed = Placed(reader)
+        self._last = ""
+        return topic.placed.add(piece)
+
     @replays("PartitionChangeRecord")
     def change_partition(self, record: RecordValue) -> None:
         topic_id, number = record["topicId"], record["partitionId"]
@@ -287,7 +325,7 @@ class TopicsDelta:
         """The partitions of a topic as they are now, by number."""
         changed = self._open.get(topic_id)
         if changed is not None:
-            return changed.partitions
+            return changed.now
         topic = self._topics.get(topic_id)
         return topic.partitions if topic is not None else {}
 
@@ -299,13 +337,14 @@ class TopicsDelta:
             if topic is None:
                 raise ReplayError(f"there is no topic with id {topic_id}")
             changed = self._open[topic_id] = _Topic(topic)
+        changed.unfold()
         # Partitions of a topic come one after the other, in snapshots and at its creation.
         self._last, self._last_topic = topic_id, changed
         return changed
 
     def apply(self) -> TopicsImage:
         for topic_id, topic in self._open.items():
-            image = TopicImage(name=topic.name, id=topic.id, partitions=topic.partitions)
+            image = TopicImage(name=topic.name, id=topic.id, partitions=topic.now)
             self._topics.set(topic_id, image)
             self._names.set(topic.name, image)
         if not self._topics.is_changed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kraftool.image.image import MetadataImage
+from kraftool.image.placed import TakeFramed
 from kraftool.image.replay import Lost, ReplayError, WrittenRecord
 
 
@@ -20,11 +21,16 @@ def _refuse(what: str) -> None:
 
 
 def snapshot_records(
-    image: MetadataImage, metadata_version: int | None = None, lost: Lost = _refuse
+    image: MetadataImage,
+    metadata_version: int | None = None,
+    lost: Lost = _refuse,
+    *,
+    take_framed: TakeFramed | None = None,
 ) -> Iterator[WrittenRecord]:
     """The records of a snapshot as a metadata.version writes them, by default the image's own.
 
-    `lost` is told of what that version cannot hold; by default it raises LossError.
+    `lost` is told of what that version cannot hold; by default it raises LossError. `take_framed`
+    may get records of partitions as they are in a snapshot; they are not among the others then.
     """
     level = image.features.metadata_version if metadata_version is None else metadata_version
     if level is None:
@@ -32,7 +38,7 @@ def snapshot_records(
     yield from image.features.records(level)
     yield from image.cluster.records(level, lost)
     elr_enabled = image.features.is_elr_enabled
-    yield from image.topics.records(level, lost, elr_enabled=elr_enabled)
+    yield from image.topics.records(level, lost, elr_enabled=elr_enabled, take_framed=take_framed)
     yield from image.configs.records()
     yield from image.client_quotas.records()
     yield from image.producer_ids.records()

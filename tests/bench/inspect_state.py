@@ -124,6 +124,15 @@ def shell_commands(snapshot: str) -> dict[str, list[str]]:
     }
 
 
+STATES = {
+    "state": kraftool_command("state", SNAPSHOT),
+    "state in Python": ["env", "KRAFTOOL_PURE=1", *kraftool_command("state", SNAPSHOT)],
+    "state -s topics": kraftool_command("state", "-s", "topics", SNAPSHOT),
+    "diff-state": kraftool_command("diff-state", SNAPSHOT, SNAPSHOT),
+}
+"""What reads every partition of a snapshot, or its bytes."""
+
+
 def show(title: str, commands: dict[str, list[str]], folder: Path, rounds: int) -> None:
     """Run the commands in turns and print a line for each, against the first of them."""
     runs: dict[str, list[dump.Run]] = {name: [] for name in commands}
@@ -157,6 +166,7 @@ def main(arguments: list[str] | None = None) -> int:
             build_snapshot(folder / SNAPSHOT, partitions)
             commands = shell_commands(SNAPSHOT)
             show(f"shell, {partitions} partitions", commands, folder, chosen.rounds)
+            show(f"a state of {partitions} partitions", STATES, folder, chosen.rounds)
         log = folder / dump.LOG
         count = build_log(log, REPLAYED_BYTES)
         show(

@@ -110,9 +110,11 @@ def _one(random: Random, field: Field, version: int) -> Any:
     return random.choice((0, 1, 2, 9, 10, low, high, random.randint(low, high)))
 
 
-def _changed_bytes(random: Random, value: bytes) -> bytes:
+def changed_bytes(random: Random, value: bytes) -> bytes:
     """A record's value after an accident."""
-    at = random.randrange(len(value)) if value else 0
+    if not value:
+        return b"\x01"
+    at = random.randrange(len(value))
     match random.randrange(9):
         case 0:
             return value[:at] + bytes((value[at] ^ 1 << random.randrange(8),)) + value[at + 1 :]
@@ -189,24 +191,33 @@ def batch(random: Random, base_offset: int, *, is_changed: bool) -> bytes:
     """A batch with a right CRC; if it is changed, then in one place."""
     count = random.choice((1, 1, 1, 2, 3, 5))
     values = [record_value(random) for _ in range(count)]
+    epoch = random.choice((0, 1, 7))
+    return sealed_batch(random, values, base_offset, is_changed=is_changed, epoch=epoch)
+
+
+def sealed_batch(
+    random: Random, values: list[bytes], base_offset: int, *, is_changed: bool, epoch: int
+) -> bytes:
+    """The same of these records."""
+    values, count = list(values), len(values)
     where = (
         random.choice(("value", "value", "value", "record", "header", "body")) if is_changed else ""
     )
     odd = random.randrange(count)
     if where == "value":
-        values[odd] = _changed_bytes(random, values[odd])
+        values[odd] = changed_bytes(random, values[odd])
     records = [
         _record(random, index, value, odd=where == "record" and index == odd)
         for index, value in enumerate(values)
     ]
     body = b"".join(records)
     if where == "body":
-        body = _changed_bytes(random, body)
+        body = changed_bytes(random, body)
     timestamp = random.choice((0, -1, 1_700_000_000_000))
     header = BatchHeader(
         base_offset=base_offset,
         length=0,
-        partition_leader_epoch=random.choice((0, 1, 7)),
+        partition_leader_epoch=epoch,
         magic=2,
         crc=0,
         attributes=0,

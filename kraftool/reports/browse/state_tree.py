@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kraftool.decoders.errors import KraftoolError
 from kraftool.image.image import MetadataImage
 from kraftool.reports.state.shell.nodes import Directory, Leaf, Node, in_order
 from kraftool.reports.state.shell.tree import shell_tree
@@ -41,7 +42,15 @@ class TreeRow:
 
     def text(self) -> str:
         """Return what a leaf says; nothing of a branch."""
-        return self.node.text() if isinstance(self.node, Leaf) else ""
+        return _text(self.node)
+
+
+def _text(node: Node) -> str:
+    """Return what a leaf says, or why its snapshot can no longer be read."""
+    try:
+        return node.text() if isinstance(node, Leaf) else ""
+    except KraftoolError as error:
+        return error.message
 
 
 class StateTree:
@@ -96,7 +105,7 @@ class StateTree:
         for number, (path, node) in enumerate(self._all((), self._root, after), 1):
             if number % _HEARTBEAT == 0:
                 yield None
-            told = node.text() if isinstance(node, Leaf) else ""
+            told = _text(node)
             if wanted in path[-1].casefold() or wanted in told.casefold():
                 yield path
 

@@ -25,6 +25,7 @@ from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
+from kraftool.reports.state.placed_records import PlacedRecords, placed_records
 from kraftool.reports.state.replay import Control, Progress, Replay, Watch
 from kraftool.reports.state.shell.kafka_text import instant
 from kraftool.storage.paths import Location
@@ -362,19 +363,25 @@ def _written(file: LogFile) -> int:
 
 
 def _start_at(file: LogFile, progress: Progress) -> ReplayStart:
-    loading = SnapshotLoading(file)
-    with file.open() as source:
+    source = file.open()
+    placed = placed_records(source)
+    try:
+        loading = SnapshotLoading(file, placed)
         for each in Walk(source.read_at):
             loading.take(each)
             progress(file.name, each.position + each.size)
-    return loading.start()
+        return loading.start()
+    finally:
+        if placed is None:
+            source.close()
 
 
 class SnapshotLoading:
     """A checkpoint on its way into a state."""
 
-    def __init__(self, file: LogFile) -> None:
-        self._file, self._replay, self._form = file, Replay(), SnapshotForm()
+    def __init__(self, file: LogFile, placed: PlacedRecords | None = None) -> None:
+        """`placed` reads its partitions later."""
+        self._file, self._replay, self._form = file, Replay(placed=placed), SnapshotForm()
         self._inside = Provenance()
         """Of the last record as the file itself has it."""
 
@@ -395,6 +402,7 @@ class SnapshotLoading:
         file, replay = self._file, self._replay
         replay.findings[:0] = self._form.findings(file.name)
         image = replace(replay.loader.image(), provenance=_named_provenance(file, replay))
+        replay.placed = None
         # What follows is replayed onto the image under its own name, with the log's offsets.
         replay.loader = ImageLoader(image)
         offset = snapshot_id(file).offset

@@ -34,6 +34,7 @@ from kraftool.reports.files.log_findings import log_finding, snapshot_finding
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
+from kraftool.reports.state.placed_records import FoundPiece, FoundRecord, PlacedRecords
 
 MAX_FINDINGS = 100
 """So many are kept; the rest of a garbage file is counted."""
@@ -70,6 +71,8 @@ class Replay:
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type."""
     watch: Watch | None = None
+    placed: PlacedRecords | None = None
+    """Where a snapshot's partitions stay, if they can be read later."""
     _known: dict[bytes, _Format] = field(default_factory=dict)
     _native: NativeValues | None = field(default_factory=native_values)
 
@@ -92,6 +95,11 @@ class Replay:
         next."""
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
+        if snapshot and self.placed is not None and not batch.is_control:
+            found = self.placed.find(batch)
+            if found is not None:
+                self._place(file, batch, self.placed, found)
+                return self._end(batch, batch.last_offset + 1)
         end = batch.last_offset + 1
         plain = 0
         if start <= batch.base_offset and (below is None or below >= end):
@@ -112,6 +120,27 @@ class Replay:
             self._faulty(file, fault_between(batch, error), snapshot)
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
         return self._end(batch, end if below is None else min(end, below))
+
+    def _place(
+        self,
+        file: str,
+        batch: RecordBatch,
+        placed: PlacedRecords,
+        found: list[FoundPiece | FoundRecord],
+    ) -> None:
+        """Take the partitions of a plain batch as they are, and replay its other records."""
+        offset, timestamp = batch.base_offset, batch.header.base_timestamp
+        topics = self.loader.delta.topics
+        for one in found:
+            if isinstance(one, FoundRecord):
+                at = offset + one.ordinal
+                record = Record(one.start, one.size, 0, at, timestamp, None, one.value)
+                self._data(file, batch, record, True)
+            elif topics.place(one.topic_id, one.piece, placed):
+                self.records += one.piece.length
+            else:
+                for record in islice(batch.records_from(one.start), one.piece.length):
+                    self._data(file, batch, record, True)
 
     def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have

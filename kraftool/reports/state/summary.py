@@ -10,7 +10,7 @@ only a server.properties sets is not known, and counts as 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import INT32_MAX, read_whole_number
@@ -64,6 +64,16 @@ class PartitionCounts:
         self.under_min_isr += is_under_min_isr(partition, min_isr)
         self.reassigning += is_reassigning(partition)
 
+    def add_all(
+        self, topic: str, partitions: Iterable[PartitionRegistration], least: MinIsr
+    ) -> None:
+        """Count partitions of a topic; nearly all of them are well."""
+        for partition in partitions:
+            if is_well(partition):
+                self.partitions += 1
+            else:
+                self.add(partition, least.of(topic, partition.leader))
+
     def words(self) -> list[tuple[str, int]]:
         """Return what is not well, in words."""
         return [
@@ -72,6 +82,15 @@ class PartitionCounts:
             ("under-replicated", self.under_replicated),
             ("being reassigned", self.reassigning),
         ]
+
+
+def is_well(partition: PartitionRegistration) -> bool:
+    """True if nothing is to be said about it, whatever min.insync.replicas is."""
+    return (
+        len(partition.isr) >= len(partition.replicas)
+        and not (partition.adding_replicas or partition.removing_replicas)
+        and partition.leader != NO_LEADER
+    )
 
 
 def is_offline(partition: PartitionRegistration) -> bool:
@@ -115,8 +134,7 @@ def tally(image: MetadataImage) -> PartitionCounts:
     """The partitions of all topics."""
     counts, least = PartitionCounts(), MinIsr(image)
     for topic in image.topics.by_id.values():
-        for partition in topic.partitions.values():
-            counts.add(partition, least.of(topic.name, partition.leader))
+        counts.add_all(topic.name, topic.partitions.values(), least)
     return counts
 
 

@@ -6,14 +6,21 @@
 
 mod values;
 
+use std::mem;
+use std::sync::Mutex;
+
 use kraftool_core::batch;
 use kraftool_core::check::Checker as CoreChecker;
+use kraftool_core::json::push_uuid;
+use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
+use kraftool_core::recent::Recent;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
 use kraftool_core::table::Table;
 use kraftool_core::{NotPlain, Plain};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString, PyTuple};
 
 /// Everything was read.
 const END: i32 = -1;
@@ -178,10 +185,158 @@ impl Checker {
     }
 }
 
+/// One record, or several that are left where they are: index, their number or 0, place and end in
+/// the batch, group or value, number of the first, and if they are as the newest writer writes them.
+type PyPiece<'py> = (u32, u32, usize, usize, Bound<'py, PyAny>, i32, bool);
+
+/// Arrays and uuids that were made; many records have the same ones.
+#[derive(Default)]
+struct Shared {
+    arrays: Recent<Py<PyTuple>>,
+    uuids: Recent<Py<PyString>>,
+}
+
+/// Api key, version, program, the fields of the rules, if it is the newest, the fields of a row.
+type PyLayout<'py> = (
+    u8,
+    u8,
+    Bound<'py, PyBytes>,
+    (usize, usize, usize, usize, Option<usize>),
+    bool,
+    Vec<Option<usize>>,
+);
+
+fn uuid_text<'py>(py: Python<'py>, uuid: &[u8; 16]) -> Bound<'py, PyString> {
+    let mut digits = Vec::with_capacity(22);
+    push_uuid(&mut digits, uuid);
+    PyString::new(py, std::str::from_utf8(&digits).unwrap_or_default())
+}
+
+#[pyclass(frozen)]
+struct Places {
+    core: CorePlaces,
+    shared: Mutex<Shared>,
+}
+
+#[pymethods]
+impl Places {
+    #[new]
+    fn new(layouts: Vec<PyLayout<'_>>) -> PyResult<Self> {
+        let mut core = CorePlaces::default();
+        for (api_key, version, program, fields, is_newest, row) in layouts {
+            let (group, number, choice, many, as_many) = fields;
+            let rules = Rules { group, number, choice, many, as_many, is_newest };
+            checked(core.add(api_key, version, program.as_bytes(), rules, row))?;
+        }
+        Ok(Places { core, shared: Mutex::default() })
+    }
+
+    /// The pieces of a plain batch, of at most so many records; None if it is not plain.
+    fn find<'py>(
+        &self,
+        py: Python<'py>,
+        batch: &[u8],
+        most: u32,
+    ) -> PyResult<Option<Vec<PyPiece<'py>>>> {
+        let Ok(pieces) = py.detach(|| self.core.find(batch, most)) else { return Ok(None) };
+        let made = pieces.into_iter().map(|piece| match piece {
+            Piece::Placed { index, count, start, end, group, number, is_newest } => {
+                let group = uuid_text(py, &group).into_any();
+                (index, count, start, end, group, number, is_newest)
+            }
+            Piece::Other { index, start, end, value } => {
+                (index, 0, start, end, PyBytes::new(py, value).into_any(), 0, false)
+            }
+        });
+        Ok(Some(made.collect()))
+    }
+
+    /// The rows of records that were found; None if they are no longer there.
+    fn rows<'py>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        index: u32,
+        count: u32,
+    ) -> PyResult<Option<Vec<Bound<'py, PyTuple>>>> {
+        // Whoever comes while they are taken begins with none.
+        let mut shared =
+            self.shared.try_lock().map(|mut it| mem::take(&mut *it)).unwrap_or_default();
+        let mut rows = Vec::with_capacity(count as usize);
+        let mut failed = None;
+        let read = self.core.read(data, index, count, |_, read| {
+            match row(py, read, &mut shared) {
+                Ok(row) => rows.push(row),
+                Err(error) => failed = Some(error),
+            }
+            if failed.is_none() { Ok(()) } else { Err(NotPlain) }
+        });
+        if let Ok(mut place) = self.shared.try_lock() {
+            *place = shared;
+        }
+        match (read, failed) {
+            (_, Some(error)) => Err(error),
+            (Ok(()), _) => Ok(Some(rows)),
+            (Err(NotPlain), _) => Ok(None),
+        }
+    }
+
+    /// The bytes of the values of records that were found; None if they are no longer there.
+    fn values<'py>(
+        &self,
+        py: Python<'py>,
+        data: &[u8],
+        index: u32,
+        count: u32,
+    ) -> Option<Vec<Bound<'py, PyBytes>>> {
+        let mut values = Vec::with_capacity(count as usize);
+        let read = self.core.read(data, index, count, |value, _| {
+            values.push(PyBytes::new(py, value));
+            Ok(())
+        });
+        read.ok().map(|()| values)
+    }
+}
+
+fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound<'py, PyTuple>> {
+    let Shared { arrays, uuids } = shared;
+    let mut cells = Vec::with_capacity(read.layout.row.len());
+    for field in &read.layout.row {
+        cells.push(match checked(read.cell(*field))? {
+            Cell::Int(value) => value.into_pyobject(py)?.into_any(),
+            Cell::Nothing => PyTuple::empty(py).into_any(),
+            Cell::Ints(wire, from) => {
+                let make = || -> PyResult<_> {
+                    let number =
+                        |four: &[u8]| four.iter().fold(0, |all, one| all << 8 | *one as i32);
+                    let numbers: Vec<i32> = wire[from..].chunks_exact(4).map(number).collect();
+                    Ok(PyTuple::new(py, numbers)?.unbind())
+                };
+                arrays.get(wire, make)?.bind(py).clone().into_any()
+            }
+            Cell::Uuids(wire, from) => {
+                let make = || -> PyResult<_> {
+                    let mut texts = Vec::new();
+                    for uuid in wire[from..].chunks_exact(16) {
+                        let text = || -> PyResult<_> {
+                            let uuid = checked(uuid.try_into().map_err(|_| NotPlain))?;
+                            Ok(uuid_text(py, uuid).unbind())
+                        };
+                        texts.push(uuids.get(uuid, text)?.clone_ref(py));
+                    }
+                    Ok(PyTuple::new(py, texts)?.unbind())
+                };
+                arrays.get(wire, make)?.bind(py).clone().into_any()
+            }
+        });
+    }
+    PyTuple::new(py, cells)
+}
+
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Checker, Renderer, sound};
+    use super::{Checker, Places, Renderer, sound};
 
     #[pymodule_export]
     use super::values::Values;

@@ -128,6 +128,11 @@ impl<'a> Records<'a> {
         Records { batch, cursor: Cursor::new(batch, HEADER_SIZE), index: 0 }
     }
 
+    /// Records from one of a batch on, which may be by themselves.
+    pub fn at_index(data: &'a [u8], index: u32) -> Self {
+        Records { batch: data, cursor: Cursor::new(data, 0), index }
+    }
+
     /// The records from the one on that begins at a position and has this index.
     pub fn resume(batch: &'a [u8], at: usize, index: u32) -> Self {
         Records { batch, cursor: Cursor::new(batch, at.max(HEADER_SIZE)), index }

@@ -134,6 +134,30 @@ fn tagged<S: Sink>(
     Ok(())
 }
 
+/// Read a struct and note where each field begins; returns how many tagged fields there are.
+pub fn starts(
+    program: &Struct,
+    cursor: &mut Cursor,
+    starts: &mut [usize; MOST_FIELDS],
+) -> Plain<usize> {
+    for (index, field) in program.fields.iter().enumerate().filter(|(_, field)| !field.is_tagged) {
+        starts[index] = cursor.at;
+        value(&field.kind, field.is_nullable, cursor, &mut Nothing)?;
+    }
+    let count = cursor.unsigned()? as usize;
+    let mut lowest = 0;
+    for _ in 0..count {
+        let (index, end) = program.tag(&mut lowest, cursor)?;
+        let field = &program.fields[index];
+        starts[index] = cursor.at;
+        value(&field.kind, field.is_nullable, cursor, &mut Nothing)?;
+        if cursor.at != end {
+            return Err(NotPlain);
+        }
+    }
+    Ok(count)
+}
+
 fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
     match kind {
         Kind::Bool => match cursor.byte()? {

@@ -121,19 +121,20 @@ def _topics(image: MetadataImage) -> Directory:
 
 
 def _topic(topic: TopicImage) -> Directory:
-    partitions = by_key(
-        topic.partitions,
-        str,
-        read_int32,
-        lambda _, partition: Leaf(lambda: kafka_text.partition_registration(partition)),
-    )
+    partitions = topic.partitions
 
     def child(name: str) -> Node | None:
         if name == "name":
             return leaf(topic.name)
-        return leaf(topic.id) if name == "id" else partitions.child(name)
+        if name == "id":
+            return leaf(topic.id)
+        number = read_int32(name)
+        if number is None or number not in partitions:
+            return None
+        # A partition of a snapshot is read when its text is.
+        return Leaf(lambda: kafka_text.partition_registration(partitions[number]))
 
-    return Directory(lambda: ["name", "id", *partitions.names()], child)
+    return Directory(lambda: ["name", "id", *map(str, partitions)], child)
 
 
 def _configs(image: MetadataImage, *, show_secrets: bool) -> Directory:

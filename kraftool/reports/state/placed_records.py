@@ -1,0 +1,155 @@
+"""The partitions of a snapshot, found by the native module and read when they are asked for.
+
+Owns the snapshot's descriptor, which stays open as long as somebody has the partitions: a running
+Kafka deletes snapshots. It finds records that are plain, and whose replay needs no more than that
+their topic is there; all others are replayed at once.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from functools import cache, lru_cache, partial
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from kraftool.decoders import fast_path, schema
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.programs import program
+from kraftool.image.metadata_version import LATEST_LEVEL, partition_version
+from kraftool.image.placed import Piece
+from kraftool.image.topics import PartitionRegistration
+from kraftool.image.uuids import MIGRATING
+from kraftool.storage.source import ByteSource, BytesSource, FileSource
+
+if TYPE_CHECKING:
+    from kraftool.decoders._native import Places
+
+MOST_RECORDS = 64
+"""Records of a piece: reading one of them reads all of them."""
+_MOST_KEPT = 64
+"""Pieces that stay decoded, since those who read one partition often read its neighbours next."""
+_T = TypeVar("_T")
+_RECORD = "PartitionRecord"
+_ROW = (
+    "replicas",
+    "directories",
+    "isr",
+    "removingReplicas",
+    "addingReplicas",
+    "eligibleLeaderReplicas",
+    "lastKnownElr",
+    "leader",
+    "leaderRecoveryState",
+    "leaderEpoch",
+    "partitionEpoch",
+)
+"""The fields of a record in the order of PartitionRegistration."""
+
+
+class FoundPiece(NamedTuple):
+    """Partitions of a topic that may be read later."""
+
+    topic_id: str
+    piece: Piece
+    start: int
+    """Where the first record begins in the batch."""
+
+
+class FoundRecord(NamedTuple):
+    """Any other record."""
+
+    ordinal: int
+    start: int
+    size: int
+    value: bytes
+
+
+class PlacedRecords:
+    """The partitions of one snapshot."""
+
+    def __init__(self, source: ByteSource) -> None:
+        """It closes the source, once nobody has a partition any more."""
+        self._source, self._places = source, _places()
+        self._items = lru_cache(_MOST_KEPT)(partial(_items, self._places, source))
+        weakref.finalize(self, source.close)
+
+    def find(self, batch: RecordBatch) -> list[FoundPiece | FoundRecord] | None:
+        """What is in a batch, in order; None if it is not plain."""
+        pieces = self._places.find(batch.data, MOST_RECORDS)
+        if pieces is None:
+            return None
+        found: list[FoundPiece | FoundRecord] = []
+        position = batch.position
+        for index, count, start, end, said, number, is_newest in pieces:
+            size = end - start
+            if isinstance(said, bytes):
+                found.append(FoundRecord(index, start, size, said))
+            else:
+                piece = Piece(number, count, position + start, size, index, is_newest)
+                found.append(FoundPiece(said, piece, start))
+        return found
+
+    def items(self, piece: Piece) -> Sequence[PartitionRegistration]:
+        return self._items(piece)
+
+    def values(self, piece: Piece) -> Sequence[bytes]:
+        source = self._source
+        data = source.read_at(piece.position, piece.size)
+        values = self._places.values(data, piece.ordinal, piece.length)
+        return _unchanged(values, source, piece)
+
+
+def placed_records(source: ByteSource) -> PlacedRecords | None:
+    """Partitions of a snapshot to be read later; None if Python has to read them all now.
+
+    A stream cannot be read again, and what reads over a network or invents bytes should not be.
+    """
+    if not fast_path.is_native() or not isinstance(source, FileSource | BytesSource):
+        return None
+    return PlacedRecords(source)
+
+
+def _items(places: Places, source: ByteSource, piece: Piece) -> Sequence[PartitionRegistration]:
+    rows = places.rows(source.read_at(piece.position, piece.size), piece.ordinal, piece.length)
+    found = list(map(PartitionRegistration._make, _unchanged(rows, source, piece)))
+    for at, partition in enumerate(found):
+        if not partition.directories:
+            directories = (MIGRATING,) * len(partition.replicas)
+            found[at] = partition._replace(directories=directories)
+    return found
+
+
+def _unchanged(read: Sequence[_T] | None, source: ByteSource, piece: Piece) -> Sequence[_T]:
+    if read is None:
+        raise KraftoolError(
+            f"{source.name}: changed at position {piece.position} while it was read",
+            hint="no Kafka writes to a snapshot again: see who does, and run the command again",
+        )
+    return read
+
+
+@cache
+def _places() -> Places:
+    from kraftool.decoders._native import Places
+
+    message = schema.message(_RECORD)
+    assert message.api_key is not None, "a record has an api key"
+    layouts = []
+    for version in message.versions:
+        code = program(message.api_key, version, masked=False)
+        if code is None:
+            continue
+        names = [field.name for field in message.fields if version in field.versions]
+        at = {name: names.index(name) for name in names}
+        rules = (
+            at["topicId"],
+            at["partitionId"],
+            at["leaderRecoveryState"],
+            at["replicas"],
+            at.get("directories"),
+        )
+        is_newest = version == partition_version(LATEST_LEVEL)
+        row = [at.get(name) for name in _ROW]
+        layouts.append((message.api_key, version, code, rules, is_newest, row))
+    return Places(layouts)

@@ -137,7 +137,7 @@ SPAN = 1 << 18
 """Bytes of a span beyond which no batch of it begins."""
 
 
-class Span(NamedTuple):
+class BatchSpan(NamedTuple):
     """Sound batches in one piece of memory, which follow on each other in one epoch."""
 
     data: bytes
@@ -237,7 +237,7 @@ class Scan:
         self.position = start + at
         return run
 
-    def span(self) -> Span | None:
+    def span(self) -> BatchSpan | None:
         """The same batches as `run` in one piece, found by the native module."""
         from kraftool.decoders._native import sound
 
@@ -257,7 +257,7 @@ class Scan:
         if not batches:
             return None
         base_offset, _, epoch = _OPENING.unpack_from(data, at)
-        span = Span(data, at, end, self.position, base_offset, next_offset - 1, epoch, batches)
+        span = BatchSpan(data, at, end, self.position, base_offset, next_offset - 1, epoch, batches)
         self.position += span.size
         return span
 

@@ -34,7 +34,7 @@ from kraftool.decoders.fault import (
     epoch_back_fault,
     gap_fault,
 )
-from kraftool.decoders.segment import NOTHING_SPENT, Damage, ReadAt, ResyncBudget, Scan, Span
+from kraftool.decoders.segment import NOTHING_SPENT, BatchSpan, Damage, ReadAt, ResyncBudget, Scan
 
 
 class Faulty(NamedTuple):
@@ -63,7 +63,7 @@ class FirstBatch(NamedTuple):
     epoch: int
 
     @classmethod
-    def of(cls, batch: RecordBatch | Span) -> FirstBatch:
+    def of(cls, batch: RecordBatch | BatchSpan) -> FirstBatch:
         return cls(batch.position, batch.base_offset, batch.epoch)
 
 
@@ -148,7 +148,7 @@ class Walk:
     ) -> None:
         self._scan = Scan(read_at, state.position, stop, state.budget)
         self._state, self._file = state, file
-        self._last: RecordBatch | Span | None = None
+        self._last: RecordBatch | BatchSpan | None = None
         """The sound batch, or span of them, that was handed over last, while the state lacks it."""
 
     @property
@@ -174,7 +174,7 @@ class Walk:
                 self._last = run[-1]
             yield run
 
-    def spans(self) -> Iterator[Span | RecordBatch | Faulty]:
+    def spans(self) -> Iterator[BatchSpan | RecordBatch | Faulty]:
         """The same with sound batches in spans as far as the native module finds them. The state is
         behind a whole span."""
         if not fast_path.is_native():
@@ -182,7 +182,7 @@ class Walk:
             return
         scan = self._scan
         while True:
-            item: Span | RecordBatch | Faulty | None = scan.span() or self._closer()
+            item: BatchSpan | RecordBatch | Faulty | None = scan.span() or self._closer()
             if item is None:
                 return
             if not isinstance(item, Faulty):
@@ -216,7 +216,7 @@ class Walk:
             return self._damaged(Faulty(item.position, item.size, fault, item))
         return item
 
-    def _in_order(self, batch: RecordBatch | Span) -> Iterator[Faulty]:
+    def _in_order(self, batch: RecordBatch | BatchSpan) -> Iterator[Faulty]:
         """What is wrong with the place of a sound batch, or of the first one of a span. A walk that
         goes on after it is silent."""
         state = self.state
@@ -237,7 +237,7 @@ class Walk:
         return item
 
 
-def after(state: WalkState, item: Item | Span) -> WalkState:
+def after(state: WalkState, item: Item | BatchSpan) -> WalkState:
     """The state behind a sound batch, a span of them, or damage."""
     if isinstance(item, Faulty):
         end, batch = state.end_offset, item.batch

@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kraftool.decoders import fast_path
-from kraftool.decoders.segment import Span
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Walk
 from kraftool.reports.logs.native_reader import NativeReader
 from kraftool.reports.logs.render import RenderPlan, render
@@ -41,9 +41,9 @@ KAFKA = "kafka-dump-log"
 STARTED = "of it on 200 kB"
 
 
-def spans(path: Path) -> Iterator[Span]:
+def spans(path: Path) -> Iterator[BatchSpan]:
     with FileSource(str(path)) as source:
-        yield from (item for item in Walk(source.read_at).spans() if isinstance(item, Span))
+        yield from (item for item in Walk(source.read_at).spans() if isinstance(item, BatchSpan))
 
 
 def checksums(path: Path) -> None:
@@ -79,7 +79,7 @@ def replay(path: Path) -> None:
     made = Replay()
     with FileSource(str(path)) as source:
         for item in Walk(source.read_at, stop=REPLAYED).spans():
-            if isinstance(item, Span):
+            if isinstance(item, BatchSpan):
                 for batch in item.each(item.at, item.end):
                     made.batch(path.name, batch)
 

@@ -21,7 +21,7 @@ if __name__ == "__main__":
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.native_values import NativeValues
-from kraftool.decoders.segment import Span
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.native_renderer import NativeRenderer
@@ -87,7 +87,7 @@ class _Observer:
 class _PlainObserver(_Observer):
     """The same of one that takes plain batches by themselves."""
 
-    def plain(self, span: Span, at: int, end: int) -> None:
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
         for batch in span.each(at, end):
             self(batch)
 
@@ -147,8 +147,8 @@ def accepted(data: bytes) -> Iterator[int]:
     plan = RenderPlan(format="jsonl", show_secrets=True)
     renderer = NativeRenderer(plan, "a.log")
     for item in Walk(lambda at, size: data[at : at + size]).spans():
-        at = item.at if isinstance(item, Span) else 0
-        while isinstance(item, Span) and at < item.end:
+        at = item.at if isinstance(item, BatchSpan) else 0
+        while isinstance(item, BatchSpan) and at < item.end:
             before = at
             _, at, is_stuck = renderer.render(item, at)
             while before < at:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from kraftool.decoders import fast_path
 from kraftool.decoders.programs import program
-from kraftool.decoders.segment import Span
+from kraftool.decoders.segment import BatchSpan
 
 
 class Taken(NamedTuple):
@@ -36,7 +36,7 @@ class NativeReader:
 
         self._checker, self._left = Checker(), left
 
-    def read(self, span: Span, at: int) -> Taken:
+    def read(self, span: BatchSpan, at: int) -> Taken:
         """Read a span from `at` on. If nothing can be taken, `end` is `at`."""
         checker, start = self._checker, span.data_position
         while True:

@@ -12,9 +12,9 @@ import orjson
 
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.programs import program
-from kraftool.decoders.segment import Span
+from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.logs.dump import Selection, type_words
-from kraftool.reports.logs.plan import Plan
+from kraftool.reports.logs.plan import OutputPlan
 from kraftool.reports.text.csv_text import csv_text
 from kraftool.reports.text.printable import file_text
 
@@ -32,14 +32,14 @@ _OPENINGS = {
 _INT32, _INT64 = 1 << 31, 1 << 63
 
 
-def native_renderer(plan: Plan, file: str) -> NativeRenderer | None:
+def native_renderer(plan: OutputPlan, file: str) -> NativeRenderer | None:
     """The native renderer for a plan; None if Python has to do it."""
     if not fast_path.is_native() or not _serves(plan):
         return None
     return NativeRenderer(plan, file)
 
 
-def _serves(plan: Plan) -> bool:
+def _serves(plan: OutputPlan) -> bool:
     want = plan.selection
     numbers = (want.first_offset, want.last_offset, want.since, want.until)
     return (
@@ -59,13 +59,13 @@ def _serves(plan: Plan) -> bool:
 class NativeRenderer:
     """Renders spans of one file."""
 
-    def __init__(self, plan: Plan, file: str) -> None:
+    def __init__(self, plan: OutputPlan, file: str) -> None:
         self._format = _FORMATS[plan.format]
         self._selection, self._masked = plan.selection, not plan.show_secrets
         self._renderer = _renderer(plan, self._format, file)
         self._room = memoryview(bytearray(2 * _FULL))
 
-    def render(self, span: Span, at: int) -> tuple[memoryview, int, bool]:
+    def render(self, span: BatchSpan, at: int) -> tuple[memoryview, int, bool]:
         """Render a span from `at` on: what was rendered, valid until the next call; how far it
         came; and true if Python has to take the next batch."""
         renderer, start = self._renderer, span.data_position
@@ -96,7 +96,7 @@ class NativeRenderer:
         self._renderer.add(api_key, version, code, opening.encode(), is_shown)
 
 
-def _renderer(plan: Plan, form: str, file: str) -> Renderer:
+def _renderer(plan: OutputPlan, form: str, file: str) -> Renderer:
     from kraftool.decoders._native import Renderer
 
     name = b""

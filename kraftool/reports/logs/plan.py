@@ -10,7 +10,7 @@ from kraftool.reports.logs.transactions import Transactions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class OutputPlan:
     """What to render and how; small and picklable, since it travels to the worker processes."""
 
     format: str

@@ -29,7 +29,7 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
-from kraftool.decoders.segment import ReadAt, Span
+from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.reports.logs.native_reader import NativeReader, Taken, native_reader
 from kraftool.reports.logs.summary import (
@@ -146,7 +146,7 @@ class _Reader:
         if is_new and len(self.epochs) < _MAX_EPOCHS:
             self.epochs.append(EpochEntry(epoch=epoch, start_offset=base_offset))
 
-    def plain(self, span: Span, at: int, taken: Taken) -> None:
+    def plain(self, span: BatchSpan, at: int, taken: Taken) -> None:
         """Take in batches of a span that were read natively."""
         first = span.batch(at).header
         self._epoch(span.epoch, first.base_offset)
@@ -340,7 +340,7 @@ def _flipped(read_at: ReadAt, item: Faulty, walked: WalkState) -> str:
 def _span(
     reader: _Reader,
     native: NativeReader | None,
-    span: Span,
+    span: BatchSpan,
     observers: Sequence[Observe],
     python: Callable[[RecordBatch], None],
 ) -> None:
@@ -389,7 +389,7 @@ def summarize(
             observe(batch)
 
     for item in walk.spans():
-        if isinstance(item, Span):
+        if isinstance(item, BatchSpan):
             _span(reader, native, item, observers, python)
             progress(item.position)
             continue

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind, LogFault
-from kraftool.decoders.segment import ReadAt, Span
+from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, TopicNames
 from kraftool.reports.logs.native_renderer import native_renderer
-from kraftool.reports.logs.plan import Plan
+from kraftool.reports.logs.plan import OutputPlan
 
 Bytes = bytes | memoryview
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RenderPlan(Plan):
+class RenderPlan(OutputPlan):
     """A plan with the functions that carry it out."""
 
     def dump(self, topics: TopicNames | None = None) -> LogDump:
@@ -86,9 +86,9 @@ class Pieces:
         """True if there is a native renderer for the plan."""
         return self._native is not None
 
-    def any(self, item: Item | Span) -> Iterator[Output]:
+    def any(self, item: Item | BatchSpan) -> Iterator[Output]:
         """The pieces that are full once an item or a span is rendered."""
-        return self.span(item) if isinstance(item, Span) else self.item(item)
+        return self.span(item) if isinstance(item, BatchSpan) else self.item(item)
 
     def item(self, item: Item) -> Iterator[Output]:
         """The pieces that are full once Python has rendered an item."""
@@ -99,7 +99,7 @@ class Pieces:
             if self._size > _PIECE or len(self._problems) > _MOST_PROBLEMS:
                 yield self.rest()
 
-    def span(self, span: Span) -> Iterator[Output]:
+    def span(self, span: BatchSpan) -> Iterator[Output]:
         """The pieces of a span: what the native renderer does not take is for Python."""
         at, native = span.at, self._native
         for_python = 1

@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 
 from kraftool.decoders.errors import Fault
-from kraftool.decoders.segment import ReadAt, Span
+from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import Walk, WalkState
 from kraftool.reports.logs.render import Bytes, Pieces, Rendered, RenderPlan
 
@@ -30,7 +30,7 @@ class _Slot:
         self.pieces = Pieces(plan, file)
         self._room = bytearray()
 
-    def span(self, span: Span) -> tuple[Bytes, list[Fault]]:
+    def span(self, span: BatchSpan) -> tuple[Bytes, list[Fault]]:
         """Render a span; what comes of it holds until the slot is used again."""
         if not self._room:
             self._room = bytearray(_GROWTH * span.size)
@@ -45,7 +45,7 @@ class _Slot:
             filled = stop
         return memoryview(self._room)[:filled], problems
 
-    def _outputs(self, span: Span) -> Iterator[tuple[Bytes, list[Fault]]]:
+    def _outputs(self, span: BatchSpan) -> Iterator[tuple[Bytes, list[Fault]]]:
         yield from self.pieces.span(span)
         yield self.pieces.rest()
 
@@ -78,7 +78,7 @@ def render_in_threads(
 
     with ThreadPoolExecutor(jobs) as pool:
         for item in items:
-            if isinstance(item, Span):
+            if isinstance(item, BatchSpan):
                 if not free:
                     yield from finished()
                 slot = free.pop()

@@ -24,7 +24,7 @@ from kraftool.decoders.names import (
     parse_checkpoint_name,
     parse_segment_name,
 )
-from kraftool.decoders.segment import Span
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.reports.files.file_report import (
     LARGEST_WHOLE,
@@ -269,7 +269,7 @@ class _SegmentPass:
         elif opens_epoch:
             epoch_start(self._notes, item)
 
-    def plain(self, span: Span, at: int, end: int) -> None:
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
         """Take batches of a span whose form is right, and which hold data."""
         if self._opens_epoch(span.epoch):
             epoch_start(self._notes, span.batch(at))

@@ -16,7 +16,7 @@ _Item = TypeVar("_Item")
 _Read = TypeVar("_Read", covariant=True)
 
 
-class Piece(NamedTuple):
+class PlacedPiece(NamedTuple):
     """Some records of one topic whose numbers follow on each other."""
 
     number: int
@@ -38,13 +38,13 @@ TakeFramed = Callable[[Sequence[bytes]], None]
 class Reader(Protocol[_Read]):
     """Reads the records of pieces. Raises KraftoolError if they are no longer what they were."""
 
-    def items(self, piece: Piece) -> Sequence[_Read]: ...
+    def items(self, piece: PlacedPiece) -> Sequence[_Read]: ...
 
-    def values(self, piece: Piece) -> Sequence[bytes]:
+    def values(self, piece: PlacedPiece) -> Sequence[bytes]:
         """The framed records themselves."""
 
 
-def _number(piece: Piece) -> int:
+def _number(piece: PlacedPiece) -> int:
     return piece.number
 
 
@@ -55,10 +55,10 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
 
     def __init__(self, reader: Reader[_Item]) -> None:
         self._reader = reader
-        self.pieces: list[Piece] = []
+        self.pieces: list[PlacedPiece] = []
         self._length = 0
 
-    def add(self, piece: Piece) -> bool:
+    def add(self, piece: PlacedPiece) -> bool:
         """Add a piece; False if its numbers are not beyond those that are there."""
         if self.pieces:
             last = self.pieces[-1]
@@ -68,11 +68,11 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         self._length += piece.length
         return True
 
-    def records(self, piece: Piece) -> Sequence[bytes]:
+    def records(self, piece: PlacedPiece) -> Sequence[bytes]:
         """The framed records of a piece."""
         return self._reader.values(piece)
 
-    def read(self, piece: Piece) -> Sequence[_Item]:
+    def read(self, piece: PlacedPiece) -> Sequence[_Item]:
         """What the records of a piece say."""
         return self._reader.items(piece)
 
@@ -85,7 +85,7 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
             else:
                 yield from enumerate(self.read(piece), piece.number)
 
-    def _piece(self, number: object) -> Piece | None:
+    def _piece(self, number: object) -> PlacedPiece | None:
         if not isinstance(number, int):
             return None
         at = bisect_right(self.pieces, number, key=_number) - 1

@@ -17,7 +17,7 @@ from kraftool.image.metadata_version import (
     partition_version,
 )
 from kraftool.image.overlay import Overlay
-from kraftool.image.placed import Piece, Placed, Reader, TakeFramed
+from kraftool.image.placed import Placed, PlacedPiece, Reader, TakeFramed
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
 from kraftool.image.uuids import MIGRATING
 
@@ -288,7 +288,9 @@ class TopicsDelta:
             record["partitionEpoch"],
         )
 
-    def place(self, topic_id: str, piece: Piece, reader: Reader[PartitionRegistration]) -> bool:
+    def place(
+        self, topic_id: str, piece: PlacedPiece, reader: Reader[PartitionRegistration]
+    ) -> bool:
         """Take new partitions of a snapshot without reading them. Their directories and recovery
         states are valid. False if only replaying their records can say what becomes of them."""
         topic = self._open.get(topic_id)

@@ -20,7 +20,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
 from kraftool.image.loader import ImageLoader
-from kraftool.image.placed import Piece, Placed
+from kraftool.image.placed import Placed, PlacedPiece
 from kraftool.image.state_hash import state_hash
 from kraftool.image.topics import PartitionRegistration
 from kraftool.reports.browse.state_tree import StateTree
@@ -78,7 +78,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counts: list[int] = []
     items = placed_records._items
 
-    def counted(places: Any, source: Any, piece: Piece) -> Sequence[PartitionRegistration]:
+    def counted(places: Any, source: Any, piece: PlacedPiece) -> Sequence[PartitionRegistration]:
         counts.append(piece.length)
         return items(places, source, piece)
 

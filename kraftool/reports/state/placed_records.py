@@ -17,7 +17,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.programs import program
 from kraftool.image.metadata_version import LATEST_LEVEL, partition_version
-from kraftool.image.placed import Piece
+from kraftool.image.placed import PlacedPiece
 from kraftool.image.topics import PartitionRegistration
 from kraftool.image.uuids import MIGRATING
 from kraftool.storage.source import ByteSource, BytesSource, FileSource
@@ -51,7 +51,7 @@ class FoundPiece(NamedTuple):
     """Partitions of a topic that may be read later."""
 
     topic_id: str
-    piece: Piece
+    piece: PlacedPiece
     start: int
     """Where the first record begins in the batch."""
 
@@ -86,14 +86,14 @@ class PlacedRecords:
             if isinstance(said, bytes):
                 found.append(FoundRecord(index, start, size, said))
             else:
-                piece = Piece(number, count, position + start, size, index, is_newest)
+                piece = PlacedPiece(number, count, position + start, size, index, is_newest)
                 found.append(FoundPiece(said, piece, start))
         return found
 
-    def items(self, piece: Piece) -> Sequence[PartitionRegistration]:
+    def items(self, piece: PlacedPiece) -> Sequence[PartitionRegistration]:
         return self._items(piece)
 
-    def values(self, piece: Piece) -> Sequence[bytes]:
+    def values(self, piece: PlacedPiece) -> Sequence[bytes]:
         source = self._source
         data = source.read_at(piece.position, piece.size)
         values = self._places.values(data, piece.ordinal, piece.length)
@@ -110,7 +110,9 @@ def placed_records(source: ByteSource) -> PlacedRecords | None:
     return PlacedRecords(source)
 
 
-def _items(places: Places, source: ByteSource, piece: Piece) -> Sequence[PartitionRegistration]:
+def _items(
+    places: Places, source: ByteSource, piece: PlacedPiece
+) -> Sequence[PartitionRegistration]:
     rows = places.rows(source.read_at(piece.position, piece.size), piece.ordinal, piece.length)
     found = list(map(PartitionRegistration._make, _unchanged(rows, source, piece)))
     for at, partition in enumerate(found):
@@ -120,7 +122,7 @@ def _items(places: Places, source: ByteSource, piece: Piece) -> Sequence[Partiti
     return found
 
 
-def _unchanged(read: Sequence[_T] | None, source: ByteSource, piece: Piece) -> Sequence[_T]:
+def _unchanged(read: Sequence[_T] | None, source: ByteSource, piece: PlacedPiece) -> Sequence[_T]:
     if read is None:
         raise KraftoolError(
             f"{source.name}: changed at position {piece.position} while it was read",

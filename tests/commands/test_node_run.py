@@ -90,9 +90,9 @@ def test_a_dry_run_says_who_holds_the_lock(kraftool: Run, server: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("node.id=seven", "--override node.id: node.id: 'seven' is not a whole number"),
+        ("node.id=seven", "--override node.id: node.id: 'seven' is not an integer of 32 bits"),
         ("process.roles=broker", "server.properties with --override process.roles: listeners: "),
-        ("node.id=7", "meta.properties is of node 2, and --override node.id configures 7"),
+        ("node.id=7", "meta.properties belongs to node 2, but --override node.id configures 7"),
     ],
 )
 def test_what_comes_of_an_override_is_not_laid_on_the_file(
@@ -113,7 +113,7 @@ def test_a_directory_in_use_is_refused(kraftool: Run, server: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ("node.id=7", "is of node 2"),
+        ("node.id=7", "belongs to node 2"),
         ("log.dirs=nowhere", "is not formatted"),
     ],
 )

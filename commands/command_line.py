@@ -100,7 +100,7 @@ def _wrapped(text: str, width: int) -> list[str]:
     return wrap(" ".join(text.split()), width, break_on_hyphens=False, break_long_words=False)
 
 
-class Command(_Explained, TyperCommand):
+class ExplainedCommand(_Explained, TyperCommand):
     """A command of ours."""
 
     def __init__(self, *args: Any, **values: Any) -> None:
@@ -111,7 +111,7 @@ class Command(_Explained, TyperCommand):
         return [plain(parameter) for parameter in super().get_params(ctx)]
 
 
-class Group(_Explained, TyperGroup):
+class ExplainedGroup(_Explained, TyperGroup):
     """Commands that are imported one by one, as they are named."""
 
     def __init__(self, **values: Any) -> None:
@@ -162,7 +162,11 @@ def group_app(name: str, **values: Any) -> typer.Typer:
     if values.get("invoke_without_command"):
         del values["no_args_is_help"]
     return typer.Typer(
-        name=name, cls=Group, rich_markup_mode=None, pretty_exceptions_enable=False, **values
+        name=name,
+        cls=ExplainedGroup,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        **values,
     )
 
 
@@ -174,7 +178,7 @@ def load(words: tuple[str, ...]) -> Any:
         command = build(imported.app)
     else:
         app = typer.Typer(add_completion=False, rich_markup_mode=None)
-        app.command(words[-1], cls=Command)(getattr(imported, function))
+        app.command(words[-1], cls=ExplainedCommand)(getattr(imported, function))
         command = build(app)
     command.short_help = commands_below(words[:-1])[words[-1]]
     return command

@@ -14,7 +14,7 @@ from kraftool.commands.help_text import PROGRAM
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class CommandNode:
     """A command with the words that reach it (`quorum`, `describe`)."""
 
     words: tuple[str, ...]
@@ -30,12 +30,12 @@ class Node:
         return " ".join((PROGRAM, *self.words))
 
 
-def walk(command: Any, words: tuple[str, ...] = (), parent: Any = None) -> Iterator[Node]:
+def walk(command: Any, words: tuple[str, ...] = (), parent: Any = None) -> Iterator[CommandNode]:
     """The command and all below it that are not hidden, in the order of the help."""
     name = words[-1] if words else PROGRAM
     settings = command.context_settings
     context = command.context_class(command, info_name=name, parent=parent, **settings)
-    yield Node(words=words, command=command, context=context)
+    yield CommandNode(words=words, command=command, context=context)
     for below in command.list_commands(context) if hasattr(command, "list_commands") else ():
         child = command.get_command(context, below)
         if not child.hidden:

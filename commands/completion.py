@@ -25,14 +25,14 @@ class Offer(NamedTuple):
     said: str = ""
 
 
-class Answer(NamedTuple):
+class ShellAnswer(NamedTuple):
     """What the shell reads, and the exit code, which only fish looks at."""
 
     text: str
     code: int = 0
 
 
-def answer(variables: Mapping[str, str]) -> Answer | None:
+def answer(variables: Mapping[str, str]) -> ShellAnswer | None:
     """Return the answer for the shell that set these variables; None if typer has to say it."""
     shell = variables[VARIABLE].removeprefix("complete_")
     if shell not in _SHELLS or "complete_" not in variables[VARIABLE]:
@@ -152,18 +152,18 @@ def _table(path: tuple[str, ...]) -> tuple[Row, ...]:
     return COMMANDS[" ".join(path)]
 
 
-def _for_bash(found: list[Offer], variables: Mapping[str, str]) -> Answer:
-    return Answer("\n".join(offer.word for offer in found))
+def _for_bash(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+    return ShellAnswer("\n".join(offer.word for offer in found))
 
 
-def _for_zsh(found: list[Offer], variables: Mapping[str, str]) -> Answer:
+def _for_zsh(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
     if not found:
-        return Answer("_files")
+        return ShellAnswer("_files")
     lines = [
         f'"{_quoted(word)}":"{_quoted(said)}"' if said else f'"{_quoted(word)}"'
         for word, said in found
     ]
-    return Answer("_arguments '*: :((" + "\n".join(lines) + "))'")
+    return ShellAnswer("_arguments '*: :((" + "\n".join(lines) + "))'")
 
 
 def _quoted(text: str) -> str:
@@ -172,17 +172,17 @@ def _quoted(text: str) -> str:
     return text
 
 
-def _for_fish(found: list[Offer], variables: Mapping[str, str]) -> Answer:
+def _for_fish(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
     action = variables.get("_TYPER_COMPLETE_FISH_ACTION", "")
     if action == "is-args":
-        return Answer("", 0 if found else 1)
+        return ShellAnswer("", 0 if found else 1)
     if action != "get-args":
-        return Answer("")
-    return Answer("\n".join(f"{word}\t{said}" if said else word for word, said in found))
+        return ShellAnswer("")
+    return ShellAnswer("\n".join(f"{word}\t{said}" if said else word for word, said in found))
 
 
-def _for_powershell(found: list[Offer], variables: Mapping[str, str]) -> Answer:
-    return Answer("\n".join(f"{word}:::{said or ' '}" for word, said in found))
+def _for_powershell(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+    return ShellAnswer("\n".join(f"{word}:::{said or ' '}" for word, said in found))
 
 
 _SHELLS = {

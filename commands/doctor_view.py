@@ -86,7 +86,7 @@ def write_report(
 
 
 def _taken(to: Output, parent: Parent) -> None:
-    """Which data directories were found below a PATH that is none itself."""
+    """Show which data directories were found below a PATH that is not one itself."""
     prefix = f"{parent.path.rstrip('/')}/"
     names = ", ".join(each.removeprefix(prefix) for each in parent.directories)
     count = many(len(parent.directories), "data directory")
@@ -174,7 +174,7 @@ def _node_name(examined: ExaminedDirectory | None) -> str:
 
 
 def _circumstances(examined: ExaminedDirectory) -> Iterator[tuple[str, str]]:
-    """Who uses the directory now, and how its log was read, with a style."""
+    """Return who uses the directory now, and how its log was read, with a style."""
     if examined.source.is_live:
         if examined.source.is_witness:
             yield "leads without a controller; its log was read", BAD

@@ -65,7 +65,7 @@ def headline(
     is_complete: bool = True,
     is_judged: bool = True,
 ) -> Beside:
-    """How much is wrong with a path; `fine` where no finding is a warning or an error.
+    """Return how much is wrong with a path; `fine` if no finding is a warning or an error.
 
     What is not judged is not called right or unknown.
     """
@@ -107,7 +107,7 @@ def _outcome(findings: Sequence[Finding], between: str, fine: str, *, is_complet
 
 
 def advice_line(words: str, status: Status) -> Text:
-    """What to do, behind an arrow in the colour of what it warns of."""
+    """Return what to do, after an arrow in the colour of what it warns of."""
     return Text().append("→ ", style=style_of(status)).append_text(text(words))
 
 

@@ -6,8 +6,9 @@ Owns which batches a run takes. Machine formats never come here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.reports.logs.dump import BatchEntry, Entry
 from kraftool.reports.logs.source import LogFile
@@ -72,7 +73,7 @@ class NoOpFolder:
 
 
 def weight(entry: Entry | NoOpRun, *, folds: bool) -> int:
-    """How many records --head and --tail count: with folding, no no-op is one."""
+    """Return how many records --head and --tail count: with folding, no-ops do not count."""
     if not isinstance(entry, BatchEntry):
         return 0
     return len(_counted(entry, folds=folds))

@@ -254,7 +254,7 @@ class Output:
 
     @property
     def has_written(self) -> bool:
-        """Whether some of the data is out already."""
+        """True if some of the data is out already."""
         return self._wrote
 
     @property

@@ -47,7 +47,7 @@ def labelled(
 
 
 def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
-    """Which plan it is, by its file's name, and what may be lost by it: the worst comes first."""
+    """Show which plan it is, by its file's name, and what it may lose: the worst first."""
     title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
     is_idle = plan.method is Method.NONE
     title.append(f"   {'nothing to do' if is_idle else plan.method.value}")
@@ -60,7 +60,7 @@ def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
 
 
 def loss(plan: Plan) -> Iterator[Flow]:
-    """What may be lost, the records that are given up, and the risks that were accepted."""
+    """Show what may be lost, the records that are given up, and the risks that were accepted."""
     verdict = plan.loss.verdict
     style = _LOSS_STYLES[verdict]
     head = Text()
@@ -108,7 +108,7 @@ def commands_of(step: PlanStep, file: str) -> tuple[str, ...]:
 
 
 def edit_rows(edits: tuple[Edit, ...]) -> Iterator[Flow]:
-    """What happens to each file, in the order in which it does; a reason that several share comes
+    """Show what happens to each file, in that order; a reason that several share comes
     once, below them."""
     rows: list[Text] = []
     for (verb, why), group in groupby(in_turn(edits), lambda each: (_verb(each), each.why)):
@@ -140,7 +140,7 @@ def _sizes(edit: Edit) -> str:
 
 
 def setting_rows(host: HostPlan) -> Iterator[Line]:
-    """What server.properties has to say; it is the reader who writes it."""
+    """Show what server.properties must say; the reader writes it."""
     if not host.settings:
         return
     words = "Edit server.properties yourself before the node starts:"
@@ -151,7 +151,7 @@ def setting_rows(host: HostPlan) -> Iterator[Line]:
 
 
 def host_row(host: HostPlan, directory: str) -> Iterator[Flow]:
-    """Which host of the plan a directory is."""
+    """Show which host of the plan a directory is."""
     row = Text().append_text(text(directory, NAME)).append(" is ")
     row.append_text(text(host.name, NAME))
     node = host.identity.node_id

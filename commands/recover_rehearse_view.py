@@ -107,7 +107,7 @@ def _elections(to: Output, found: ElectionRehearsal, *, fenced: bool) -> None:
 
 
 def _trial(found: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator[Flow]:
-    """How the quarantined nodes came back, and what came of it."""
+    """Show how the quarantined nodes came back, and the result."""
     is_alone = not (found.back or found.assumed)
     how = "nobody" if is_alone else how_it_goes(trial)
     parts = [_leads(trial)]
@@ -137,7 +137,7 @@ def _leads(trial: Trial) -> Text:
 
 
 def _besides(trial: Trial, fenced: bool) -> list[Text]:
-    """What else is worth a word."""
+    """Show the remaining notes."""
     parts = []
     if apart := sum(each.apart is not None for each in trial.endings):
         parts.append(Text(f"they elected while apart in {apart}"))

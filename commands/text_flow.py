@@ -117,7 +117,7 @@ def _lines(text: Text, first: int, others: int) -> Iterator[Text]:
 
 
 def _chunks(plain: str) -> Iterator[tuple[int, int]]:
-    """Where each word begins and ends; a command with its arguments counts as one."""
+    """Return where each word begins and ends; a command with its arguments counts as one."""
     words = [found.span() for found in _WORD.finditer(plain)]
     number = 0
     while number < len(words):
@@ -131,7 +131,7 @@ def _chunks(plain: str) -> Iterator[tuple[int, int]]:
 
 
 def _arguments(words: list[str]) -> int:
-    """How many of the words that follow a program belong to its command."""
+    """Return how many of the words that follow a program belong to its command."""
     if not words or not re.match(r"[a-z-]+\W*\Z|--?\w|/", words[0]):
         return 0
     count = 2 if words[0] in _GROUPS and len(words) > 1 else 1

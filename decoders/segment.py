@@ -157,7 +157,7 @@ class BatchSpan(NamedTuple):
 
     @property
     def data_position(self) -> int:
-        """Where `data` begins in the file."""
+        """Return where `data` begins in the file."""
         return self.position - self.at
 
     def batch(self, at: int) -> RecordBatch:

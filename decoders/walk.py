@@ -217,8 +217,8 @@ class Walk:
         return item
 
     def _in_order(self, batch: RecordBatch | BatchSpan) -> Iterator[Faulty]:
-        """What is wrong with the place of a sound batch, or of the first one of a span. A walk that
-        goes on after it is silent."""
+        """Yield what is wrong with the place of a sound batch, or of the first one of a span. A
+        walk that goes on after it is silent."""
         state = self.state
         start = FirstBatch.of(batch)
         if state.start is None:

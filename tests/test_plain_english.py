@@ -6,12 +6,12 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.main import get_command
 
 from kraftool.commands.app import app
+from kraftool.commands.command_tree import walk
 from kraftool.commands.exit_code import ExitCode
 from kraftool.reports.findings.kinds import KINDS
 from tests.retired_words import RETIRED
@@ -35,16 +35,15 @@ def retired_uses(text: str) -> list[str]:
     return found
 
 
-def help_texts(command: Any, name: str = "kraftool") -> Iterator[tuple[str, str]]:
-    yield name, _RUNS.sub("", command.help or "")
-    for parameter in command.params:
-        if not getattr(parameter, "hidden", False):
-            yield f"{name} {parameter.opts[0]}", parameter.help or ""
-    for word, below in getattr(command, "commands", {}).items():
-        yield from help_texts(below, f"{name} {word}")
+def help_texts() -> Iterator[tuple[str, str]]:
+    for node in walk(get_command(app)):
+        yield node.invocation, _RUNS.sub("", node.command.help or "")
+        for parameter in node.command.params:
+            if not getattr(parameter, "hidden", False):
+                yield f"{node.invocation} {parameter.opts[0]}", parameter.help or ""
 
 
-HELP = dict(help_texts(get_command(app)))
+HELP = dict(help_texts())
 DOCUMENTS = [
     *(ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "ARCHITECTURE", "CHANGELOG")),
     *sorted((ROOT / "docs").glob("*.md")),

@@ -16,7 +16,7 @@ from typing import Any
 from typer.main import get_command
 
 from kraftool.commands.app import app
-from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.command_tree import CommandNode, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "commands" / "generated" / "completion_table.py"
@@ -112,7 +112,7 @@ def table() -> str:
     return "".join([HEAD, *named, "\nCOMMANDS = {\n", *body, "}\n"])
 
 
-def _commands(nodes: Sequence[Node], lists: dict[tuple[str, ...], str]) -> Iterator[str]:
+def _commands(nodes: Sequence[CommandNode], lists: dict[tuple[str, ...], str]) -> Iterator[str]:
     for node in nodes:
         yield f"    {' '.join(node.words)!r}: (\n"
         for option in node.command.get_params(node.context):

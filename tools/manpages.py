@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.help_text import PROGRAM, keeps_its_lines, read_help
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,7 +40,7 @@ def escape(text: str) -> str:
 
 
 def render(
-    node: Node, nodes: Sequence[Node], codes: Sequence[tuple[int, str]], version: str
+    node: CommandNode, nodes: Sequence[CommandNode], codes: Sequence[tuple[int, str]], version: str
 ) -> str:
     """One man page, in the man(7) macros that groff and mandoc share."""
     text = read_help(node.command.help or "")
@@ -95,7 +95,7 @@ def _as_name(summary: str) -> str:
     return name[:1].lower() + name[1:]
 
 
-def _help(node: Node) -> str:
+def _help(node: CommandNode) -> str:
     return read_help(node.command.help or "").summary
 
 
@@ -116,7 +116,7 @@ def _terms(terms: Iterable[tuple[str, str]]) -> Iterator[str]:
         yield escape(" ".join(body.split()))
 
 
-def _usage(node: Node) -> str:
+def _usage(node: CommandNode) -> str:
     arguments = [p for p in node.command.params if p.param_type_name == "argument"]
     pieces = [
         "[OPTIONS]",

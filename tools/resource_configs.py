@@ -62,7 +62,7 @@ class ResourceConfig(NamedTuple):
     """The release that brought it, where the one before lacks it."""
 
 
-class NodeConfig(NamedTuple):
+class ServerConfig(NamedTuple):
     """One config of brokers and controllers."""
 
     type: str
@@ -76,7 +76,7 @@ class NodeConfig(NamedTuple):
 TOPIC_CONFIGS: dict[str, ResourceConfig] = {{
 '''
 GROUPS = "GROUP_CONFIGS: dict[str, ResourceConfig] = {\n"
-NODES = "NODE_CONFIGS: dict[str, NodeConfig] = {\n"
+NODES = "NODE_CONFIGS: dict[str, ServerConfig] = {\n"
 
 _RANGE = re.compile(r"\[(-?\d+),\.\.\.(?:,(-?\d+))?\](?: or (-?\d+))?")
 _WORDS = re.compile(r"\[([A-Za-z0-9_, ]+)\]")
@@ -123,7 +123,7 @@ def entry(line: dict[str, Any], since: str) -> str:
 def node_entry(line: dict[str, Any]) -> str:
     fields = {"is_dynamic": line["dynamic"], "is_internal": line["internal"]}
     shown = "".join(f", {name}={value!r}" for name, value in fields.items() if value)
-    return f"    {line['name']!r}: NodeConfig({line['type']!r}, {line['default']!r}{shown}),\n"
+    return f"    {line['name']!r}: ServerConfig({line['type']!r}, {line['default']!r}{shown}),\n"
 
 
 def render(kafka: ModuleType) -> str:

@@ -267,9 +267,7 @@ class WatchApp(WatchFrame):
 
     def action_export(self) -> None:
         seen = self.seen
-        if self.is_served:
-            self.tell("a browser cannot write to this machine", is_bad=True)
-        elif seen is not None and self.picture is not None:
+        if seen is not None and self.picture is not None:
             at = utc(self.picture.at_ms, "%Y%m%dT%H%M%SZ")
             self.push_screen(Export(f"kraftool-{seen.id}-{at}"), self._export)
 

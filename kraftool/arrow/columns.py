@@ -204,7 +204,7 @@ def record_of(source: str) -> str | None:
 
 @cache
 def types_of(name: str) -> frozenset[str]:
-    """What the column `type` has for a record of the catalogue: its name in Kafka's sources."""
+    """Return what the column `type` has for a record of the catalogue: Kafka's name of it."""
     labels = {record_type.label for record_type in ControlRecordType if record_type.message == name}
     return frozenset(labels or {name})
 

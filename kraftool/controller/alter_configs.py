@@ -22,8 +22,8 @@ from kraftool.decoders.error_codes import Error
 from kraftool.decoders.schema.resource_configs import (
     NODE_CONFIGS,
     TOPIC_CONFIGS,
-    NodeConfig,
     ResourceConfig,
+    ServerConfig,
 )
 from kraftool.image.configs import (
     BROKER,
@@ -186,7 +186,7 @@ def _items(text: str) -> list[str]:
 def _lists(resource_type: int) -> Mapping[str, str | None]:
     """The configs of a type of resources that are lists, with their defaults. (Kafka takes none of
     client metrics for one.)"""
-    tables: Mapping[int, Mapping[str, NodeConfig | ResourceConfig]] = {
+    tables: Mapping[int, Mapping[str, ServerConfig | ResourceConfig]] = {
         BROKER: NODE_CONFIGS,
         TOPIC: TOPIC_CONFIGS,
     }

@@ -37,7 +37,7 @@ class ConfigLevels(NamedTuple):
     file: Mapping[str, str]
 
     def effective(self, config: ResourceConfig, own: str | None) -> Effective:
-        """What a topic's or group's config comes to. `own`: the resource's own value."""
+        """Return the value of a topic's or group's config. `own`: the resource's own value."""
         if own is not None:
             return Effective(own, ConfigSource.TOPIC)
         for source, configs in (

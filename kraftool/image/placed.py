@@ -73,7 +73,7 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         return self._reader.values(piece)
 
     def read(self, piece: PlacedPiece) -> Sequence[_Item]:
-        """What the records of a piece say."""
+        """Return what the records of a piece say."""
         return self._reader.items(piece)
 
     def others(self, take_framed: TakeFramed) -> Iterator[tuple[int, _Item]]:

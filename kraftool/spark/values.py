@@ -25,23 +25,23 @@ _BYTES = 8 << 20
 """After so many rows or bytes a batch of results is handed on."""
 
 
-class Values(Generic[T]):
+class DistributedValues(Generic[T]):
     """Values on the workers, made when they are asked for."""
 
     def __init__(self, frame: DataFrame) -> None:
         self._frame = frame
 
     @classmethod
-    def of(cls, spark: SparkSession, items: Sequence[T]) -> Values[T]:
+    def of(cls, spark: SparkSession, items: Sequence[T]) -> DistributedValues[T]:
         """The items, a task each."""
         held = pa.array([pickle.dumps(item) for item in items], pa.binary())
         numbers = pa.array(range(len(items)), pa.int32())
         frame = spark.createDataFrame(pa.table({"number": numbers, "held": held}))
         return cls(frame.repartitionById(max(len(items), 1), "number").select("held"))
 
-    def flat_map(self, task: Callable[[T], Iterable[U]]) -> Values[U]:
+    def flat_map(self, task: Callable[[T], Iterable[U]]) -> DistributedValues[U]:
         """All that a task makes of each value."""
-        return Values(self._frame.mapInArrow(partial(_each, task), _SCHEMA))
+        return DistributedValues(self._frame.mapInArrow(partial(_each, task), _SCHEMA))
 
     def collect(self) -> list[T]:
         """All values, on the driver."""
@@ -73,7 +73,7 @@ def _batch(held: Sequence[bytes]) -> ArrowBatch:
 
 
 def parallelism(spark: SparkSession) -> int:
-    """How many tasks Spark runs at a time, about."""
+    """Return about how many tasks Spark runs at a time."""
     if not is_connect(spark):
         return int(spark.sparkContext.defaultParallelism)
     from pyspark.sql.functions import spark_partition_id

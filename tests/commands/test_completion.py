@@ -18,7 +18,7 @@ import pytest
 from typer.main import get_command
 
 from kraftool.commands.app import app
-from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.completion import answer, offers
 from tools.completion import VALUES, table
 
@@ -51,7 +51,7 @@ def test_the_table_is_fresh() -> None:
 
 
 @pytest.mark.parametrize("node", NODES, ids=lambda node: node.invocation)
-def test_options_and_commands_are_those_that_typer_offers(node: Node) -> None:
+def test_options_and_commands_are_those_that_typer_offers(node: CommandNode) -> None:
     typers = {item.value for item in node.command.shell_complete(node.context, "-")}
     assert {offer.word for offer in offers(node.words, "-")} == typers
     below = [item.value for item in node.command.shell_complete(node.context, "")]

@@ -22,7 +22,7 @@ def test_two_nodes_are_compared_where_both_reach(kraftool: Run) -> None:
     assert ran.code == 0
     text = " ".join(ran.text.split())
     assert "compared at offset 81, where" in text
-    assert "goes on to 224" in text
+    assert "continues to 224" in text
     assert "no difference state hash ec4dee31" in text
 
 

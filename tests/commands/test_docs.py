@@ -11,7 +11,7 @@ import pytest
 from typer.main import get_command
 
 from kraftool.commands.app import app
-from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.reports.doctor.explain import codes
 
 Run = Callable[..., Any]
@@ -24,7 +24,7 @@ DOCUMENTS = [
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 FAMILIES = {"-".join(code.split("-")[:2]) for code in codes()}
-OF_KAFKA = {"--cluster-metadata-decoder", "--metadata"}
+OF_KAFKA = {"--cluster-metadata-decoder", "--describe", "--metadata"}
 _CODE = re.compile(r"KT-[A-Z0-9-]*[A-Z0-9]")
 _LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 _PATH = re.compile(r"`((?:tests|tools|docs|kraftool|decoders|commands|fixtures)/[\w./-]+)`")
@@ -35,7 +35,7 @@ _SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.name)
 
 
-def _options(node: Node) -> set[str]:
+def _options(node: CommandNode) -> set[str]:
     parameters = node.command.get_params(node.context)
     return {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
 

@@ -21,7 +21,7 @@ from typer.main import get_command
 from kraftool.commands import main
 from kraftool.commands.app import app
 from kraftool.commands.command_table import SECTIONS, SUBCOMMANDS, commands_below
-from kraftool.commands.command_tree import Node, walk
+from kraftool.commands.command_tree import CommandNode, walk
 from kraftool.commands.help_text import read_help
 from tools.manpages import escape, pages
 
@@ -39,7 +39,7 @@ NEVER = re.compile(r"\b(never|nothing|writes no|changes no)\b", re.IGNORECASE)
 
 
 def _name(value: object) -> str:
-    return value.invocation if isinstance(value, Node) else str(value)
+    return value.invocation if isinstance(value, CommandNode) else str(value)
 
 
 def _run(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, str]:
@@ -125,7 +125,7 @@ def test_the_commands_of_this_release_are_there() -> None:
 
 
 @pytest.mark.parametrize("node", NODES, ids=_name)
-def test_help_begins_with_one_imperative_sentence(node: Node) -> None:
+def test_help_begins_with_one_imperative_sentence(node: CommandNode) -> None:
     summary = read_help(node.command.help or "").summary
     first = summary.partition(" ")[0]
     assert summary.endswith("."), summary
@@ -137,7 +137,7 @@ def test_help_begins_with_one_imperative_sentence(node: Node) -> None:
 
 
 @pytest.mark.parametrize("node", NODES, ids=_name)
-def test_help_goes_on_with_an_example_and_says_what_it_never_touches(node: Node) -> None:
+def test_help_goes_on_with_an_example_and_says_what_it_never_touches(node: CommandNode) -> None:
     text = read_help(node.command.help or "")
     assert text.examples, "an example that can be run"
     assert any(example.startswith(node.invocation) for example in text.examples) or any(
@@ -149,7 +149,7 @@ def test_help_goes_on_with_an_example_and_says_what_it_never_touches(node: Node)
 
 
 @pytest.mark.parametrize("node", NODES, ids=_name)
-def test_every_parameter_has_help(node: Node) -> None:
+def test_every_parameter_has_help(node: CommandNode) -> None:
     silent = [
         parameter.name
         for parameter in node.command.params
@@ -160,7 +160,7 @@ def test_every_parameter_has_help(node: Node) -> None:
 
 @pytest.mark.parametrize("node", NODES, ids=_name)
 def test_help_is_shown_without_anything_else_on_the_command_line(
-    node: Node, monkeypatch: pytest.MonkeyPatch
+    node: CommandNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code, out, err = _run([*node.words, "--help"], monkeypatch)
     assert code == 0
@@ -168,7 +168,7 @@ def test_help_is_shown_without_anything_else_on_the_command_line(
     assert read_help(node.command.help or "").summary.split()[0] in out
 
 
-def _needs(node: Node) -> tuple[pytest.MarkDecorator, ...]:
+def _needs(node: CommandNode) -> tuple[pytest.MarkDecorator, ...]:
     if "pipeline" in node.words:
         return (pytest.mark.spark,)
     return (pytest.mark.slow,) if "rehearse" in node.words else ()
@@ -180,7 +180,11 @@ def _needs(node: Node) -> tuple[pytest.MarkDecorator, ...]:
     ids=_name,
 )
 def test_the_examples_of_the_help_run(
-    node: Node, example: str, fixtures_dir: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    node: CommandNode,
+    example: str,
+    fixtures_dir: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With a directory that Kafka wrote in the place of the operator's."""
     assert "|" not in example, f"{node.invocation}: an example that runs by itself"
@@ -227,7 +231,7 @@ def test_the_examples_of_the_help_run(
 @pytest.mark.parametrize("node", NODES, ids=_name)
 @pytest.mark.parametrize("width", [80, 120])
 def test_help_fits_the_terminal_and_breaks_no_example(
-    node: Node, width: int, monkeypatch: pytest.MonkeyPatch
+    node: CommandNode, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     _, out, _ = _run([*node.words, "--help"], monkeypatch)
@@ -239,7 +243,7 @@ def test_help_fits_the_terminal_and_breaks_no_example(
 
 
 @pytest.mark.parametrize("node", NODES, ids=_name)
-def test_help_names_no_type_of_python(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_help_names_no_type_of_python(node: CommandNode, monkeypatch: pytest.MonkeyPatch) -> None:
     _, out, _ = _run([*node.words, "--help"], monkeypatch)
     assert not re.search(r"<|list\[|\bint\b|\bfloat\b|x>=|x<=", out)
 

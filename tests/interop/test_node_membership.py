@@ -259,7 +259,7 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
     leads(static, leader)
     refused = features(static, leader, "upgrade", "--feature", "group.version=1")
     assert refused.returncode != 0
-    assert b"is a controller's to change" in refused.stdout + refused.stderr
+    assert b"only a controller can change group.version" in refused.stdout + refused.stderr
 
     def upgraded() -> bool:
         done = features(static, leader, "upgrade", "--feature", "kraft.version=1")

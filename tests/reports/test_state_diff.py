@@ -210,7 +210,7 @@ def test_two_directories_are_compared_where_the_shorter_one_ends(pair: tuple[Log
         assert (both.old.end_offset, both.new.end_offset) == (2, 2)
         assert not list(changes(both.old.image, both.new.image))
         assert both.note == (
-            f"compared at offset 2, where {short.path} ends; {long.path} goes on to 4"
+            f"compared at offset 2, where {short.path} ends; {long.path} continues to 4"
         )
         assert (both.old.path, both.new.path) == (old.path, new.path)
 

@@ -20,7 +20,7 @@ from kraftool.spark.engine import session
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.frames import create_view, read
 from kraftool.spark.java import find_java
-from kraftool.spark.values import Values
+from kraftool.spark.values import DistributedValues
 from tests.spark.test_cluster import said_in, started, worker_python
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -71,7 +71,14 @@ def test_sources_views_and_work_run_on_a_server_of_spark_connect(server: str) ->
         assert read(spark, SINGLE).count() == read_arrow(SINGLE).read().num_rows
         create_view(spark, "topics", SINGLE, "TopicRecord")
         assert spark.sql("SELECT count(*) FROM topics").collect()[0][0] == expected
-        assert Values.of(spark, [1, 2, 3]).flat_map(range).collect() == [0, 0, 1, 0, 1, 2]
+        assert DistributedValues.of(spark, [1, 2, 3]).flat_map(range).collect() == [
+            0,
+            0,
+            1,
+            0,
+            1,
+            2,
+        ]
         with pytest.raises(Exception, match="no such file or directory"):
             read(spark, "/nowhere").count()
     with pytest.raises(KraftoolError, match="no such file or directory"), session(server) as spark:

@@ -140,7 +140,7 @@ def fold(row: LogRow, following: LogRow) -> LogRow:
 
 
 def cut_fold(row: LogRow, offset: int) -> LogRow:
-    """What is left of a run of no-ops that was truncated at an offset within it."""
+    """Return what is left of a run of no-ops that was truncated at an offset within it."""
     assert row.offset is not None, "a record has an offset"
     count = offset - row.offset
     if count < 2:

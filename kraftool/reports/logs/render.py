@@ -126,7 +126,7 @@ class Pieces:
                     yield from self.item(batch)
 
     def rest(self) -> Output:
-        """What is left, also if that is nothing."""
+        """Return what is left, also if that is nothing."""
         output = b"".join(self._parts), self._problems
         self._parts, self._problems, self._size = [], [], 0
         return output

@@ -75,7 +75,7 @@ class PlacedRecords:
         weakref.finalize(self, source.close)
 
     def find(self, batch: RecordBatch) -> list[FoundPiece | FoundRecord] | None:
-        """What is in a batch, in order; None if it is not plain."""
+        """Return what is in a batch, in order; None if it is not plain."""
         pieces = self._places.find(batch.data, MOST_RECORDS)
         if pieces is None:
             return None

@@ -65,7 +65,7 @@ def duration(ms: int) -> str:
 
 
 def no_ops(count: int, first_ms: int | None, last_ms: int | None) -> str:
-    """How a run of no-op records is folded: `⋯ 34 no-ops, 17 s`."""
+    """Return a folded run of no-op records: `⋯ 34 no-ops, 17 s`."""
     told = f"⋯ {count:,} no-ops"
     if first_ms is None or last_ms is None or last_ms < first_ms:
         return told

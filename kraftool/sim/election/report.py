@@ -344,7 +344,7 @@ def _with_outcomes(
 
 
 def _so_far(outcomes: Sequence[Outcome]) -> str:
-    """Who led in how many runs up to now, for whoever waits."""
+    """Return who led in how many runs so far, as a progress label."""
     wins = Counter(outcome.leader for outcome in outcomes)
     parts = [f"{leader} leads {count}" for leader, count in sorted(_known(wins).items())]
     return ", ".join(["runs", *parts, *([f"no leader {wins[None]}"] if wins[None] else [])])

@@ -31,7 +31,7 @@ from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compar
 from kraftool.spark.tables.settle import Settled, settle, totals_after
 from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
 from kraftool.spark.tables.work import Done, TablesRun, Unit, work
-from kraftool.spark.values import Values, parallelism
+from kraftool.spark.values import DistributedValues, parallelism
 from kraftool.storage.remote import shown_url
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _looks(
     session: SparkSession, tasks: Sequence[ClusterTask], split_bytes: int, cores: int
 ) -> list[Looked]:
     items = looks_of(tasks, split_bytes, cores)
-    return Values.of(session, items).flat_map(_look_at_all).collect() if items else []
+    return DistributedValues.of(session, items).flat_map(_look_at_all).collect() if items else []
 
 
 def _look_at_all(tasks: Iterable[LookTask]) -> Iterator[Looked]:
@@ -202,7 +202,7 @@ def _works(
         show_secrets=wanted.show_secrets,
     )
     numbered = {unit.number: unit for item in items for unit in item}
-    done = Values.of(session, items).flat_map(partial(work, run)).collect()
+    done = DistributedValues.of(session, items).flat_map(partial(work, run)).collect()
     return [(numbered[each.number], each) for each in done]
 
 

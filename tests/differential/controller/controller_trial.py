@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 from kraftool.controller.answers import refused_answer
+from kraftool.controller.elections import MOST_ELECTIONS
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders import codec
 from kraftool.decoders.error_codes import Error, error_name
@@ -91,6 +92,8 @@ def _explained(step: Step, theirs: dict[str, Any], did: Did, seen: Counter[str])
         return "Kafka fails over where a directory fails that had a topic which is deleted"
     if seen["ClearElrRecord"] and _forgot_no_elr(step, theirs, did):
         return "Kafka elects leaders where a broker was in an ELR that has been cleared since"
+    if step["command"] == "advance" and _elected_other_thousand(theirs, did):
+        return "the order of Kafka's hash map decides which thousand leaders are elected first"
     if step["command"] == "lead" and _aborted_bootstrap(theirs, did):
         return "Kafka has no metadata.version after it aborts the bootstrap records' transaction"
     return ""
@@ -106,6 +109,18 @@ def _forgot_no_elr(step: Step, theirs: dict[str, Any], did: Did) -> bool:
         return False
     more = _written_more(theirs, did)
     return bool(more) and all(name == "PartitionChangeRecord" for name, _, _ in more)
+
+
+def _elected_other_thousand(theirs: dict[str, Any], did: Did) -> bool:
+    """True if a periodic task reached its limit on both sides, and only its partitions differ."""
+    theirs_sizes = [len(batch["records"]) for batch in theirs.get("batches", ())]
+    ours_sizes = [len(records) for _, records in did.batches]
+    more = _written_more(theirs, did)
+    return (
+        theirs_sizes == ours_sizes
+        and MOST_ELECTIONS in ours_sizes
+        and all(name == "PartitionChangeRecord" for name, _, _ in more)
+    )
 
 
 def _aborted_bootstrap(theirs: dict[str, Any], did: Did) -> bool:

@@ -65,7 +65,7 @@ SNAPSHOTS = (
         shows=(exits("Exception"),),
     ),
     Claim(
-        code="KT-SNAP-FILE-NAME", says="it takes it for 19-0",
+        code="KT-SNAP-FILE-NAME", says="It takes it for 19-0",
         damage=s.rename_newest_snapshot(f"{196:021}-{3:010}.checkpoint"),
         shows=(logs(r"offset=19, epoch=0"),),
     ),

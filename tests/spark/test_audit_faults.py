@@ -114,7 +114,7 @@ def test_other_bytes_in_the_same_epoch_are_located(told: Told, fleet: Path) -> N
 def test_records_of_another_epoch_are_a_divergence(told: Told, fleet: Path) -> None:
     (found,) = told.of(fleet / "other-epoch")
     assert found["code"] == "KT-LOG-DIVERGED"
-    assert "do not come together again" in found["reason"]
+    assert "do not agree again" in found["reason"]
 
 
 def test_two_divergences_of_one_cluster_are_two_findings(told: Told, fleet: Path) -> None:

@@ -213,7 +213,7 @@ def test_a_missing_package_is_named_with_the_way_to_get_it(
 
 def test_a_package_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.metadata.version", lambda _: "3.5.8")
-    with pytest.raises(KraftoolError, match=r"pyspark 4\.1 or newer, and 3\.5\.8 is installed"):
+    with pytest.raises(KraftoolError, match=r"pyspark 4\.1 or newer, but 3\.5\.8 is installed"):
         session().__enter__()
 
 

@@ -210,7 +210,7 @@ def test_options_that_cannot_be_meant_are_refused(spark: "SparkSession") -> None
     from pyspark.errors import AnalysisException
 
     for options, said in (
-        ({"splitBytes": "many"}, "splitBytes is a whole number"),
+        ({"splitBytes": "many"}, "splitBytes must be an integer"),
         ({"showsecret": "true"}, "does not know: showsecret"),
         ({"columns": "ofset"}, "no column ofset"),
     ):

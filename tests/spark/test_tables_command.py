@@ -110,4 +110,4 @@ def test_a_root_without_any_directory_is_no_silent_success(tables: Tables, tmp_p
     (tmp_path / "empty").mkdir()
     code, _, said = tables(tmp_path / "empty", "--out", tmp_path / "out")
     assert code == 3
-    assert "there is no data directory" in said
+    assert "no Kafka data directory was found" in said

@@ -180,7 +180,7 @@ def test_a_table_that_somebody_has_removed_is_missed(tmp_path: Path) -> None:
     root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
     run(root, out)
     (out / "records").rename(tmp_path / "records")
-    with pytest.raises(TablesRefusedError, match="has lost its table records, of 20 rows"):
+    with pytest.raises(TablesRefusedError, match="has lost its table records, with 20 rows"):
         run(root, out)
     (tmp_path / "records").rename(out / "records")
     assert not run(root, out).is_new

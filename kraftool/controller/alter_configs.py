@@ -43,6 +43,11 @@ _MIN_ISR, _CORDONED = "min.insync.replicas", "cordoned.log.dirs"
 _NODE_ID = re.compile(r"[+-]?[0-9]+")
 _LARGEST_ID = (1 << 31) - 1
 _COMMA = re.compile(r"\s*,\s*")
+_TABLES: Mapping[int, Mapping[str, ResourceConfig | ServerConfig]] = {
+    TOPIC: TOPIC_CONFIGS,
+    BROKER: NODE_CONFIGS,
+}
+"""Resources with configs that can be appended to. Kafka knows no lists of client metrics."""
 
 
 class _Change(NamedTuple):
@@ -150,21 +155,21 @@ def _cleared(records: list[WrittenRecord]) -> Iterator[WrittenRecord]:
 
 
 def _value(
-    resource: ConfigResource, name: str, stored: str | None, config: dict[str, Any]
+    resource: ConfigResource, name: str, stored: str | None, altered: dict[str, Any]
 ) -> str | None:
-    """The value after an operation."""
-    operation, given = config["configOperation"], config["value"]
+    """Return the value after an operation."""
+    operation, given = altered["configOperation"], altered["value"]
     if operation == _DELETE:
         return None
     if operation not in (_APPEND, _SUBTRACT):
         value: str | None = given
         return value
-    lists = _lists(resource.type)
-    if name not in lists:
-        raise invalid(f"{name} is no list, so that nothing can be added to it or taken from it")
+    config = _TABLES.get(resource.type, {}).get(name)
+    if config is None or config.type != "LIST":
+        raise invalid(f"{name} is not a list: nothing can be added to it or removed from it")
     if given is None:
         raise RequestRefused(Error.INVALID_REQUEST, f"{name}: there is no value")
-    old = stored if stored is not None else lists[name] or ""
+    old = stored if stored is not None else config.default or ""
     items = [item for item in old.split(",") if item]
     for item in _items(given):
         if operation == _SUBTRACT:
@@ -181,17 +186,6 @@ def _items(text: str) -> list[str]:
     while len(items) > 1 and not items[-1]:
         items.pop()
     return [] if items == [""] and text else items
-
-
-def _lists(resource_type: int) -> Mapping[str, str | None]:
-    """The configs of a type of resources that are lists, with their defaults. (Kafka takes none of
-    client metrics for one.)"""
-    tables: Mapping[int, Mapping[str, ServerConfig | ResourceConfig]] = {
-        BROKER: NODE_CONFIGS,
-        TOPIC: TOPIC_CONFIGS,
-    }
-    configs = tables.get(resource_type, {}).items()
-    return {name: config.default for name, config in configs if config.type == "LIST"}
 
 
 # Checks

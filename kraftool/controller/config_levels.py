@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 from typing import NamedTuple
 
+from kraftool.decoders.java_text import read_int64
 from kraftool.decoders.schema.resource_configs import ResourceConfig
 
 
@@ -22,7 +23,7 @@ class ConfigSource(IntEnum):
 
 
 class Effective(NamedTuple):
-    """What a config comes to."""
+    """The value of a config, and its source."""
 
     value: str | None
     source: ConfigSource
@@ -32,7 +33,7 @@ class ConfigLevels(NamedTuple):
     """The configs of nodes, in the order in which a value is looked for."""
 
     node: Mapping[str, str]
-    """This node's dynamic ones."""
+    """The dynamic configs of this node."""
     cluster: Mapping[str, str]
     file: Mapping[str, str]
 
@@ -48,6 +49,11 @@ class ConfigLevels(NamedTuple):
             for synonym, unit in config.synonyms:
                 value = configs.get(synonym)
                 if value is not None:
-                    converted = value if unit == 1 else str(int(value) * unit)
-                    return Effective(converted, source)
+                    return Effective(_times(value, unit), source)
         return Effective(config.default, ConfigSource.DEFAULT)
+
+
+def _times(value: str, unit: int) -> str:
+    """Return a number in another unit; a text that is not a number stays as it is."""
+    number = None if unit == 1 else read_int64(value.strip())
+    return value if number is None else str(number * unit)

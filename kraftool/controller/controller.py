@@ -31,7 +31,7 @@ from kraftool.controller import (
 )
 from kraftool.controller.activation import activation
 from kraftool.controller.answers import refused_answer
-from kraftool.controller.decision import Decision
+from kraftool.controller.decision import Decision, KRaftUpgrade
 from kraftool.controller.heartbeats import Heartbeats, Session
 from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.placement import RandomSource
@@ -59,7 +59,7 @@ class ControllerRequest:
     deadline_ms: int | None = None
     """After this nobody waits for it any more."""
     may_describe: Callable[[str], bool] = lambda _: True
-    """True if the client may see a topic's configs."""
+    """Returns True if the client may see a topic's configs."""
     is_forwarded: bool = False
     """True if a broker sent it on for a client."""
 
@@ -82,13 +82,6 @@ class NewBatch(NamedTuple):
         return len(self.records)
 
 
-class KRaftUpgrade(NamedTuple):
-    """kraft.version must be brought to this level, which takes the log so many records."""
-
-    level: int
-    record_count: int
-
-
 @dataclass(slots=True)
 class Step:
     """What came of one event."""
@@ -101,7 +94,7 @@ class Step:
 
     @property
     def record_count(self) -> int:
-        """Return how many offsets they take."""
+        """Return the number of offsets that the appends take."""
         return sum(append.record_count for append in self.appends)
 
 
@@ -157,7 +150,8 @@ class ActiveController:
         self.kraft_version = 0
         """The finalized level, which the log's control records have; whoever runs this sets it."""
         self.plan_kraft_upgrade: Callable[[int], int] = _no_upgrade
-        """Set, too: how many records the log takes for another level. Raises RequestRefused."""
+        """Returns how many records the log appends for another level; raises RequestRefused. The
+        caller sets it, too."""
         self.timed_out_heartbeats = 0
         self._heartbeats = heartbeats or Heartbeats(settings.session_timeout_ms)
         for broker in image.cluster.brokers.values():
@@ -268,9 +262,8 @@ class ActiveController:
         """Append what was decided. `number`: that of the request that it answers."""
         assert self._work is None, "what was decided before comes first"
         if decision.kraft_upgrade is not None:
-            upgrade = KRaftUpgrade(*decision.kraft_upgrade)
-            step.appends.append(upgrade)
-            self.next_offset += upgrade.record_count
+            step.appends.append(decision.kraft_upgrade)
+            self.next_offset += decision.kraft_upgrade.record_count
         self._work = _Work(decision, iter(decision.records), number)
         self._take(step)
 
@@ -430,5 +423,5 @@ class ActiveController:
 def _no_upgrade(level: int) -> int:
     raise RequestRefused(
         Error.INVALID_UPDATE_VERSION,
-        f"nothing is known of a log that could take kraft.version {level}",
+        f"this node has no raft log that could change kraft.version to {level}",
     )

@@ -1,7 +1,7 @@
-"""DescribeConfigs: what configs come to on this node, and where each value comes from.
+"""DescribeConfigs: the values of configs on this node, and the source of each value.
 
-Owns the order in which Kafka lists the sources of a value. Secrets, and configs that no ConfigDef
-knows, have no value in an answer. Kafka's own sentences on each config are not kept.
+Owns the order in which Kafka lists the sources. An answer has no value for secrets, and none for
+configs that no ConfigDef knows. It never has Kafka's documentation of a config.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from kraftool.controller.config_values import known
 from kraftool.controller.group_configs import CLIENT_METRICS_CONFIGS
 from kraftool.controller.refused import RequestRefused
 from kraftool.decoders.error_codes import Error
+from kraftool.decoders.java_text import read_int64
 from kraftool.decoders.schema.resource_configs import (
     GROUP_CONFIGS,
     NODE_CONFIGS,
@@ -45,7 +46,7 @@ _TIMES = tuple(
         "retention": ("ms", "minutes", "hours"),
     }.items()
 )
-"""Configs for one thing in several units; the first that is set counts."""
+"""Configs for one setting in several units; the first that is set counts."""
 _FLUSH = "log.flush.interval.ms"
 _LISTENER = re.compile(r"listener\.name\.[^.]*\.(.*)")
 _OF_MECHANISM = (
@@ -58,7 +59,7 @@ _OF_MECHANISM = (
 
 
 class _Synonym(NamedTuple):
-    """A value that a config has, or would have without those before it."""
+    """One source of a config's value: it counts if no source before it has a value."""
 
     name: str
     value: str | None
@@ -77,12 +78,12 @@ class _Described(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """What one node knows of configs."""
+    """The configs that one node knows."""
 
     image: MetadataImage
     node_id: int
     levels: ConfigLevels
-    """Of this node: dynamic, of the whole cluster, and of the file."""
+    """Of this node."""
 
     def configs_of(self, resource_type: int, name: str) -> Mapping[str, str]:
         return self.image.configs.resources.get(ConfigResource(resource_type, name)) or {}
@@ -95,7 +96,7 @@ class _View:
 def describe_configs(
     image: MetadataImage, request: Body, *, node_id: int, static_configs: Mapping[str, str]
 ) -> Body:
-    """Answer from what is committed and from the node's own file."""
+    """Return an answer from the committed metadata and the node's own file."""
     ids = {name: str(node_id) for name in ("node.id", "broker.id")}
     resources = image.configs.resources
     view = _View(
@@ -115,7 +116,7 @@ def describe_configs(
 
 
 def refused_description(request: Body, error: Error) -> Body:
-    """Answer one who may not ask."""
+    """Return the answer for a client without permission."""
     results = [_refused(resource, error) for resource in request["resources"]]
     return {"throttleTimeMs": 0, "results": results}
 
@@ -135,7 +136,7 @@ def _result(view: _View, resource: Body, *, shows_synonyms: bool) -> Body:
     wanted = resource.get("configurationKeys")
     try:
         if describe is None:
-            raise _invalid(f"there are no configs of type {resource['resourceType']}")
+            raise _invalid(f"resource type {resource['resourceType']} has no configs")
         described = [
             _config(config, shows_synonyms=shows_synonyms)
             for config in describe(view, resource["resourceName"])
@@ -195,7 +196,7 @@ def _of_table(name: str, value: str | None, synonyms: list[_Synonym]) -> _Descri
 
 
 def _node_type(name: str) -> str:
-    """Its own type, or that of what stands behind it; empty if it is not known."""
+    """Return the type of a config, or of the one that it overrides; empty if unknown."""
     return next((NODE_CONFIGS[key].type for key in _names_of(name) if key in NODE_CONFIGS), "")
 
 
@@ -203,14 +204,14 @@ def _require_own(view: _View, name: str) -> None:
     try:
         node_id = int(name)
     except ValueError:
-        raise _invalid(f"the id of a node is a number, and not {name}") from None
+        raise _invalid(f"a node id must be a number, not {name}") from None
     if node_id != view.node_id:
-        raise _invalid(f"this is node {view.node_id}, which knows no configs of {name}")
+        raise _invalid(f"this is node {view.node_id}: ask node {name} for its configs")
 
 
 def _topic(view: _View, name: str) -> Iterator[_Described]:
     if name not in view.image.topics.by_name:
-        raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"there is no topic {name}")
+        raise RequestRefused(Error.UNKNOWN_TOPIC_OR_PARTITION, f"topic {name} does not exist")
     own = view.configs_of(TOPIC, name)
     for key, config in known(TOPIC_CONFIGS, view.level).items():
         if config.is_internal and key not in own:
@@ -222,7 +223,7 @@ def _topic(view: _View, name: str) -> Iterator[_Described]:
 
 def _group(view: _View, name: str) -> Iterator[_Described]:
     if not name:
-        raise _invalid("a group has a name")
+        raise _invalid("name a group")
     own = view.configs_of(GROUP, name)
     for key, config in known(GROUP_CONFIGS, view.level).items():
         value = view.levels.effective(config, own.get(key)).value
@@ -235,7 +236,7 @@ def _group(view: _View, name: str) -> Iterator[_Described]:
 
 def _client_metrics(view: _View, name: str) -> Iterator[_Described]:
     if not name:
-        raise _invalid("a subscription has a name")
+        raise _invalid("name a client metrics subscription")
     own = view.configs_of(CLIENT_METRICS, name)
     for key, config in CLIENT_METRICS_CONFIGS.items():
         value = own.get(key, config.default)
@@ -256,9 +257,9 @@ def _with_own(
 
 
 def _loggers(view: _View, name: str) -> Iterator[_Described]:
-    """This node has no loggers whose levels can be changed."""
+    """Yield nothing: this node has no loggers whose levels can be changed."""
     if not name:
-        raise _invalid("a node has an id")
+        raise _invalid("name a node by its id")
     _require_own(view, name)
     yield from ()
 
@@ -272,12 +273,14 @@ _DESCRIBED_BY: Mapping[int, Callable[[_View, str], Iterator[_Described]]] = {
 }
 
 
-# Values and where they come from
+# Values and their sources
 
 
 def _of_node(view: _View, name: str) -> list[_Synonym]:
-    """The values of a node's config, the one that counts first. Those of a listener do not count
-    where the config of all listeners is described."""
+    """Return the sources of a node's config, the one that counts first.
+
+    A value of one listener is left out of the config for all listeners.
+    """
     names = _names_of(name)
     levels = (ConfigSource.NODE, ConfigSource.CLUSTER, ConfigSource.FILE)
     synonyms = [
@@ -298,7 +301,7 @@ def _default(name: str, value: str | None) -> list[_Synonym]:
 
 
 def _names_of(name: str) -> tuple[str, ...]:
-    """A config, and those that stand behind it."""
+    """Return the names under which a value is looked for: its own, then those that it overrides."""
     for times in _TIMES:
         if name in times:
             return times
@@ -312,7 +315,7 @@ def _names_of(name: str) -> tuple[str, ...]:
 
 
 def _as_kafka_writes(kind: str, value: str | None) -> str | None:
-    """A value as Kafka writes it after it has read it."""
+    """Return a value as Kafka writes it after parsing it; what is not a number stays as it is."""
     if value is None:
         return None
     text = value.strip()
@@ -320,7 +323,8 @@ def _as_kafka_writes(kind: str, value: str | None) -> str | None:
         return ",".join(item.strip() for item in text.split(",")) if text else ""
     if kind == "BOOLEAN":
         return text.lower()
-    return str(int(text)) if kind in _NUMBERS else text
+    number = read_int64(text) if kind in _NUMBERS else None
+    return text if number is None else str(number)
 
 
 def _invalid(reason: str) -> RequestRefused:

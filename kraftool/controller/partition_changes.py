@@ -54,7 +54,7 @@ class PartitionChange:
     partition: PartitionRegistration
     state: ControllerState
     can_lead: Callable[[int], bool]
-    """True if a broker may lead at all; that its directory is online is asked beside."""
+    """Returns True if a broker may lead; its directory is checked separately."""
     election: Election = Election.ONLINE
     isr: Replicas
     recovery: int

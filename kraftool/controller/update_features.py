@@ -1,8 +1,8 @@
-"""UpdateFeatures: bring features to other levels, all of a request or none.
+"""UpdateFeatures: change the levels of features, all of a request or none.
 
-Owns what must be true for a level: this node, every registered broker and every controller support
-it, the features that it needs are there, and no metadata is lost. kraft.version is the raft log's
-own; the log says whether it can take it.
+Owns the conditions for a level: this node, every registered broker and every controller support it,
+the features that it needs have their levels, and no metadata is lost. The raft log owns
+kraft.version and decides about its changes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from kraftool.controller.decision import Decision
+from kraftool.controller.decision import Decision, KRaftUpgrade
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.state import ControllerState
 from kraftool.controller.topic_configs import min_insync_replicas_of_file
@@ -38,7 +38,7 @@ class _Update(NamedTuple):
     feature: str
     level: int
     kind: int
-    """True if it may go up or down."""
+    """One of the upgrade types: up, or down with or without losing metadata."""
 
 
 def update_features(
@@ -49,8 +49,11 @@ def update_features(
     kraft_version: int,
     plan_upgrade: Callable[[int], int],
 ) -> Decision:
-    """Take the features of a request to their levels. `kraft_version`: the present one.
-    `plan_upgrade`: how many records the log takes for another; raises RequestRefused."""
+    """Change the features of a request to their levels.
+
+    `kraft_version`: the present one. `plan_upgrade`: returns how many records the log appends for
+    another one; raises RequestRefused.
+    """
     updates = [_update(item) for item in request["featureUpdates"]]
     current = {**state.finalized(), KRAFT_VERSION: kraft_version}
     proposed = current | {update.feature: update.level for update in updates}
@@ -59,12 +62,12 @@ def update_features(
         for update in updates:
             _check(state, update, current.get(update.feature, 0), proposed)
         for update in updates:
-            # Last, so that nothing of it is done where another feature stands in the way.
+            # Last, so that the log plans nothing if another feature is refused.
             if update.feature == KRAFT_VERSION and update.kind == UPGRADE:
                 record_count = plan_upgrade(update.level)
-                kraft_upgrade = (update.level, record_count) if record_count else None
+                kraft_upgrade = KRaftUpgrade(update.level, record_count) if record_count else None
     except RequestRefused as refused:
-        # An answer as any other: it waits until what it rests on is committed.
+        # Like every answer, it waits until the state that it is based on is committed.
         return Decision(answer={"errorCode": int(refused.error), "errorMessage": refused.text})
     results = [
         {"feature": update.feature, "errorCode": int(Error.NONE), "errorMessage": None}
@@ -94,13 +97,12 @@ def _records(state: ControllerState, updates: list[_Update]) -> Iterator[Written
             value = {"name": update.feature, "featureLevel": update.level}
             yield "FeatureLevelRecord", 0, value
         elif update.kind == UPGRADE:
-            # Its own records are the log's; the answer waits for this one.
+            # The log writes the records of kraft.version. The answer waits for this one.
             yield "NoOpRecord", 0, {}
 
 
 def _safe_for_elr(state: ControllerState) -> Iterator[WrittenRecord]:
-    """With ELR all controllers and brokers have to agree on how many replicas have to be in
-    sync."""
+    """Yield records that give all controllers and brokers one min.insync.replicas: ELR needs it."""
     if _MIN_ISR not in state.configs_of(ConfigResource(BROKER, "")):
         yield _min_isr("", min_insync_replicas_of_file(state))
     for resource in state.resources(BROKER):
@@ -119,25 +121,25 @@ def _min_isr(broker: str, value: str | None) -> WrittenRecord:
 def _check(
     state: ControllerState, update: _Update, current: int, proposed: Mapping[str, int]
 ) -> None:
-    """Raise RequestRefused where a feature may not go to a level. `proposed`: all features, as they
-    will be."""
+    """Raise RequestRefused if a feature must not change to a level. `proposed`: the levels of all
+    features after the request."""
     feature, level, kind = update
     if kind not in (UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
-        raise _refused(update, f"{kind} is no type of upgrade")
+        raise _refused(update, f"{kind} is not an upgrade type")
     if level < 0:
-        raise _refused(update, "levels begin with 0")
+        raise _refused(update, "a level is at least 0")
     _check_support(state, update)
     if level < current and kind == UPGRADE:
-        raise _refused(update, f"it is at {current}, and the request is for an upgrade")
+        raise _refused(update, f"its level is {current}, so that would not be an upgrade")
     if level > current and kind != UPGRADE:
-        raise _refused(update, f"it is at {current}, and the request is for a downgrade")
+        raise _refused(update, f"its level is {current}, so that would not be a downgrade")
     if feature == METADATA_VERSION:
         _check_downgrade(update, current)
     elif feature == KRAFT_VERSION:
         if level < current:
-            raise _refused(update, f"it is at {current}, and can only be upgraded")
+            raise _refused(update, f"its level is {current}, and it can only be upgraded")
     elif feature not in FEATURES:
-        raise _refused(update, "there is no such feature")
+        raise _refused(update, "kraftool does not know this feature")
     else:
         _check_needs(update, proposed)
 
@@ -152,7 +154,7 @@ def _check_support(state: ControllerState, update: _Update) -> None:
             levels = f"supports {low} to {high}" if high else "does not support it"
             raise _refused(update, f"{node} {levels}")
 
-    check(f"node {settings.node_id}, which leads,", settings.features)
+    check(f"the leader, node {settings.node_id},", settings.features)
     for broker in state.brokers():
         check(f"broker {broker.id}", broker.features)
     if state.level < CONTROLLER_REGISTRATION_LEVEL:
@@ -164,17 +166,18 @@ def _check_support(state: ControllerState, update: _Update) -> None:
         registered.add(controller.id)
     for voter in sorted(settings.static_voters - registered):
         raise _refused(
-            update, f"controller {voter} has not registered, so that it may not support this"
+            update, f"controller {voter} has not registered, so it may not support this level"
         )
 
 
 def _check_downgrade(update: _Update, current: int) -> None:
-    """Metadata that an older level has no records for would be lost."""
+    """Raise RequestRefused if metadata has records that the lower level does not have."""
     changed = changed_between(update.level, current)
     if changed:
         raise _refused(
             update,
-            f"it is at {current}, and {level_name(changed[-1])} brought records that would be lost",
+            f"its level is {current}, and {level_name(changed[-1])} added records that the lower"
+            " level would lose",
         )
 
 
@@ -184,11 +187,11 @@ def _check_needs(update: _Update, proposed: Mapping[str, int]) -> None:
         needs = ((METADATA_VERSION, OLDEST_KRAFT_LEVEL), *needs)
     for needed, at_least in needs:
         if proposed.get(needed, 0) < at_least:
-            raise _refused(update, f"it needs {needed} {at_least}")
+            raise _refused(update, f"it requires {needed} {at_least}")
 
 
 def _refused(update: _Update, reason: str) -> RequestRefused:
     return RequestRefused(
         Error.INVALID_UPDATE_VERSION,
-        f"no feature was changed: {update.feature} cannot go to {update.level}: {reason}",
+        f"no feature was changed: {update.feature} cannot change to level {update.level}: {reason}",
     )

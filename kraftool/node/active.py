@@ -48,10 +48,7 @@ def _settings(config: NodeConfig, identity: NodeIdentity, log: MetadataLog) -> C
         node_id=identity.node_id,
         cluster_id=identity.cluster_id,
         bootstrap=bootstrap_records(Path(config.metadata_directory), log),
-        features={
-            name: (levels.min, levels.max)
-            for name, levels in supported_features(SUPPORTED_KRAFT_VERSION).items()
-        },
+        features=supported_features(SUPPORTED_KRAFT_VERSION),
         static_voters=frozenset(voter.key.id for voter in config.static_voters),
         default_replication_factor=given.default_replication_factor,
         default_partitions=given.default_partitions,

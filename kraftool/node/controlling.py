@@ -27,10 +27,10 @@ from kraftool.controller.controller import (
     ActiveController,
     Answered,
     ControllerRequest,
-    KRaftUpgrade,
     NewBatch,
     Step,
 )
+from kraftool.controller.decision import KRaftUpgrade
 from kraftool.controller.partition_index import PartitionIndex
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.settings import ControllerSettings
@@ -314,7 +314,7 @@ class Controlling:
         return Append(epoch=self._epoch, records=records, size=size, base_offset=append.base_offset)
 
     def _told(self, said: Appended | Refused | None) -> None:
-        """Handle a refused append: the state stands on records that will not be there."""
+        """Handle a refused append: the state is based on records that the log will not have."""
         if isinstance(said, Refused) and self._epoch >= 0:
             say("append refused", logging.WARNING, reason=said.reason)
             self._runner.post(self._resignation(self._epoch))
@@ -359,13 +359,14 @@ class Controlling:
 
 
 def _planned(raft: Raft, level: int) -> int:
-    """Return how many records the log takes for a level of kraft.version. Raises RequestRefused."""
+    """Return how many records the log appends for a level of kraft.version; raise RequestRefused if
+    it cannot change to it."""
     assert isinstance(raft.role, Leader), "only a leader's controller asks"
     order = UpgradeKRaftVersion(epoch=raft.role.epoch, level=level)
     planned = kraft_upgrade.planned(raft, order)
     if isinstance(planned, Refused):
-        # Kafka calls it an illegal state, and its controller fails, where a voter is not known well
-        # enough yet.
+        # If the leader does not know enough of a voter yet, Kafka calls that an illegal state, and
+        # its controller fails.
         error = planned.error or Error.INVALID_UPDATE_VERSION
         raise RequestRefused(error, f"no feature was changed: {planned.reason}")
     return len(planned)

@@ -1,7 +1,7 @@
-"""Admins of a simulated cluster: they create, grow, configure, delete topics and move leaders.
+"""Admins of a simulated cluster: they create, configure and delete topics, and move leaders.
 
-Owns what an answer must be worth once it was given: a topic is there, or is gone for good; it has
-the partitions; its config is not an older one that was acknowledged before.
+Owns the checks of their answers: an acknowledged topic exists, a deleted one never returns, a topic
+has its acknowledged partitions, and its config is not older than an acknowledged one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ModelAdmins:
         self._acknowledged: dict[str, set[int]] = {}
         self._deleting: set[str] = set()
         self._deleted: set[str] = set()
-        """Ids of topics that were asked to be deleted, and of those whose deletion was answered."""
+        """Topic ids: those that an admin asked to delete, and those whose deletion was answered."""
         requests: tuple[tuple[Callable[[], None], int], ...] = (
             (self._create, 900),
             (self._delete, 4_000),
@@ -62,7 +62,7 @@ class ModelAdmins:
         request()
         self._world.after(self._world.random.randrange(most_ms), self._again, request, most_ms)
 
-    # What they ask
+    # Requests
 
     def _some_topic(self) -> TopicImage | None:
         image = self._committed()
@@ -124,7 +124,7 @@ class ModelAdmins:
             body = {"timeoutMs": 1, "featureUpdates": [update], "validateOnly": False}
             self._send("UpdateFeatures", 2, body)
 
-    # What they are told
+    # Answers
 
     def take(
         self, api: str, asked: dict[str, Any], body: dict[str, Any], committed: MetadataImage
@@ -134,19 +134,17 @@ class ModelAdmins:
             case "CreateTopics":
                 return self._created(body, committed)
             case "DeleteTopics":
-                self._deleted.update(
-                    topic["topicId"]
-                    for topic in body["responses"]
-                    if topic["errorCode"] == Error.NONE
-                )
-                self._world.count("topics deleted")
+                for topic in body["responses"]:
+                    if topic["errorCode"] == Error.NONE:
+                        self._world.count("topics deleted")
+                        self._deleted.add(topic["topicId"])
             case "CreatePartitions" if body["results"][0]["errorCode"] == Error.NONE:
                 return self._grown(asked["topics"][0], committed)
             case "IncrementalAlterConfigs" if body["responses"][0]["errorCode"] == Error.NONE:
                 config = asked["resources"][0]["configs"][0]
                 return self._configured(self._asked_configs[int(config["value"])], committed)
         back = sorted(self._deleted & committed.topics.by_id.keys())
-        return f"topics {back} were deleted, and are there" if back else None
+        return f"topics {back} were deleted, but exist" if back else None
 
     def _created(self, body: dict[str, Any], committed: MetadataImage) -> str | None:
         for topic in body["topics"]:
@@ -154,7 +152,7 @@ class ModelAdmins:
                 self._world.count("topics created")
                 known = committed.topics.by_name.get(topic["name"])
                 if known is None or known.id != topic["topicId"]:
-                    return f"topic {topic['name']} was acknowledged, and it is not there"
+                    return f"topic {topic['name']} was acknowledged, but does not exist"
         return None
 
     def _grown(self, wanted: dict[str, Any], committed: MetadataImage) -> str | None:
@@ -163,7 +161,7 @@ class ModelAdmins:
         if topic is not None and len(topic.partitions) < wanted["count"]:
             return (
                 f"topic {topic.name} has {len(topic.partitions)} partitions,"
-                f" and {wanted['count']} were acknowledged"
+                f" but {wanted['count']} were acknowledged"
             )
         return None
 
@@ -175,5 +173,5 @@ class ModelAdmins:
         configs = committed.configs.resources.get(ConfigResource(TOPIC, asked.topic), {})
         value = configs.get(_CONFIG)
         if value is None or int(value) in asked.acknowledged_before:
-            return f"{_CONFIG} of {asked.topic} is {value}, and {asked.value} was acknowledged"
+            return f"{_CONFIG} of {asked.topic} is {value}, but {asked.value} was acknowledged"
         return None

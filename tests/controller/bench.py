@@ -13,10 +13,10 @@ from typing import Any
 from kraftool.controller.controller import (
     ActiveController,
     ControllerRequest,
-    KRaftUpgrade,
     NewBatch,
     Step,
 )
+from kraftool.controller.decision import KRaftUpgrade
 from kraftool.controller.partition_index import PartitionKey
 from kraftool.controller.settings import ControllerSettings
 from kraftool.decoders.error_codes import Error

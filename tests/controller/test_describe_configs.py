@@ -146,3 +146,14 @@ def test_who_may_not_ask_learns_nothing() -> None:
         Error.CLUSTER_AUTHORIZATION_FAILED,
         [],
     )
+
+
+def test_a_value_that_is_no_number_is_shown_as_it_is() -> None:
+    """A file or an old record can have one; whoever describes it wants to see it."""
+    described = result(EMPTY, BROKER, str(NODE), "num.io.threads", num_io_threads=" many ")
+    assert values(described) == {"num.io.threads": "many"}
+    image = image_with((TOPIC, "words", "retention.ms", "soon"))
+    assert values(result(image, TOPIC, "words", "retention.ms")) == {"retention.ms": "soon"}
+    image = image_with((TOPIC, "words", "a", "b"))
+    described = result(image, TOPIC, "words", "retention.ms", log_retention_hours="soon")
+    assert values(described) == {"retention.ms": "soon"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kraftool.controller.controller import KRaftUpgrade
+from kraftool.controller.decision import KRaftUpgrade
 from kraftool.controller.refused import RequestRefused
 from kraftool.controller.update_features import SAFE_DOWNGRADE, UNSAFE_DOWNGRADE, UPGRADE
 from kraftool.decoders.error_codes import Error
@@ -69,20 +69,20 @@ def test_fe1_a_level_that_this_node_does_not_know_changes_nothing_of_the_request
     bench = bench_at()
     assert "supports 7 to 33" in refused(bench, to("share.version", 0, 2), to(METADATA_VERSION, 34))
     assert "does not support it" in refused(bench, to("no.such.feature", 1))
-    assert "no such feature" in refused(bench, to("no.such.feature", 0))
+    assert "does not know this feature" in refused(bench, to("no.such.feature", 0))
 
 
 def test_fe2_the_type_must_fit_the_direction() -> None:
     bench = bench_at(29)
-    assert "request is for an upgrade" in refused(bench, to(METADATA_VERSION, 28))
+    assert "would not be an upgrade" in refused(bench, to(METADATA_VERSION, 28))
     for kind in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
-        assert "request is for a downgrade" in refused(bench, to(METADATA_VERSION, 30, kind))
+        assert "would not be a downgrade" in refused(bench, to(METADATA_VERSION, 30, kind))
     assert update(bench, to(METADATA_VERSION, 28, SAFE_DOWNGRADE))["errorCode"] == Error.NONE
     assert levels(bench) == [(METADATA_VERSION, 28)]
     for kind in (UPGRADE, SAFE_DOWNGRADE):  # the same level is written again
         assert update(bench, to(METADATA_VERSION, 28, kind))["errorCode"] == Error.NONE
         assert levels(bench) == [(METADATA_VERSION, 28)]
-    assert "no type of upgrade" in refused(bench, to(METADATA_VERSION, 28, 4))
+    assert "not an upgrade type" in refused(bench, to(METADATA_VERSION, 28, 4))
 
 
 @pytest.mark.parametrize("is_fenced", [False, True])
@@ -131,7 +131,7 @@ def test_fe4_an_upgrade_is_a_record_and_a_dry_run_is_none() -> None:
 def test_fe5_a_downgrade_may_not_lose_records() -> None:
     bench = bench_at(30)
     for kind in (SAFE_DOWNGRADE, UNSAFE_DOWNGRADE):
-        assert "4.3-IV0 brought records" in refused(bench, to(METADATA_VERSION, 29, kind))
+        assert "4.3-IV0 added records" in refused(bench, to(METADATA_VERSION, 29, kind))
     bench = bench_at(29)
     assert update(bench, to(METADATA_VERSION, 24, SAFE_DOWNGRADE))["errorCode"] == Error.NONE
 
@@ -139,7 +139,7 @@ def test_fe5_a_downgrade_may_not_lose_records() -> None:
 def test_fe6_below_what_kafka_starts_with_nothing_is_supported() -> None:
     for kind in (UPGRADE, SAFE_DOWNGRADE):
         assert "supports 7 to 33" in refused(bench_at(7), to(METADATA_VERSION, 6, kind))
-    assert "begin with 0" in refused(bench_at(7), to(METADATA_VERSION, -1, SAFE_DOWNGRADE))
+    assert "at least 0" in refused(bench_at(7), to(METADATA_VERSION, -1, SAFE_DOWNGRADE))
 
 
 def test_fe7_a_feature_at_0_is_gone() -> None:
@@ -152,7 +152,7 @@ def test_fe7_a_feature_at_0_is_gone() -> None:
 
 def test_fe9_elr_needs_its_metadata_version() -> None:
     low = bench_at(ELR_LEVEL - 1)
-    assert f"needs metadata.version {ELR_LEVEL}" in refused(low, to(ELR_VERSION, 1))
+    assert f"requires metadata.version {ELR_LEVEL}" in refused(low, to(ELR_VERSION, 1))
     both = (to(ELR_VERSION, 1), to(METADATA_VERSION, ELR_LEVEL))
     assert update(low, *both)["errorCode"] == Error.NONE, "what it needs comes with it"
 

@@ -48,8 +48,8 @@ def test_an_answer_before_the_commit_is_noticed(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("decide", "noticed"),
     [
-        ("_delete_topics", "were deleted, and are there"),
-        ("_create_partitions", "partitions, and"),
+        ("_delete_topics", "were deleted, but exist"),
+        ("_create_partitions", "partitions, but"),
         ("_incremental_alter_configs", "was acknowledged"),
     ],
 )

@@ -87,6 +87,7 @@ def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> No
         Path(found.path).mkdir(parents=True, exist_ok=True)
         replace(files, found.config_path, _config_text(found, listen).encode())
     config = read_config(found.config_path)
+    _refuse_another_place(found, config)
     if not os.path.exists(os.path.join(found.data_path, META_PROPERTIES)):
         request = FormatRequest(
             node_id=config.node_id,
@@ -104,6 +105,16 @@ def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> No
         for _ in write_format(plan_format(request), files, int(time.time() * 1000)):
             pass
     return config
+
+
+def _refuse_another_place(found: StandaloneDirectory, config: NodeConfig) -> None:
+    """A copy of such a directory still names the data of the original, which must not be written."""
+    if os.path.realpath(config.metadata_directory) != os.path.realpath(found.data_path):
+        raise NotStandalone(
+            f"{found.config_path} has log.dirs={config.metadata_directory}, which is not"
+            f" {found.data_path}",
+            hint="the directory was copied or moved: correct log.dirs in that file",
+        )
 
 
 def _config_text(found: StandaloneDirectory, listen: Endpoint) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,8 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.properties import decode
+from kraftool.node.standalone import default_release, look, prepare
+from kraftool.raft.names import Endpoint
 from tests.commands.conftest import PATIENCE_S, Run
 from tests.ports import HOST, free_ports
 
@@ -84,6 +87,24 @@ def test_what_is_something_else_is_left_alone(kraftool: Run, tmp_path: Path) -> 
     assert run.code == 5
     assert "is not empty" in run.err
     assert os.listdir(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("is_moved", [False, True], ids=["copied", "moved"])
+def test_a_directory_that_names_the_data_of_another_is_refused(
+    kraftool: Run, tmp_path: Path, is_moved: bool
+) -> None:
+    """server.properties has the whole path of the data: a copy would write to the original."""
+    original, copy = tmp_path / "original", tmp_path / "copy"
+    prepare(look(str(original)), listen=Endpoint(HOST, 9093), release=default_release())
+    if is_moved:
+        original.rename(copy)
+    else:
+        shutil.copytree(original, copy)
+    before = sorted(tmp_path.rglob("*"))
+    run = kraftool("node", "standalone", str(copy))
+    assert run.code == 5
+    assert f"log.dirs={original}/data" in run.err
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_release_that_never_was_is_refused_first(kraftool: Run, tmp_path: Path) -> None:

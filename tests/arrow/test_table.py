@@ -117,6 +117,21 @@ def test_numbers_have_their_words_beside_them() -> None:
     assert schema.field(at + 1).name == "resourceTypeName"
 
 
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        # -1 is no change, which has no word.
+        ("PartitionChangeRecord", {(None, None), (1, "RECOVERING")}),
+        ("PartitionRecord", {(None, "RECOVERED")}),
+    ],
+)
+def test_a_field_at_its_default_has_the_word_of_its_default(record: str, words: set[Any]) -> None:
+    """Kafka's JSON form leaves such a field out."""
+    columns = ["leaderRecoveryState", "leaderRecoveryStateName"]
+    rows = read(FIXTURES / "kafka-4.3.0", record, columns=columns).read().to_pylist()
+    assert {tuple(row.values()) for row in rows} == words
+
+
 def test_every_column_of_records_has_a_comment() -> None:
     for source in ("records", "PartitionRecord"):
         for field in read(SINGLE, source).schema:

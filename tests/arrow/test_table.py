@@ -83,6 +83,13 @@ def test_choices_are_the_options_of_the_same_names() -> None:
     }
 
 
+def test_a_range_of_nodes_is_a_choice_of_each() -> None:
+    assert option_texts({"node": range(1, 4), "epoch": range(1, 4)}) == {
+        "node": "1,2,3",
+        "epoch": "1..3",
+    }
+
+
 def test_choices_narrow_the_rows() -> None:
     found = read(SINGLE, type="TopicRecord", kind="record", offsets=(0, 60), columns="type,offset")
     rows = found.read().to_pylist()
@@ -97,7 +104,10 @@ def test_choices_narrow_the_rows() -> None:
         ({"rows": "partition"}, "kraft has no rows 'partition'"),
         ({"rows": "topics", "type": "TopicRecord"}, "kraft.state.topics has no option type"),
         ({"columns": "ofset"}, "kraft has no column ofset"),
-        ({"offsets": range(0, 10, 2)}, "is no range of neighbours"),
+        ({"offsets": range(0, 10, 2)}, "has no numbers, or leaves some out"),
+        ({"starting_offsets": "latest"}, "read has no keyword starting_offsets"),
+        ({"variant": True}, "read has no keyword variant"),
+        ({"path": []}, "no path is given"),
         ({"path": "/nowhere"}, "no such file or directory"),
     ],
 )
@@ -218,9 +228,16 @@ def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
     assert narrowed(startingTimestamp="1795234265000", endingTimestamp="1795234266000") == narrowed(
         since="1795234265000", until="1795234265999"
     )
+    # Before 2001, epoch milliseconds have fewer digits than a time has to have as a number.
+    assert narrowed(endingTimestamp="2000-01-01").selection.until == 946_684_799_999
     for options, said in (
         ({"endingOffsets": "earliest"}, "not earliest"),
         ({"endingOffsets": '{"topic": {"0": 1}}'}, "earliest, latest or an offset"),
+        ({"startingOffsets": '{"__cluster_metadata": {"0": []}}'}, "latest or an offset"),
+        ({"startingTimestamp": "5"}, "startingTimestamp '5' is not a time"),
+        ({"endingTimestamp": "5"}, "endingTimestamp '5' is not a time"),
+        ({"depth": "\u00b2"}, "depth must be an integer"),
+        ({"depth": "9" * 5000}, "depth must be an integer"),
         ({"startingOffsets": "20", "endingOffsets": "20"}, "no later than startingOffsets"),
         ({"startingOffsets": "20", "offsets": "1.."}, "are both given"),
     ):

@@ -29,7 +29,7 @@ CHOICES = {
     "splitBytes": "how much of a large file one task reads",
     "depth": "maximum search depth below a root",
     "variant": "true: a column data has the payload as VARIANT",
-    "findings": "false: kraft.files counts no findings, and opens no file for them",
+    "findings": "false: kraft.files counts no findings, and reads at most 64 KiB of a file",
     "storageOptions": "settings for fsspec and URLs, as a JSON object",
     "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
     "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",

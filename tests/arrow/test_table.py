@@ -169,6 +169,8 @@ def test_neither_pyarrow_nor_pyspark_is_loaded_by_the_import_of_the_door() -> No
         ("batches", ["crc"]),
         ("PartitionRecord", ["leader", "leaderRecoveryStateName", "offset"]),
         ("files", ["path", "kind"]),
+        ("files", ["state", "size", "modified", "identity"]),
+        ("files", ["worst", "path"]),
         ("partitions", ["isr", "topic"]),
     ],
 )
@@ -206,6 +208,10 @@ def test_neither_records_nor_files_that_nobody_wants_are_decoded(
 
     assert read(SINGLE, node=99).read().num_rows == 0
     assert opened == []
+    assert read(SINGLE, "files", columns=["path", "kind", "state", "size"]).read().num_rows > 10
+    assert opened == []
+    files = read(SINGLE, "files", columns=["path", "findings", "worst"]).read().num_rows
+    assert len(opened) == files
     assert read(SINGLE, columns=["offset"], kind="record").read().num_rows > 100
     assert decoded == []
     assert read(SINGLE, kind="record", offsets=(100, 110)).read().num_rows == 11

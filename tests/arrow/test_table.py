@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -55,7 +56,10 @@ def test_a_reader_gives_batch_after_batch(monkeypatch: pytest.MonkeyPatch) -> No
     """One batch is in memory at a time: the second is not made before it is asked for."""
     monkeypatch.setattr("kraftool.arrow.rows.ROWS", 50)
     reader = read(SINGLE).reader()
-    sizes = [batch.num_rows for batch in reader]
+    sizes = []
+    for batch in reader:
+        sizes.append(batch.num_rows)
+        assert gc.isenabled()  # for the code between two batches
     assert len(sizes) > 2
     assert max(sizes) < 100
 

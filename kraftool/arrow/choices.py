@@ -1,7 +1,7 @@
 """The options of the sources as keyword arguments of Python, with types.
 
-Owns their Python names and how their values become the texts that `settings.py` reads. Every door
-takes the same ones. It refuses to check the values: `settings.py` does, for every door.
+Owns their Python names and how their values become the texts that `settings.py` reads. Every entry
+point takes the same ones. It refuses to check the values: `settings.py` does that for all of them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from kraftool.decoders.errors import KraftoolError
 
 Path = str | os.PathLike[str]
 Texts = str | Iterable[str]
+_RANGES = ("offsets", "epoch")
 Bounds = str | int | range | tuple[int | None, int | None]
 """A range of numbers: "5..9", 5, range(5, 10), or (5, 9) with both included; None has no bound."""
 
@@ -74,7 +75,15 @@ def path_text(path: Path | Sequence[Path]) -> str:
 
 
 def option_texts(choices: Choices) -> dict[str, str]:
-    """The options as texts. An option whose value is None is left out."""
+    """The options as texts. An option whose value is None is left out.
+
+    Raises KraftoolError for a keyword that is not one of `Choices`.
+    """
+    for name in choices:
+        if name not in Choices.__annotations__:
+            raise KraftoolError(
+                f"read has no keyword {name}", hint=f"it has {', '.join(Choices.__annotations__)}"
+            )
     return {
         _option(name): _text(name, value) for name, value in choices.items() if value is not None
     }
@@ -92,9 +101,9 @@ def _text(name: str, value: Any) -> str:
         return (value if value.tzinfo else value.replace(tzinfo=UTC)).isoformat()
     if isinstance(value, Mapping):
         return orjson.dumps(value).decode()
-    if isinstance(value, range):
+    if isinstance(value, range) and name in _RANGES:
         return _range_text(name, value)
-    if isinstance(value, tuple) and name in ("offsets", "epoch"):
+    if isinstance(value, tuple) and name in _RANGES:
         return "..".join("" if bound is None else str(bound) for bound in value)
     if isinstance(value, str | int):
         return str(value)
@@ -104,14 +113,16 @@ def _text(name: str, value: Any) -> str:
 
 def _range_text(name: str, value: range) -> str:
     if not value or value.step != 1:
-        raise KraftoolError(f"{name} {value} is no range of neighbours", hint="use range(5, 10)")
+        raise KraftoolError(
+            f"{name} {value} has no numbers, or leaves some out", hint="use range(5, 10)"
+        )
     return f"{value.start}..{value.stop - 1}"
 
 
 def chosen_source(options: Mapping[str, str], source: str) -> str:
-    """The source that the option `rows` names, in place of the one of a format's name.
+    """The source that the option `rows` names; without it, the source of the format.
 
-    Raises KraftoolError where the two are different ones.
+    Raises KraftoolError if the two contradict each other.
     """
     rows = next((value for name, value in options.items() if name.lower() == "rows"), None)
     if rows is None:

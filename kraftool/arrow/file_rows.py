@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
@@ -15,13 +16,14 @@ from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.batch import HEADER_SIZE
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.kinds import HEAD_SIZE, detect
+from kraftool.decoders.kinds import HEAD_SIZE, detect, kind_by_name
 from kraftool.reports.files.file_report import BATCH_KINDS, FileReport, read_file
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.text.printable import file_text
 
 _HASHED = 1 << 16
+_OF_FINDINGS = frozenset({"findings", "worst"})
 
 
 def finding_rows(
@@ -64,12 +66,16 @@ def add_finding(table: ArrowRows, owner: FleetDirectory, finding: Finding) -> No
 def file_rows(
     arrow: ArrowSchema, splits: Sequence[Split], *, findings: bool
 ) -> Iterator[ArrowBatch]:
-    """Every file, with how many findings it has by itself."""
+    """Every file, with the number of findings that it has by itself.
+
+    No file is read for columns that are not wanted.
+    """
     table = ArrowRows(arrow)
+    judged = findings and not _OF_FINDINGS.isdisjoint(table.columns)
     for split in splits:
         file = split.file
-        report = read_file(file.entry()) if findings else _unread(file)
-        add_file(table, file, report, findings=findings)
+        report = read_file(file.entry()) if judged else _unread(file)
+        add_file(table, file, report, findings=judged)
         if table.is_full:
             yield table.take()
     if table.rows:
@@ -79,9 +85,12 @@ def file_rows(
 def add_file(
     table: ArrowRows, file: FleetFile, report: FileReport, *, findings: bool = True
 ) -> None:
-    """A file as a row, with what its report says; `findings` is whether it was judged."""
+    """Add a file as a row, with what its report says. `findings`: the report has its findings."""
     identity(table, file.directory, file.name, 1)
     worst = in_order(report.findings)
+    fingerprint = None
+    if "identity" in table.columns and not file.etag:
+        fingerprint = _fingerprint(file, report)
     _add(
         table,
         {
@@ -90,7 +99,7 @@ def add_file(
             "state": report.state.name.lower(),
             "size": report.size,
             "modified": file.mtime_ns // 1_000_000,
-            "identity": file.etag or _fingerprint(file, report),
+            "identity": file.etag or fingerprint,
             "findings": len(report.findings) if findings else None,
             "worst": worst[0].severity.value if worst else None,
         },
@@ -105,13 +114,11 @@ def _add(table: ArrowRows, values: dict[str, Any]) -> None:
 
 
 def _unread(file: FleetFile) -> FileReport:
-    """The report of a file of which no more than its head was looked at."""
+    """The report of a file without findings. Only a file with an unknown name is opened."""
     head = b""
-    try:
-        with file.open() as source:
+    if kind_by_name(file.basename) is None:
+        with suppress(KraftoolError), file.open() as source:  # a finding, if anybody wants them
             head = source.read_at(0, HEAD_SIZE)
-    except KraftoolError:
-        pass  # its name tells the kind; that it cannot be read is a finding
     detected = detect(file.basename, head, file.size)
     return FileReport(
         name=file.name,

@@ -1,9 +1,9 @@
-"""Which rows a source is asked for by its options.
+"""The options that choose the rows of a source.
 
 Owns the options' words and what they select: files by their owner, batches by their header, and
 records by dump-log's own selection. Options narrow records and batches. Problems stay, unless
-`kind` leaves them out, so that nobody hides damage by accident. Spark's own filter pushdown is
-refused: docs/observed.md shows the wrong rows that it gives.
+`kind` leaves them out, so that nobody hides damage by accident. It refuses Spark's own filter
+pushdown, which returns wrong rows: see docs/observed.md.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def narrowing_of(given: Mapping[str, str], source: str) -> Narrowing:
         if not given[name].strip():
             raise KraftoolError(f"the option {name} has no value", hint=CHOICES[name])
     first, last = offset_range(given.get("offsets", "").strip(), "offsets")
-    since, until = _time(given, "since"), _time(given, "until")
+    since, until = _times(given)
     if since is not None and until is not None and until < since:
         raise KraftoolError("until is before since")
     return Narrowing(
@@ -131,21 +131,18 @@ def _as_choices(given: Mapping[str, str]) -> dict[str, str]:
     """The options with those that have the names of Spark's Kafka source as our own."""
     first = _offset(given.get("startingoffsets", "earliest"), "startingOffsets")
     end = _offset(given.get("endingoffsets", "latest"), "endingOffsets")
-    until = given.get("endingtimestamp")
     kafkas: dict[str, str] = {}
     if first is not None or end is not None:
         if end is not None and end <= (first or 0):
             raise KraftoolError("endingOffsets is no later than startingOffsets")
         last = "" if end is None else str(end - 1)
         kafkas["offsets"] = f"{'' if first is None else first}..{last}"
-    if "startingtimestamp" in given:
-        kafkas["since"] = given["startingtimestamp"]
-    if until is not None:
-        moment = _time({"endingtimestamp": until}, "endingtimestamp")
-        kafkas["until"] = "" if moment is None else str(moment - 1)
+    for name, kafkas_name in (("since", "startingtimestamp"), ("until", "endingtimestamp")):
+        if kafkas_name in given:
+            kafkas[name] = given[kafkas_name]
     for name in kafkas:
         if name in given:
-            raise KraftoolError(f"{name} and the option of Spark's name for it are both given")
+            raise KraftoolError(f"{name} and the option with its name in Spark are both given")
     return {**given, **kafkas}
 
 
@@ -158,10 +155,10 @@ def _offset(text: str, name: str) -> int | None:
         return None
     if text.startswith("{"):
         try:
-            number = orjson.loads(text)[METADATA_TOPIC]["0"]
+            number = str(orjson.loads(text)[METADATA_TOPIC]["0"])
         except (orjson.JSONDecodeError, KeyError, TypeError):
-            number = None
-        text = {-2: "earliest", -1: "latest"}.get(number, str(number))
+            number = "something else"
+        text = {"-2": "earliest", "-1": "latest"}.get(number, number)
         if text in ("earliest", "latest"):
             return _offset(text, name)
     if not re.fullmatch(r"[0-9]{1,19}", text, re.ASCII):
@@ -228,8 +225,17 @@ def _types(given: Mapping[str, str], source: str) -> frozenset[str]:
     return frozenset().union(*(names or ()))
 
 
+def _times(given: Mapping[str, str]) -> tuple[int | None, int | None]:
+    """The first time and the last one. The end by Spark's name is not included."""
+    since = _time(given, "startingTimestamp" if "startingtimestamp" in given else "since")
+    if "endingtimestamp" not in given:
+        return since, _time(given, "until")
+    end = _time(given, "endingTimestamp")
+    return since, None if end is None else end - 1
+
+
 def _time(given: Mapping[str, str], name: str) -> int | None:
-    text = given.get(name, "").strip()
+    text = given.get(name.lower(), "").strip()
     if not text:
         return None
     if is_relative(text):

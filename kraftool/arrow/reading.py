@@ -1,7 +1,7 @@
 """The rows of one source as Arrow batches: planned in parts, each read by itself.
 
-Owns the way from options to rows. Every door stands on it: Spark reads a part in a task, the door
-without Spark reads them one after the other.
+Owns the way from options to rows. Spark reads each part in a task of its own. `table.py`, which
+works without Spark, reads one after the other.
 """
 
 from __future__ import annotations
@@ -85,6 +85,23 @@ def read_part(
     makers: Mapping[str, Maker] | None = None,
 ) -> Iterator[ArrowBatch]:
     """Read one part. Files that are damaged or cannot be read are rows, never an error."""
+    batches = _batches_of(source, arrow, settings, part, makers)
+    while True:
+        # The caller's own code runs between two batches.
+        with without_collector():
+            batch = next(batches, None)
+        if batch is None:
+            return
+        yield batch
+
+
+def _batches_of(
+    source: str,
+    arrow: ArrowSchema,
+    settings: SourceOptions,
+    part: Part,
+    makers: Mapping[str, Maker] | None,
+) -> Iterator[ArrowBatch]:
     if source == FINDINGS:
         yield from finding_rows(arrow, part.splits, part.unread)
     elif source == FILES:

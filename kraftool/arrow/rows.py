@@ -22,7 +22,7 @@ from kraftool.decoders.codec import has_doubles, json_text
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import LogFault
 from kraftool.decoders.log_record import LogRecord, position_in_file
-from kraftool.decoders.schema import KAFKA
+from kraftool.decoders.schema import KAFKA, Field
 from kraftool.reports.logs.dump import BatchEntry, raw_value
 from kraftool.reports.text.printable import file_text
 
@@ -57,7 +57,7 @@ class ArrowRows:
             self._runs.setdefault(name, []).append((value, count))
 
     def take(self) -> ArrowBatch:
-        """Return what has come together, as a batch; the columns begin anew."""
+        """Return what has come together, as a batch; and start again without rows."""
         arrays = []
         for each in self._arrow:
             runs = self._runs.get(each.name)
@@ -300,20 +300,21 @@ def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowRe
             None if each.data is None else each.data.get(name) for each in entry.records
         ]
 
-    known = {field.name for field in schema.message(record).fields}
-    fields = {
-        column_of(typed_field.name): of(typed_field.name)
-        for typed_field in typed_fields(record)
-        if typed_field.name in known
+    known = {field.name: field for field in schema.message(record).fields}
+    fields = {column_of(field.name): of(field.name) for field in typed_fields(record)}
+    words = {
+        name: _words(known[number], kafkas) for name, (number, kafkas) in words_of(record).items()
     }
-    words = {name: _words(*numbers) for name, numbers in words_of(record).items()}
     return RowReader(arrow, entries, {**_OF_PLACE, **fields, **words}, {})
 
 
-def _words(name: str, words: Words) -> Fill:
+def _words(number: Field, words: Words) -> Fill:
     """A column of words for a field that is a number."""
+    name, default = number.name, int(number.default or 0)
 
     def word(data: Mapping[str, Any] | None) -> str | None:
-        return None if data is None else words.get(data.get(name, 0))
+        # Kafka's JSON form leaves out a tagged field at its default, which may be a number
+        # without a word: -1 of PartitionChangeRecord is no change.
+        return None if data is None else words.get(data.get(name, default))
 
     return lambda entry: [word(record.data) for record in entry.records]

@@ -1,11 +1,12 @@
 """The options of the sources, read once and checked.
 
-Owns their names and defaults. Spark keeps the names in no case; `CHOICES` has them as they are
-written. Those that choose rows are `narrowing.py`'s.
+Owns their names and defaults. Spark does not keep the case of names; `CHOICES` has them as users
+write them. `narrowing.py` owns those that choose rows.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,7 +29,7 @@ CHOICES = {
     "splitBytes": "how much of a large file one task reads",
     "depth": "maximum search depth below a root",
     "variant": "true: a column data has the payload as VARIANT",
-    "findings": "false: kraft.files counts no findings, and opens no file for them",
+    "findings": "false: kraft.files counts no findings, and reads at most 64 KiB of a file",
     "storageOptions": "settings for fsspec and URLs, as a JSON object",
     "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
     "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",
@@ -41,7 +42,7 @@ CHOICES = {
 
 
 _TABLES = "provider"
-"""What Spark hands on for tables of its catalog alone."""
+"""The property that Spark hands on only for tables of its catalog."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +76,16 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
             hint=f"it knows {', '.join(CHOICES)}",
         )
     text = given.get("paths") or given.get("path") or ""
-    if not text:
+    paths = tuple(split_paths(text)) if text else ()
+    if not paths:
         raise KraftoolError(
             "no path is given",
-            hint='spark.read.format("kraft").load(PATH); a table of the catalog has to be created '
-            "without columns, since Spark hands on no option of others",
+            hint='spark.read.format("kraft").load(PATH). A table of the catalog must be created '
+            "without columns, because Spark does not pass on the options of other tables",
         )
     most = given.get("maxbytespertrigger")
     return SourceOptions(
-        paths=tuple(split_paths(text)),
+        paths=paths,
         storage=_storage(given.get("storageoptions", "")),
         columns=tuple(part for part in given.get("columns", "").split(",") if part.strip()),
         snapshots=_flag(given, "snapshots", False),
@@ -107,7 +109,7 @@ def is_of_table(options: Mapping[str, str]) -> bool:
 def table_options(options: Mapping[str, str]) -> dict[str, str]:
     """The options of a table among its properties, with their names in lower case.
 
-    Spark hands on each option twice, one time with a prefix, and properties of any name.
+    Spark hands on each option twice, once with a prefix, and properties of any name.
     """
     given = {key.lower(): value for key, value in options.items()}
     prefix = "option."
@@ -126,13 +128,13 @@ def _starting(given: Mapping[str, str]) -> str:
 def check_batch(settings: SourceOptions) -> None:
     """Raise KraftoolError for what only a stream can do."""
     if settings.starting == "latest":
-        raise KraftoolError("startingOffsets latest is of streams: a table would be empty")
+        raise KraftoolError("startingOffsets latest is for streams: a table would be empty")
 
 
 def check_stream(settings: SourceOptions) -> None:
     """Raise KraftoolError for what only a table can have."""
     if settings.ends:
-        raise KraftoolError("a stream has no endingOffsets", hint="trigger(availableNow=True) ends")
+        raise KraftoolError("a stream has no endingOffsets", hint="use trigger(availableNow=True)")
     if settings.starting == "number":
         raise KraftoolError(
             "a new stream starts at earliest or latest", hint="offsets narrows its records"
@@ -161,6 +163,6 @@ def _flag(given: Mapping[str, str], name: str, default: bool) -> bool:
 
 def _number(given: Mapping[str, str], name: str, default: int, least: int) -> int:
     text = given.get(name.lower(), str(default)).strip()
-    if not text.isdigit() or int(text) < least:
+    if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) or int(text) < least:
         raise KraftoolError(f"{name} must be an integer of at least {least}, not {text}")
     return int(text)

@@ -7,16 +7,16 @@ row of `kraft.state` that says why.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import partial
-from itertools import groupby
+from itertools import groupby, islice
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from kraftool.arrow.columns import STATE, SUMMARY
 from kraftool.arrow.fleet import FleetDirectory
 from kraftool.arrow.local_copy import on_disk
-from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.rows import ROWS, ArrowRows, identity
 from kraftool.arrow.splits import Split
 from kraftool.arrow.state_columns import ENTITIES, entity_columns
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowType, pa
@@ -35,16 +35,15 @@ def state_rows(
 ) -> Iterator[ArrowBatch]:
     """The rows of directories. `splits` has all files of each of them, directory by directory."""
     table = ArrowRows(arrow)
+    rows = source.removeprefix(f"{STATE}.")
     for owner, group in groupby(splits, key=lambda split: split.file.directory):
         state, error = _loaded(list(group))
-        rows = source.removeprefix(f"{STATE}.")
         if source == STATE:
-            _add(table, owner, _summary(state, error))
+            _add_summary(table, owner, _summary(state, error))
         elif state is not None:
-            own = entity_columns(rows)
-            same = _end(state)
-            for values in _entities(state, rows, show_secrets=show_secrets):
-                _add(table, owner, {**same, **_cells(values, own)})
+            entities = _entities(state, rows, show_secrets=show_secrets)
+            while part := list(islice(entities, ROWS)):
+                _add_entities(table, owner, state, rows, part)
                 if table.is_full:
                     yield table.take()
     if table.rows:
@@ -62,12 +61,28 @@ def _loaded(splits: Sequence[Split]) -> tuple[LoadedState | None, str]:
             return None, here.told(error.message)
 
 
-def _add(table: ArrowRows, owner: FleetDirectory, values: dict[str, Any]) -> None:
+def _add_summary(table: ArrowRows, owner: FleetDirectory, values: dict[str, Any]) -> None:
     identity(table, owner, "", 1)
     for name, value in values.items():
         if name in table.columns:
             table.columns[name].append(value)
     table.rows += 1
+
+
+def _add_entities(
+    table: ArrowRows, owner: FleetDirectory, state: LoadedState, rows: str, part: Sequence[Any]
+) -> None:
+    """Add entities of one state, column by column: a state may have a million of them."""
+    identity(table, owner, "", len(part))
+    for name, value in _end(state).items():
+        table.same(name, value, len(part))
+    getter: Callable[[str], Callable[[Any], Any]] = (
+        itemgetter if rows == "partitions" else attrgetter
+    )
+    for name, kind in entity_columns(rows).items():
+        if name in table.columns:
+            table.columns[name] += map(_cell_of(kind), map(getter(name), part))
+    table.rows += len(part)
 
 
 def _end(state: LoadedState) -> dict[str, Any]:
@@ -104,20 +119,25 @@ def _entities(state: LoadedState, rows: str, *, show_secrets: bool) -> Iterator[
 def _partitions(state: LoadedState) -> Iterator[dict[str, Any]]:
     topics = state.image.topics.by_id.values()
     for topic in sorted(topics, key=lambda topic: (topic.name, topic.id)):
-        same = {"topic": topic.name, "topic_id": topic.id}
         for number in sorted(topic.partitions):
             values = partition_object(number, topic.partitions[number]).values()
-            yield {**same, **dict(zip(_PARTITION, values, strict=True))}
+            own = zip(_PARTITION, values, strict=True)
+            yield dict(own, topic=topic.name, topic_id=topic.id)
 
 
-def _cells(entity: Any, own: Mapping[str, ArrowType]) -> dict[str, Any]:
-    """The values of an entity by their columns."""
-    get = entity.__getitem__ if isinstance(entity, dict) else partial(getattr, entity)
-    cells = {name: _cell(get(name)) for name in own}
-    for name, kind in own.items():
-        if pa.types.is_floating(kind):  # NaN and the infinities are texts in JSON
-            cells[name] = float(cells[name])
-    return cells
+def _cell_of(kind: ArrowType) -> Callable[[Any], Any]:
+    """How a value becomes a cell of a column."""
+    if pa.types.is_floating(kind):
+        return float  # NaN and the infinities are texts in JSON
+    if pa.types.is_list(kind) and _cell_of(kind.value_type) is _as_it_is:
+        return _as_it_is
+    if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+        return _as_it_is
+    return _cell
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
 
 
 def _cell(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Rows of data directories for whatever takes Arrow: DuckDB, Polars, pandas, pyarrow itself.
+"""Rows of data directories for programs that read Arrow: DuckDB, Polars, pandas, pyarrow itself.
 
-Owns the door without Spark. The rows are those of Spark's sources, by the same readers and the
-same options, read in this process when they are asked for.
+Owns the table without Spark. Its rows are those of Spark's sources, by the same readers and the
+same options. This process reads them when a program asks for them.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Any, Unpack
 from kraftool.arrow.choices import Choices, Path, option_texts, path_text, source_of
 from kraftool.arrow.columns import arrow_schema
 from kraftool.arrow.fleet import require
-from kraftool.arrow.reading import parts_of, read_part, without_collector
+from kraftool.arrow.reading import parts_of, read_part
 from kraftool.arrow.settings import read_settings
 from kraftool.arrow.untyped import ArrowBatch, ArrowReader, ArrowSchema, ArrowTable, pa
 
 
 class KraftTable:
-    """Rows of data directories. They are read each time that they are asked for, and not kept."""
+    """Rows of data directories. Each use reads the files again, and keeps no rows."""
 
     def __init__(
         self, path: Path | Sequence[Path], rows: str = "records", **choices: Unpack[Choices]
     ):
-        """Raises KraftoolError for a wrong option, and for a path that leads nowhere."""
+        """Raises KraftoolError for a wrong option, and for a path that does not exist."""
         self._source = source_of(rows)
         options = {"path": path_text(path), **option_texts(choices)}
         self._settings = read_settings(options, self._source)
@@ -31,7 +31,7 @@ class KraftTable:
         self.schema: ArrowSchema = arrow_schema(self._source, self._settings.columns)
 
     def reader(self) -> ArrowReader:
-        """A pyarrow.RecordBatchReader: it reads while it is read from, and can be read once."""
+        """A pyarrow.RecordBatchReader, which holds one batch at a time and can be read once."""
         return pa.RecordBatchReader.from_batches(self.schema, self._batches())
 
     def read(self) -> ArrowTable:
@@ -43,16 +43,9 @@ class KraftTable:
         return self.reader().read_pandas()
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """A stream of Arrow's C interface, from the first row on each time."""
+        """A stream of Arrow's C interface, which starts at the first row each time."""
         return self.reader().__arrow_c_stream__(requested_schema)
 
     def _batches(self) -> Iterator[ArrowBatch]:
         for part in parts_of(self._source, self._settings):
-            batches = read_part(self._source, self.schema, self._settings, part)
-            while True:
-                # The caller's own code runs between two batches.
-                with without_collector():
-                    batch = next(batches, None)
-                if batch is None:
-                    break
-                yield batch
+            yield from read_part(self._source, self.schema, self._settings, part)

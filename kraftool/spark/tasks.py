@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pyspark.sql.datasource import InputPartition
 
 from kraftool.arrow.fleet import Unread
-from kraftool.arrow.reading import Part, read_part, without_collector
+from kraftool.arrow.reading import Part, read_part
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
@@ -22,18 +22,17 @@ class ReadTask(InputPartition):
     """What one task reads."""
 
     def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
-        self.splits, self.unread = tuple(splits), tuple(unread)
+        self.part = Part(splits=tuple(splits), unread=tuple(unread))
 
     def __repr__(self) -> str:
         """Without the paths as they were given, which may have something to log in."""
-        names = ", ".join(f"{each.file.name} {each.start}" for each in self.splits[:3])
-        return f"Task({names}{', …' if len(self.splits) > 3 else ''})"
+        splits = self.part.splits
+        names = ", ".join(f"{each.file.name} {each.start}" for each in splits[:3])
+        return f"Task({names}{', …' if len(splits) > 3 else ''})"
 
 
 def read_task(
     source: str, arrow: ArrowSchema, settings: SourceOptions, task: ReadTask
 ) -> Iterator[ArrowBatch]:
     """The rows of one task."""
-    part = Part(splits=task.splits, unread=task.unread)
-    with without_collector():
-        yield from read_part(source, arrow, settings, part, MAKERS)
+    return read_part(source, arrow, settings, task.part, MAKERS)

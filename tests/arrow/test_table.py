@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -55,7 +56,10 @@ def test_a_reader_gives_batch_after_batch(monkeypatch: pytest.MonkeyPatch) -> No
     """One batch is in memory at a time: the second is not made before it is asked for."""
     monkeypatch.setattr("kraftool.arrow.rows.ROWS", 50)
     reader = read(SINGLE).reader()
-    sizes = [batch.num_rows for batch in reader]
+    sizes = []
+    for batch in reader:
+        sizes.append(batch.num_rows)
+        assert gc.isenabled()  # for the code between two batches
     assert len(sizes) > 2
     assert max(sizes) < 100
 
@@ -83,6 +87,13 @@ def test_choices_are_the_options_of_the_same_names() -> None:
     }
 
 
+def test_a_range_of_nodes_is_a_choice_of_each() -> None:
+    assert option_texts({"node": range(1, 4), "epoch": range(1, 4)}) == {
+        "node": "1,2,3",
+        "epoch": "1..3",
+    }
+
+
 def test_choices_narrow_the_rows() -> None:
     found = read(SINGLE, type="TopicRecord", kind="record", offsets=(0, 60), columns="type,offset")
     rows = found.read().to_pylist()
@@ -97,7 +108,10 @@ def test_choices_narrow_the_rows() -> None:
         ({"rows": "partition"}, "kraft has no rows 'partition'"),
         ({"rows": "topics", "type": "TopicRecord"}, "kraft.state.topics has no option type"),
         ({"columns": "ofset"}, "kraft has no column ofset"),
-        ({"offsets": range(0, 10, 2)}, "is no range of neighbours"),
+        ({"offsets": range(0, 10, 2)}, "has no numbers, or leaves some out"),
+        ({"starting_offsets": "latest"}, "read has no keyword starting_offsets"),
+        ({"variant": True}, "read has no keyword variant"),
+        ({"path": []}, "no path is given"),
         ({"path": "/nowhere"}, "no such file or directory"),
     ],
 )
@@ -115,6 +129,21 @@ def test_numbers_have_their_words_beside_them() -> None:
     schema = read(SINGLE, "ConfigRecord").schema
     at = schema.get_field_index("resourceType")
     assert schema.field(at + 1).name == "resourceTypeName"
+
+
+@pytest.mark.parametrize(
+    ("record", "words"),
+    [
+        # -1 is no change, which has no word.
+        ("PartitionChangeRecord", {(None, None), (1, "RECOVERING")}),
+        ("PartitionRecord", {(None, "RECOVERED")}),
+    ],
+)
+def test_a_field_at_its_default_has_the_word_of_its_default(record: str, words: set[Any]) -> None:
+    """Kafka's JSON form leaves such a field out."""
+    columns = ["leaderRecoveryState", "leaderRecoveryStateName"]
+    rows = read(FIXTURES / "kafka-4.3.0", record, columns=columns).read().to_pylist()
+    assert {tuple(row.values()) for row in rows} == words
 
 
 def test_every_column_of_records_has_a_comment() -> None:
@@ -144,6 +173,8 @@ def test_neither_pyarrow_nor_pyspark_is_loaded_by_the_import_of_the_door() -> No
         ("batches", ["crc"]),
         ("PartitionRecord", ["leader", "leaderRecoveryStateName", "offset"]),
         ("files", ["path", "kind"]),
+        ("files", ["state", "size", "modified", "identity"]),
+        ("files", ["worst", "path"]),
         ("partitions", ["isr", "topic"]),
     ],
 )
@@ -181,6 +212,10 @@ def test_neither_records_nor_files_that_nobody_wants_are_decoded(
 
     assert read(SINGLE, node=99).read().num_rows == 0
     assert opened == []
+    assert read(SINGLE, "files", columns=["path", "kind", "state", "size"]).read().num_rows > 10
+    assert opened == []
+    files = read(SINGLE, "files", columns=["path", "findings", "worst"]).read().num_rows
+    assert len(opened) == files
     assert read(SINGLE, columns=["offset"], kind="record").read().num_rows > 100
     assert decoded == []
     assert read(SINGLE, kind="record", offsets=(100, 110)).read().num_rows == 11
@@ -203,9 +238,16 @@ def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
     assert narrowed(startingTimestamp="1795234265000", endingTimestamp="1795234266000") == narrowed(
         since="1795234265000", until="1795234265999"
     )
+    # Before 2001, epoch milliseconds have fewer digits than a time has to have as a number.
+    assert narrowed(endingTimestamp="2000-01-01").selection.until == 946_684_799_999
     for options, said in (
         ({"endingOffsets": "earliest"}, "not earliest"),
         ({"endingOffsets": '{"topic": {"0": 1}}'}, "earliest, latest or an offset"),
+        ({"startingOffsets": '{"__cluster_metadata": {"0": []}}'}, "latest or an offset"),
+        ({"startingTimestamp": "5"}, "startingTimestamp '5' is not a time"),
+        ({"endingTimestamp": "5"}, "endingTimestamp '5' is not a time"),
+        ({"depth": "\u00b2"}, "depth must be an integer"),
+        ({"depth": "9" * 5000}, "depth must be an integer"),
         ({"startingOffsets": "20", "endingOffsets": "20"}, "no later than startingOffsets"),
         ({"startingOffsets": "20", "offsets": "1.."}, "are both given"),
     ):

@@ -166,8 +166,23 @@ def test_the_options_of_a_table_are_in_no_other_schema() -> None:
     again = StructType.fromJson(kept.jsonValue())
     assert options_of({}, again) == {"path": "file:/a", "node": "1"}
     assert options_of({"path": "/b"}, again) == {"path": "/b"}
-    with pytest.raises(KraftoolError, match="cannot keep credentials"):
-        with_options(schema, {"provider": "kraft", "path": "s3://KEY:hunter22@bucket/x"})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"path": "s3://KEY:hunter22@bucket/x"},
+        {"location": "s3://KEY:hunter22@bucket/x"},
+        {"path": '["/a", "s3://KEY:hunter22@bucket/x"]'},
+        {"option.paths": '["/a", "s3://KEY:hunter22@bucket/x"]'},
+        {"path": "/a", "option.directory": "https://host/x?token=hunter22"},
+        {"path": "/a", "option.storageOptions": '{"key": "hunter22"}'},
+    ],
+)
+def test_no_option_of_a_table_may_have_credentials(options: dict[str, str]) -> None:
+    with pytest.raises(KraftoolError, match="cannot keep credentials") as caught:
+        with_options(spark_schema("kraft"), {"provider": "kraft", **options})
+    assert "hunter22" not in f"{caught.value}{caught.value.hint}"
 
 
 def test_the_finder_leaves_other_sources_alone_where_kraftool_cannot_be_imported(

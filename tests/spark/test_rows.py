@@ -260,7 +260,7 @@ def test_files_are_passed_over_by_their_owner() -> None:
         owners = []
         for task in reader.partitions():
             assert isinstance(task, ReadTask)
-            owners += [each.file.directory for each in task.splits]
+            owners += [each.file.directory for each in task.part.splits]
         return {owner.name: (owner.cluster_id, owner.node_id) for owner in owners}
 
     every = directories()

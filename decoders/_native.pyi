@@ -1,7 +1,7 @@
 """The module that `decoders/native/binding` builds: the fast path in Rust.
 
-Reasons: END, FULL and NOT_PLAIN of `fast_path.py`, or a frame without a program as api key times
-256 plus version.
+Reasons why a call stopped: -1 at the end, -2 if its output is full, NOT_PLAIN of `fast_path.py`. A
+record type without a program is its api key times 256 plus its version.
 """
 
 from collections.abc import Sequence
@@ -12,8 +12,8 @@ from _typeshed import WriteableBuffer
 BUILD_ID: str
 
 def sound(data: bytes, at: int, stop: int) -> tuple[int, int, int, int]:
-    """How far sound batches go that follow on each other in one epoch, none from `stop` on: the
-    end, their number, one beyond the last offset, and where the last one begins."""
+    """Find sound batches that follow on each other in one epoch and begin before `stop`. Returns
+    their end, their number, one beyond the last offset, and where the last one begins."""
 
 @final
 class Renderer:
@@ -96,17 +96,17 @@ class Places:
 
     def find(
         self, batch: bytes, most: int
-    ) -> list[tuple[int, int, int, int, str | bytes, int, bool]] | None:
-        """The records of a batch in order; None if it is not plain. Records to be read later, of
-        one group and at most so many, are one entry: index of the first, their number, place and
-        end in the batch, group, number of the first, and True if the newest writer would write the
-        same bytes. Another record has 0 as their number, and its value."""
+    ) -> list[tuple[int, int, int, int, str | bytes, int, bool, int]] | None:
+        """The records of a batch in order; None if it is not plain. An entry has records of one
+        group to be read later, at most so many: index of the first, how many records, place and end
+        in the batch, group, number of the first, True if the newest writer would write the same
+        bytes, and the checksum. Any other record is an entry with 0 records and its value."""
 
-    def rows(self, data: bytes, index: int, count: int) -> list[tuple[Any, ...]] | None:
-        """The rows of the records of an entry; None if the bytes are no longer these."""
+    def rows(self, data: bytes, index: int, count: int, crc: int) -> list[tuple[Any, ...]] | None:
+        """The rows of the records of an entry; None if the bytes have changed."""
 
-    def values(self, data: bytes, index: int, count: int) -> list[bytes] | None:
-        """The values of the records of an entry; None if the bytes are no longer these."""
+    def values(self, data: bytes, index: int, count: int, crc: int) -> list[bytes] | None:
+        """The values of the records of an entry; None if the bytes have changed."""
 
 @final
 class Values:

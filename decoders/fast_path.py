@@ -1,7 +1,7 @@
-"""Whether the native module is there: the fast path, in Rust, of what Python can do alone.
+"""The choice between the native module, which is the fast path in Rust, and Python alone.
 
-Owns that choice. A module that was built from other sources than these is not used. Everything
-that calls it asks `is_native()` first, and imports it then.
+Owns that choice: a module that was built from other sources than these is not used. Callers of the
+module check `is_native()` before they import it.
 """
 
 from __future__ import annotations

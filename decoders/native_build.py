@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "85c96e80007e9a96"
+BUILD_ID = "72ce4666a1480c18"

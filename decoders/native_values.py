@@ -1,6 +1,6 @@
 """Records of plain batches as values, decoded natively.
 
-The values are those of `codec.decode`. Owns nothing else: what is not plain has none here.
+Returns the values that `codec.decode` returns. It refuses a batch that is not plain.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class NativeValues:
         self._values = Values()
 
     def read(self, batch: RecordBatch) -> Iterator[list[tuple[str, Value]]]:
-        """The names and values of a sound batch's records, so many at a time. It ends before the
-        first record that is not plain: from there on Python has to read the batch."""
+        """Yield the names and values of a sound batch's records, a list of several at a time. It
+        ends before the list with the first record that is not plain: Python reads the rest."""
         at = index = 0
         while index < batch.header.record_count:
             read = self._values.read(batch.data, at, index)

@@ -1,7 +1,7 @@
 """Programs for the native module: how a message of one version is read, and what of it is secret.
 
-Owns the notation, which `native/core/src/program.rs` reads. A message that it cannot express has no
-program, and is left to Python: one that is not flexible, or whose secrets the notation cannot mask.
+Owns the notation, which `native/core/src/program.rs` reads. Python decodes the messages that it
+cannot express: those that are not flexible, or have secrets that the notation cannot mask.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _CODES = {
     "bytes": b"x",
 }
 _UNJUDGED = ((BROKER, "listener.name."),)
-"""Configs whose names are judged by a rule, which is left to Python."""
+"""Configs that only a rule in `redact.py` can judge."""
 
 Path = tuple[str, ...]
 
 
 class _NoProgram(Exception):
-    """The notation cannot express it."""
+    """The notation cannot express the message."""
 
 
 @cache

@@ -1,8 +1,7 @@
-"""Partitions that are left where a snapshot has them, and read when somebody asks for them.
+"""Partitions that stay in their snapshot, and are read when a caller asks for them.
 
-Owns the mapping by number over pieces of records. It reads nothing itself: whoever found the
-pieces does. A million partitions take a few megabytes so, and only those that are looked at cost
-time.
+Owns the mapping by number over pieces of records. It reads nothing itself: a `Reader` does. A
+million partitions take a few megabytes this way, and only those that are read cost time.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _Read = TypeVar("_Read", covariant=True)
 
 
 class PlacedPiece(NamedTuple):
-    """Some records of one topic whose numbers follow on each other."""
+    """Records of one topic with consecutive numbers, in one stretch of the file."""
 
     number: int
     """Of the first."""
@@ -29,6 +28,8 @@ class PlacedPiece(NamedTuple):
     """Of the first one in its batch."""
     is_newest: bool
     """True if their bytes are those that the newest Kafka would write."""
+    crc: int
+    """Of their bytes, which have to be the same when they are read."""
 
 
 TakeFramed = Callable[[Sequence[bytes]], None]
@@ -36,7 +37,7 @@ TakeFramed = Callable[[Sequence[bytes]], None]
 
 
 class Reader(Protocol[_Read]):
-    """Reads the records of pieces. Raises KraftoolError if they are no longer what they were."""
+    """Reads the records of pieces. Raises KraftoolError if their bytes have changed."""
 
     def items(self, piece: PlacedPiece) -> Sequence[_Read]: ...
 
@@ -49,7 +50,7 @@ def _number(piece: PlacedPiece) -> int:
 
 
 class Placed(Mapping[int, _Item], Generic[_Item]):
-    """What the records of pieces say, by number. Numbers rise."""
+    """The items of pieces of records, by number. Numbers rise."""
 
     __slots__ = ("_length", "_reader", "pieces")
 
@@ -59,7 +60,7 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         self._length = 0
 
     def add(self, piece: PlacedPiece) -> bool:
-        """Add a piece; False if its numbers are not beyond those that are there."""
+        """Add a piece; False if its first number is not above all earlier ones."""
         if self.pieces:
             last = self.pieces[-1]
             if piece.number < last.number + last.length:
@@ -73,12 +74,12 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         return self._reader.values(piece)
 
     def read(self, piece: PlacedPiece) -> Sequence[_Item]:
-        """Return what the records of a piece say."""
+        """Return the items of a piece."""
         return self._reader.items(piece)
 
     def others(self, take_framed: TakeFramed) -> Iterator[tuple[int, _Item]]:
-        """Hand over the records that are as the newest Kafka writes them; yield what the others
-        say, by number."""
+        """Yield the numbers and items of pieces that the newest Kafka would write differently.
+        The records of all other pieces go to `take_framed`."""
         for piece in self.pieces:
             if piece.is_newest:
                 take_framed(self.records(piece))
@@ -122,7 +123,7 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         return super().__eq__(other)
 
     def _has_records_of(self, other: Placed[Any]) -> bool:
-        """True if the same bytes say so. Two that have other bytes may be equal nevertheless."""
+        """True if the records have the same bytes. Mappings with other bytes may be equal too."""
         if len(self.pieces) != len(other.pieces):
             return False
         return all(

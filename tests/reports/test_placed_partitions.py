@@ -42,7 +42,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def partition(topic_id: str, number: int) -> bytes:
+def partition(topic_id: str, number: int, *, leader: int = 1) -> bytes:
     value: dict[str, Any] = {
         "partitionId": number,
         "topicId": topic_id,
@@ -50,7 +50,7 @@ def partition(topic_id: str, number: int) -> bytes:
         "isr": [1, 2],
         "removingReplicas": [],
         "addingReplicas": [],
-        "leader": 1,
+        "leader": leader,
         "leaderEpoch": 0,
         "partitionEpoch": 0,
         "directories": ["C" * 21 + "Q", "D" * 21 + "Q"],
@@ -58,12 +58,12 @@ def partition(topic_id: str, number: int) -> bytes:
     return encode_record("PartitionRecord", 2, value)
 
 
-def write(folder: Path, *more: bytes, partitions: int = PARTITIONS) -> Path:
+def write(folder: Path, *more: bytes, partitions: int = PARTITIONS, leader: int = 1) -> Path:
     """A snapshot with a topic of many partitions, and other records behind them."""
     records = [
         encode_record("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 30}),
         encode_record("TopicRecord", 0, {"name": "orders", "topicId": TOPIC}),
-        *(partition(TOPIC, number) for number in range(partitions)),
+        *(partition(TOPIC, number, leader=leader) for number in range(partitions)),
         *more,
     ]
     frame = SnapshotFrame(epoch=1, last_contained_log_timestamp=1, timestamp=1)
@@ -200,6 +200,19 @@ def test_a_snapshot_that_somebody_overwrites_is_an_error_and_no_value(tmp_path: 
     with pytest.raises(KraftoolError, match="changed at position"):
         partitions_of(state)[0]
     path.write_bytes(b"")
+    with pytest.raises(KraftoolError, match="changed at position"):
+        state_hash(state.image)
+
+
+def test_another_snapshot_that_overwrites_one_gives_no_value_of_its_own(tmp_path: Path) -> None:
+    """Its records are plain, and have the sizes and places of those that were found."""
+    path = write(tmp_path)
+    state = load_state(str(path))
+    size = path.stat().st_size
+    write(tmp_path, leader=2)
+    assert path.stat().st_size == size
+    with pytest.raises(KraftoolError, match="changed at position"):
+        partitions_of(state)[0]
     with pytest.raises(KraftoolError, match="changed at position"):
         state_hash(state.image)
 

@@ -1,8 +1,8 @@
-"""The partitions of a snapshot, found by the native module and read when they are asked for.
+"""The partitions of a snapshot: the native module finds them, and reads them when a caller asks.
 
-Owns the snapshot's descriptor, which stays open as long as somebody has the partitions: a running
-Kafka deletes snapshots. It finds records that are plain, and whose replay needs no more than that
-their topic is there; all others are replayed at once.
+Owns the snapshot's descriptor, which stays open as long as the partitions are in use: a running
+Kafka deletes snapshots. It leaves a record in place if it is plain and only requires that its topic
+exists. All other records are replayed at once.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MOST_RECORDS = 64
 """Records of a piece: reading one of them reads all of them."""
 _MOST_KEPT = 64
-"""Pieces that stay decoded, since those who read one partition often read its neighbours next."""
+"""Pieces that stay decoded: callers often read neighbours one after the other."""
 _T = TypeVar("_T")
 _RECORD = "PartitionRecord"
 _ROW = (
@@ -69,7 +69,7 @@ class PlacedRecords:
     """The partitions of one snapshot."""
 
     def __init__(self, source: ByteSource) -> None:
-        """It closes the source, once nobody has a partition any more."""
+        """Takes over the source, and closes it when the last mapping of partitions is gone."""
         self._source, self._places = source, _places()
         self._items = lru_cache(_MOST_KEPT)(partial(_items, self._places, source))
         weakref.finalize(self, source.close)
@@ -81,13 +81,14 @@ class PlacedRecords:
             return None
         found: list[FoundPiece | FoundRecord] = []
         position = batch.position
-        for index, count, start, end, said, number, is_newest in pieces:
+        for index, count, start, end, content, number, is_newest, crc in pieces:
             size = end - start
-            if isinstance(said, bytes):
-                found.append(FoundRecord(index, start, size, said))
+            if isinstance(content, bytes):
+                found.append(FoundRecord(index, start, size, content))
             else:
-                piece = PlacedPiece(number, count, position + start, size, index, is_newest)
-                found.append(FoundPiece(said, piece, start))
+                place = position + start
+                piece = PlacedPiece(number, count, place, size, index, is_newest, crc)
+                found.append(FoundPiece(content, piece, start))
         return found
 
     def items(self, piece: PlacedPiece) -> Sequence[PartitionRegistration]:
@@ -96,14 +97,14 @@ class PlacedRecords:
     def values(self, piece: PlacedPiece) -> Sequence[bytes]:
         source = self._source
         data = source.read_at(piece.position, piece.size)
-        values = self._places.values(data, piece.ordinal, piece.length)
+        values = self._places.values(data, piece.ordinal, piece.length, piece.crc)
         return _unchanged(values, source, piece)
 
 
 def placed_records(source: ByteSource) -> PlacedRecords | None:
-    """Partitions of a snapshot to be read later; None if Python has to read them all now.
+    """Return what reads a snapshot's partitions later; None if Python has to read all of them now.
 
-    A stream cannot be read again, and what reads over a network or invents bytes should not be.
+    Only a file or bytes in memory can be read again at no cost: not a stream, nor a remote file.
     """
     if not fast_path.is_native() or not isinstance(source, FileSource | BytesSource):
         return None
@@ -113,7 +114,8 @@ def placed_records(source: ByteSource) -> PlacedRecords | None:
 def _items(
     places: Places, source: ByteSource, piece: PlacedPiece
 ) -> Sequence[PartitionRegistration]:
-    rows = places.rows(source.read_at(piece.position, piece.size), piece.ordinal, piece.length)
+    data = source.read_at(piece.position, piece.size)
+    rows = places.rows(data, piece.ordinal, piece.length, piece.crc)
     found = list(map(PartitionRegistration._make, _unchanged(rows, source, piece)))
     for at, partition in enumerate(found):
         if not partition.directories:
@@ -126,7 +128,7 @@ def _unchanged(read: Sequence[_T] | None, source: ByteSource, piece: PlacedPiece
     if read is None:
         raise KraftoolError(
             f"{source.name}: changed at position {piece.position} while it was read",
-            hint="no Kafka writes to a snapshot again: see who does, and run the command again",
+            hint="Kafka never changes a snapshot: find out what does, and run the command again",
         )
     return read
 

@@ -15,7 +15,6 @@ use kraftool_core::json::push_uuid;
 use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
 use kraftool_core::recent::Recent;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
-use kraftool_core::table::Table;
 use kraftool_core::{NotPlain, Plain};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -42,19 +41,17 @@ fn checked<T>(plain: Plain<T>) -> PyResult<T> {
     plain.map_err(|NotPlain| PyValueError::new_err("not a program, or not a frame of three bytes"))
 }
 
-fn piece(data: &[u8], end: usize) -> PyResult<&[u8]> {
-    data.get(..end).ok_or_else(|| PyValueError::new_err("the end is beyond the bytes"))
-}
-
-fn add(
-    table: &mut Table,
-    api_key: u8,
-    version: u8,
-    program: &[u8],
-    opening: &[u8],
-    is_shown: bool,
-) -> PyResult<()> {
-    checked(table.add(api_key, version, program, opening, is_shown))
+/// Have the core read bytes up to `end`, and let other threads run meanwhile.
+fn read_to(
+    py: Python<'_>,
+    data: &[u8],
+    end: usize,
+    read: impl FnOnce(&[u8]) -> (usize, Stop) + Send,
+) -> PyResult<(usize, i32)> {
+    let beyond = || PyValueError::new_err("the end is beyond the bytes");
+    let data = data.get(..end).ok_or_else(beyond)?;
+    let (at, stop) = py.detach(|| read(data));
+    Ok((at, reason(stop)))
 }
 
 /// How far sound batches go: the end, their number, one beyond the last offset, the last one's place.
@@ -103,7 +100,7 @@ impl Renderer {
         opening: &[u8],
         is_shown: bool,
     ) -> PyResult<()> {
-        add(&mut self.0.table, api_key, version, program, opening, is_shown)
+        checked(self.0.table.add(api_key, version, program, opening, is_shown))
     }
 
     /// Stop at this type.
@@ -120,10 +117,7 @@ impl Renderer {
         end: usize,
         start: u64,
     ) -> PyResult<(usize, i32)> {
-        let data = piece(data, end)?;
-        let core = &mut self.0;
-        let (at, stop) = py.detach(|| core.render(data, at, start));
-        Ok((at, reason(stop)))
+        read_to(py, data, end, |data| self.0.render(data, at, start))
     }
 
     /// The size of what the last call rendered.
@@ -150,7 +144,7 @@ impl Checker {
 
     /// Give a type the program that reads it.
     fn add(&mut self, api_key: u8, version: u8, program: &[u8]) -> PyResult<()> {
-        add(&mut self.0.table, api_key, version, program, b"", true)
+        checked(self.0.table.add(api_key, version, program, b"", true))
     }
 
     /// Stop at this type.
@@ -167,10 +161,7 @@ impl Checker {
         end: usize,
         start: u64,
     ) -> PyResult<(usize, i32)> {
-        let data = piece(data, end)?;
-        let core = &mut self.0;
-        let (at, stop) = py.detach(|| core.check(data, at, start));
-        Ok((at, reason(stop)))
+        read_to(py, data, end, |data| self.0.check(data, at, start))
     }
 
     /// Batches, records and the last time of the last call.
@@ -185,9 +176,10 @@ impl Checker {
     }
 }
 
-/// One record, or several that are left where they are: index, their number or 0, place and end in
-/// the batch, group or value, number of the first, and if they are as the newest writer writes them.
-type PyPiece<'py> = (u32, u32, usize, usize, Bound<'py, PyAny>, i32, bool);
+/// Records that are left where they are: index and number of records, place and end in the batch,
+/// group, number of the first, if they are as the newest writer writes them, and the checksum. One
+/// other record: index, 0, place and end in the batch, and its value.
+type PyPiece<'py> = (u32, u32, usize, usize, Bound<'py, PyAny>, i32, bool, u32);
 
 /// Arrays and uuids that were made; many records have the same ones.
 #[derive(Default)]
@@ -240,31 +232,32 @@ impl Places {
     ) -> PyResult<Option<Vec<PyPiece<'py>>>> {
         let Ok(pieces) = py.detach(|| self.core.find(batch, most)) else { return Ok(None) };
         let made = pieces.into_iter().map(|piece| match piece {
-            Piece::Placed { index, count, start, end, group, number, is_newest } => {
+            Piece::Placed { index, count, start, end, group, number, is_newest, crc } => {
                 let group = uuid_text(py, &group).into_any();
-                (index, count, start, end, group, number, is_newest)
+                (index, count, start, end, group, number, is_newest, crc)
             }
             Piece::Other { index, start, end, value } => {
-                (index, 0, start, end, PyBytes::new(py, value).into_any(), 0, false)
+                (index, 0, start, end, PyBytes::new(py, value).into_any(), 0, false, 0)
             }
         });
         Ok(Some(made.collect()))
     }
 
-    /// The rows of records that were found; None if they are no longer there.
+    /// The rows of records that were found; None if their bytes have changed.
     fn rows<'py>(
         &self,
         py: Python<'py>,
         data: &[u8],
         index: u32,
         count: u32,
+        crc: u32,
     ) -> PyResult<Option<Vec<Bound<'py, PyTuple>>>> {
-        // Whoever comes while they are taken begins with none.
+        // Another thread meanwhile begins with empty ones.
         let mut shared =
             self.shared.try_lock().map(|mut it| mem::take(&mut *it)).unwrap_or_default();
         let mut rows = Vec::with_capacity(count as usize);
         let mut failed = None;
-        let read = self.core.read(data, index, count, |_, read| {
+        let read = self.core.read(data, index, count, crc, |_, read| {
             match row(py, read, &mut shared) {
                 Ok(row) => rows.push(row),
                 Err(error) => failed = Some(error),
@@ -281,16 +274,17 @@ impl Places {
         }
     }
 
-    /// The bytes of the values of records that were found; None if they are no longer there.
+    /// The bytes of the values of records that were found; None if they have changed.
     fn values<'py>(
         &self,
         py: Python<'py>,
         data: &[u8],
         index: u32,
         count: u32,
+        crc: u32,
     ) -> Option<Vec<Bound<'py, PyBytes>>> {
         let mut values = Vec::with_capacity(count as usize);
-        let read = self.core.read(data, index, count, |value, _| {
+        let read = self.core.read(data, index, count, crc, |value, _| {
             values.push(PyBytes::new(py, value));
             Ok(())
         });

@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
+use kraftool_core::NotPlain;
 use kraftool_core::batch::{Header, Records};
-use kraftool_core::json::push_uuid;
 use kraftool_core::program::{Field, Kind, Struct, parse};
-use kraftool_core::table::{FRAME_VERSION, MESSAGE};
+use kraftool_core::render::Stop;
+use kraftool_core::table::{MESSAGE, frame};
 use kraftool_core::wire::Cursor;
-use kraftool_core::{NotPlain, Plain};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
+use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyList, PyString, PyTuple};
 
 /// Texts of uuids that are kept: few uuids fill a log.
 const MOST_TEXTS: usize = 100_000;
@@ -69,9 +69,7 @@ impl Texts {
         if self.0.len() >= MOST_TEXTS {
             self.0.clear();
         }
-        let mut digits = Vec::with_capacity(22);
-        push_uuid(&mut digits, &raw);
-        let text = PyString::new(py, std::str::from_utf8(&digits).unwrap_or_default());
+        let text = crate::uuid_text(py, &raw);
         self.0.insert(raw, text.clone().unbind());
         text
     }
@@ -155,16 +153,13 @@ impl Values {
         let values = PyList::empty(py);
         for _ in index..stop {
             let Ok(record) = records.next_record() else { return Ok(Err(crate::NOT_PLAIN)) };
-            let Some(&[FRAME_VERSION, api_key, version]) = record.value.first_chunk::<3>() else {
+            let Ok((api_key, version)) = frame(record.value) else {
                 return Ok(Err(crate::NOT_PLAIN));
             };
             let (name, shape) = match self.known.get(&(api_key, version)) {
                 Some(Some(known)) => (&known.0, &known.1),
                 Some(None) => return Ok(Err(crate::NOT_PLAIN)),
-                None if api_key < 0x80 && version < 0x80 => {
-                    return Ok(Err(i32::from(api_key) << 8 | i32::from(version)));
-                }
-                None => return Ok(Err(crate::NOT_PLAIN)),
+                None => return Ok(Err(crate::reason(Stop::Unknown(api_key, version)))),
             };
             let mut cursor = Cursor::new(record.value, MESSAGE);
             match structure(py, &shape.program, &shape.names, &mut cursor, &mut self.texts) {
@@ -265,11 +260,7 @@ fn value<'py>(
         Ok(value.into_pyobject(py).map_err(PyErr::from)?.into_any())
     };
     match kind {
-        Kind::Bool => match cursor.byte()? {
-            0 => Ok(false.into_pyobject(py).map_err(PyErr::from)?.to_owned().into_any()),
-            1 => Ok(true.into_pyobject(py).map_err(PyErr::from)?.to_owned().into_any()),
-            _ => Err(Fault::NotPlain),
-        },
+        Kind::Bool => Ok(PyBool::new(py, cursor.bool()?).to_owned().into_any()),
         Kind::Int8 => int(i64::from(i8::from_be_bytes(cursor.array()?))),
         Kind::Int16 => int(i64::from(i16::from_be_bytes(cursor.array()?))),
         Kind::Uint16 => int(i64::from(u16::from_be_bytes(cursor.array()?))),
@@ -278,14 +269,14 @@ fn value<'py>(
         Kind::Int64 => int(i64::from_be_bytes(cursor.array()?)),
         Kind::Float64 => Ok(PyFloat::new(py, f64::from_be_bytes(cursor.array()?)).into_any()),
         Kind::Uuid => Ok(texts.text(py, cursor.array()?).into_any()),
-        Kind::Text => match sized(is_nullable, cursor)? {
+        Kind::Text => match cursor.sized(is_nullable)? {
             Some(bytes) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| NotPlain)?;
                 Ok(PyString::new(py, text).into_any())
             }
             None => Ok(py.None().into_bound(py)),
         },
-        Kind::Bytes => match sized(is_nullable, cursor)? {
+        Kind::Bytes => match cursor.sized(is_nullable)? {
             Some(bytes) => Ok(PyBytes::new(py, bytes).into_any()),
             None => Ok(py.None().into_bound(py)),
         },
@@ -301,25 +292,13 @@ fn value<'py>(
             None => Err(Fault::NotPlain),
         },
         Kind::Struct(program) => {
-            if is_nullable {
-                match cursor.byte()? {
-                    0xff => return Ok(py.None().into_bound(py)),
-                    1 => {}
-                    _ => return Err(Fault::NotPlain),
-                }
+            if is_nullable && cursor.is_null()? {
+                return Ok(py.None().into_bound(py));
             }
             let names = names.ok_or(Fault::NotPlain)?;
             Ok(structure(py, program, names, cursor, texts)?.into_any())
         }
         // Values are not shown: nothing of them is masked.
         Kind::Masked(_) | Kind::Guarded(_) => Err(Fault::NotPlain),
-    }
-}
-
-fn sized<'a>(is_nullable: bool, cursor: &mut Cursor<'a>) -> Plain<Option<&'a [u8]>> {
-    match cursor.length()? {
-        Some(size) => Ok(Some(cursor.bytes(size)?)),
-        None if is_nullable => Ok(None),
-        None => Err(NotPlain),
     }
 }

@@ -31,7 +31,7 @@ pub struct Header {
 }
 
 impl Header {
-    /// The header at a position; not plain where there is none, or the length is none of a batch.
+    /// The header at a position. One that ends early, or has an impossible length, is not plain.
     pub fn read(data: &[u8], at: usize) -> Plain<Header> {
         let mut cursor = Cursor::new(data, at);
         let base_offset = i64::from_be_bytes(cursor.array()?);
@@ -73,6 +73,13 @@ impl Header {
     }
 }
 
+/// The header and the bytes of the batch at a position.
+pub fn at(data: &[u8], position: usize) -> Plain<(Header, &[u8])> {
+    let header = Header::read(data, position)?;
+    let bytes = data.get(position..position + header.size).ok_or(NotPlain)?;
+    Ok((header, bytes))
+}
+
 /// How far sound batches go.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Sound {
@@ -84,14 +91,13 @@ pub struct Sound {
     pub last: usize,
 }
 
-/// Batches from `at` on whose CRC is right and which follow on each other in one epoch. None begins
-/// at `stop` or later.
-pub fn sound(data: &[u8], at: usize, stop: usize) -> Sound {
-    let mut found = Sound { end: at, last: at, ..Sound::default() };
+/// Batches from `start` on whose CRC is right and which follow on each other in one epoch. All of
+/// them begin before `stop`.
+pub fn sound(data: &[u8], start: usize, stop: usize) -> Sound {
+    let mut found = Sound { end: start, last: start, ..Sound::default() };
     let mut epoch = None;
     while found.end < stop {
-        let Ok(header) = Header::read(data, found.end) else { break };
-        let Some(bytes) = data.get(found.end..found.end + header.size) else { break };
+        let Ok((header, bytes)) = at(data, found.end) else { break };
         let fits = header.magic == 2
             && (0..FAR).contains(&header.base_offset)
             && header.last_offset_delta >= 0
@@ -128,12 +134,12 @@ impl<'a> Records<'a> {
         Records { batch, cursor: Cursor::new(batch, HEADER_SIZE), index: 0 }
     }
 
-    /// Records from one of a batch on, which may be by themselves.
+    /// Some records of a batch without its header; the first of them has this index.
     pub fn at_index(data: &'a [u8], index: u32) -> Self {
         Records { batch: data, cursor: Cursor::new(data, 0), index }
     }
 
-    /// The records from the one on that begins at a position and has this index.
+    /// The records of a batch from a position on, where the record of this index begins.
     pub fn resume(batch: &'a [u8], at: usize, index: u32) -> Self {
         Records { batch, cursor: Cursor::new(batch, at.max(HEADER_SIZE)), index }
     }

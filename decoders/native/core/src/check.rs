@@ -1,6 +1,6 @@
 //! Plain batches read field by field and counted, with nothing written.
 
-use crate::batch::{Header, Records};
+use crate::batch::{self, Header, Records};
 use crate::fields::{Nothing, structure};
 use crate::render::Stop;
 use crate::table::{MESSAGE, Table};
@@ -8,11 +8,11 @@ use crate::wire::Cursor;
 
 pub struct Checker {
     pub table: Table,
-    /// Records and batches that were taken in the last call.
+    /// Records of the batches that the last call took.
     pub records: u64,
     pub batches: u64,
     pub last_timestamp: i64,
-    /// The entry and the place of each record of the batch at hand.
+    /// The entry and the place of each record of the batch that is being read.
     seen: Vec<(usize, usize)>,
 }
 
@@ -36,8 +36,7 @@ impl Checker {
     pub fn check(&mut self, data: &[u8], mut at: usize, start: u64) -> (usize, Stop) {
         (self.records, self.batches) = (0, 0);
         while at < data.len() {
-            let Ok(header) = Header::read(data, at) else { return (at, Stop::NotPlain) };
-            let Some(batch) = data.get(at..at + header.size) else { return (at, Stop::NotPlain) };
+            let Ok((header, batch)) = batch::at(data, at) else { return (at, Stop::NotPlain) };
             if !header.is_plain() {
                 return (at, Stop::NotPlain);
             }
@@ -69,7 +68,7 @@ impl Checker {
         if records.is_at_end() { Ok(()) } else { Err(Stop::NotPlain) }
     }
 
-    /// Count the records of the batch that was looked at: only now is it certain that it is taken.
+    /// Count the records of the batch that `look` found to be plain.
     fn count(&mut self, header: &Header, position: u64) {
         for (offset, (number, place)) in (header.base_offset..).zip(&self.seen) {
             let entry = self.table.entry_mut(*number);

@@ -6,7 +6,7 @@ use crate::program::{Guard, Kind, MOST_FIELDS, MOST_TAGS, Struct};
 use crate::wire::Cursor;
 use crate::{NotPlain, Plain};
 
-/// What becomes of the values.
+/// Takes the values.
 pub trait Sink {
     fn raw(&mut self, text: &[u8]);
     fn int(&mut self, value: i64);
@@ -15,12 +15,12 @@ pub trait Sink {
     fn text(&mut self, value: &str);
     fn bytes(&mut self, value: &[u8]);
     fn mask(&mut self);
-    /// Where the output is, to be taken back to.
+    /// The size of the output, for `take_back`.
     fn mark(&self) -> usize;
     fn take_back(&mut self, mark: usize);
 }
 
-/// Only looks if everything is plain.
+/// Drops the values, to learn if everything is plain.
 pub struct Nothing;
 
 impl Sink for Nothing {
@@ -96,7 +96,7 @@ fn tagged<S: Sink>(
     cursor: &mut Cursor,
     out: &mut S,
 ) -> Plain<()> {
-    // Where each value begins and ends, in the order of the tags. None ends at 0.
+    // Where each value begins and ends, in the order of the tags. The end is 0 without a value.
     let mut found = [(0, 0); MOST_TAGS];
     let mut lowest = 0;
     for _ in 0..count {
@@ -160,11 +160,7 @@ pub fn starts(
 
 fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
     match kind {
-        Kind::Bool => match cursor.byte()? {
-            0 => out.raw(b"false"),
-            1 => out.raw(b"true"),
-            _ => return Err(NotPlain),
-        },
+        Kind::Bool => out.raw(if cursor.bool()? { b"true" } else { b"false" }),
         Kind::Int8 => out.int(i64::from(i8::from_be_bytes(cursor.array()?))),
         Kind::Int16 => out.int(i64::from(i16::from_be_bytes(cursor.array()?))),
         Kind::Uint16 => out.int(i64::from(u16::from_be_bytes(cursor.array()?))),
@@ -173,15 +169,15 @@ fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut
         Kind::Int64 => out.int(i64::from_be_bytes(cursor.array()?)),
         Kind::Float64 => out.double(f64::from_be_bytes(cursor.array()?))?,
         Kind::Uuid => out.uuid(&cursor.array()?),
-        Kind::Text => match sized(is_nullable, cursor)? {
+        Kind::Text => match cursor.sized(is_nullable)? {
             Some(bytes) => out.text(std::str::from_utf8(bytes).map_err(|_| NotPlain)?),
             None => out.raw(b"null"),
         },
-        Kind::Bytes => match sized(is_nullable, cursor)? {
+        Kind::Bytes => match cursor.sized(is_nullable)? {
             Some(bytes) => out.bytes(bytes),
             None => out.raw(b"null"),
         },
-        Kind::Masked(_) => match sized(is_nullable, cursor)? {
+        Kind::Masked(_) => match cursor.sized(is_nullable)? {
             Some(_) => out.mask(),
             None => out.raw(b"null"),
         },
@@ -200,30 +196,16 @@ fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut
             None => return Err(NotPlain),
         },
         Kind::Struct(program) => {
-            if is_nullable {
-                match cursor.byte()? {
-                    0xff => {
-                        out.raw(b"null");
-                        return Ok(());
-                    }
-                    1 => {}
-                    _ => return Err(NotPlain),
-                }
+            if is_nullable && cursor.is_null()? {
+                out.raw(b"null");
+            } else {
+                structure(program, cursor, out)?;
             }
-            structure(program, cursor, out)?;
         }
-        // A guard needs the struct around it, which takes care of it.
+        // A guard needs the struct around it, which reads it.
         Kind::Guarded(_) => return Err(NotPlain),
     }
     Ok(())
-}
-
-fn sized<'a>(is_nullable: bool, cursor: &mut Cursor<'a>) -> Plain<Option<&'a [u8]>> {
-    match cursor.length()? {
-        Some(size) => Ok(Some(cursor.bytes(size)?)),
-        None if is_nullable => Ok(None),
-        None => Err(NotPlain),
-    }
 }
 
 fn guarded<S: Sink>(
@@ -237,8 +219,8 @@ fn guarded<S: Sink>(
     earlier.at = starts[guard.type_field];
     let resource_type = i8::from_be_bytes(earlier.array()?);
     earlier.at = starts[guard.name_field];
-    let name = sized(false, &mut earlier)?.ok_or(NotPlain)?;
-    match sized(is_nullable, cursor)? {
+    let name = earlier.sized(false)?.ok_or(NotPlain)?;
+    match cursor.sized(is_nullable)? {
         Some(bytes) => {
             let shown = std::str::from_utf8(bytes).map_err(|_| NotPlain)?;
             if guard.shows(resource_type, name)? { out.text(shown) } else { out.mask() }

@@ -1,22 +1,23 @@
-//! Records of one kind that are found and not kept: which of them lie where in a batch.
+//! Finds the records of one kind in a batch, to read them later.
 //!
-//! Owns which of them may be read later: those that are plain, and of which a replay can check all
-//! that it has to by what is noted here. All other records of the batch are handed over as they are.
+//! Owns which records may be read later: they are plain, and what is noted here is all that a replay
+//! checks. The other records of the batch are handed over as they are.
 
 use std::ops::Range;
+
+use crc32c::{crc32c, crc32c_append};
 
 use crate::batch::{Header, Records};
 use crate::fields::starts;
 use crate::program::{Kind, MOST_FIELDS, Struct, parse};
-use crate::table::MESSAGE;
+use crate::table::{MESSAGE, frame};
 use crate::wire::Cursor;
 use crate::{NotPlain, Plain};
 
-const FRAME_VERSION: u8 = 1;
 /// Values of a choice: 0, and 1 if it is written.
 const CHOICES: Range<i8> = 0..2;
 
-/// What is known of one version of the records, by the indexes of their fields.
+/// One version of the records, by the indexes of their fields.
 pub struct Layout {
     pub api_key: u8,
     pub version: u8,
@@ -53,6 +54,8 @@ pub enum Piece<'a> {
         number: i32,
         /// True if they are as the newest writer would write them.
         is_newest: bool,
+        /// The checksum of the bytes from `start` to `end`.
+        crc: u32,
     },
     /// Any other record.
     Other { index: u32, start: usize, end: usize, value: &'a [u8] },
@@ -99,12 +102,12 @@ impl Places {
     }
 
     fn layout(&self, value: &[u8]) -> Option<&Layout> {
-        let &[FRAME_VERSION, api_key, version] = value.first_chunk::<3>()? else { return None };
+        let (api_key, version) = frame(value).ok()?;
         self.layouts.iter().find(|one| one.api_key == api_key && one.version == version)
     }
 
-    /// The pieces of a plain batch, none of more than `most` records. Whatever is wrong inside a
-    /// record is for whoever reads the piece.
+    /// The pieces of a plain batch, each of at most `most` records. A record with something wrong in
+    /// it is a piece of its own.
     pub fn find<'a>(&self, batch: &'a [u8], most: u32) -> Plain<Vec<Piece<'a>>> {
         let header = Header::read(batch, 0)?;
         if header.size != batch.len() || !header.is_plain() {
@@ -120,20 +123,22 @@ impl Places {
                 pieces.push(Piece::Other { index: at, start, end: stop, value: record.value });
                 continue;
             };
-            if let Some(Piece::Placed { count, end, group, number, is_newest, .. }) =
+            let added = &batch[start..stop];
+            if let Some(Piece::Placed { count, end, group, number, is_newest, crc, .. }) =
                 pieces.last_mut()
             {
                 let next = i64::from(*number) + i64::from(*count);
                 if *group == place.group && next == i64::from(place.number) && *count < most {
                     (*count, *end) = (*count + 1, stop);
                     *is_newest &= place.is_newest;
+                    *crc = crc32c_append(*crc, added);
                     continue;
                 }
             }
+            let (count, end, crc) = (1, stop, crc32c(added));
             let Place { group, number, is_newest } = place;
-            let piece =
-                Piece::Placed { index: at, count: 1, start, end: stop, group, number, is_newest };
-            pieces.push(piece);
+            let index = at;
+            pieces.push(Piece::Placed { index, count, start, end, group, number, is_newest, crc });
         }
         if records.is_at_end() { Ok(pieces) } else { Err(NotPlain) }
     }
@@ -162,14 +167,18 @@ impl Places {
         Some(Place { group, number: read.int(rules.number).ok()? as i32, is_newest })
     }
 
-    /// Read the values of records that were found; each one has to be as it was.
+    /// Read the values of records that were found. Not plain if their bytes have changed.
     pub fn read<'a>(
         &'a self,
         data: &'a [u8],
         index: u32,
         count: u32,
+        crc: u32,
         mut take: impl FnMut(&[u8], &Read) -> Plain<()>,
     ) -> Plain<()> {
+        if crc32c(data) != crc {
+            return Err(NotPlain);
+        }
         let mut records = Records::at_index(data, index);
         for _ in 0..count {
             let value = records.next_record()?.value;
@@ -193,7 +202,7 @@ impl Layout {
 pub struct Read<'a> {
     pub layout: &'a Layout,
     value: &'a [u8],
-    /// Where each field begins; 0 where a tagged one is not there.
+    /// Where each field begins; 0 for a tagged one that was left out.
     starts: [usize; MOST_FIELDS],
     tags: usize,
 }

@@ -2,7 +2,7 @@
 //!
 //! Owns the exact bytes, which are those of `kraftool/reports/logs/text.py`.
 
-use crate::batch::{Header, Records};
+use crate::batch::{self, Header, Records};
 use crate::fields::structure;
 use crate::json::{Json, push_int};
 use crate::table::{MESSAGE, Missing, Table};
@@ -17,7 +17,7 @@ pub enum Format {
     Csv,
 }
 
-/// What is asked for. Batches that are in it in part are left to others.
+/// The batches to write. One that is wanted in part is not plain.
 #[derive(Clone, Copy, Default)]
 pub struct Wanted {
     pub first_offset: Option<i64>,
@@ -59,7 +59,7 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// `file` is the file's name as the format has it; `full` the bytes from which on it stops.
+    /// `file` is the file's name as the format has it. A call stops after `full` bytes.
     pub fn new(format: Format, file: Vec<u8>, wanted: Wanted, full: usize) -> Self {
         let table = Table::new(format == Format::Csv);
         Renderer { table, out: Vec::new(), format, file, wanted, full }
@@ -73,8 +73,7 @@ impl Renderer {
             if self.out.len() >= self.full {
                 return (at, Stop::Full);
             }
-            let Ok(header) = Header::read(data, at) else { return (at, Stop::NotPlain) };
-            let Some(batch) = data.get(at..at + header.size) else { return (at, Stop::NotPlain) };
+            let Ok((header, batch)) = batch::at(data, at) else { return (at, Stop::NotPlain) };
             let mark = self.out.len();
             if let Err(stop) = self.batch(&header, batch, start + at as u64) {
                 self.out.truncate(mark);
@@ -137,6 +136,13 @@ impl Renderer {
     ) -> Result<(), Stop> {
         let out = &mut self.out;
         let offset = header.base_offset + index;
+        let place = [
+            (batch + position as u64) as i64,
+            header.base_offset,
+            offset,
+            i64::from(header.epoch),
+            header.base_timestamp,
+        ];
         match self.format {
             Format::Kafka => {
                 out.extend_from_slice(b"| offset: ");
@@ -151,21 +157,13 @@ impl Renderer {
             Format::JsonLines => {
                 out.extend_from_slice(b"{\"kind\":\"record\",\"file\":");
                 out.extend_from_slice(&self.file);
-                field(out, b",\"position\":", (batch + position as u64) as i64);
-                field(out, b",\"baseOffset\":", header.base_offset);
-                field(out, b",\"offset\":", offset);
-                field(out, b",\"epoch\":", i64::from(header.epoch));
-                field(out, b",\"timestamp\":", header.base_timestamp);
+                fields(out, PLACE, place);
                 out.extend_from_slice(b",\"control\":false,\"keySize\":-1");
                 field(out, b",\"valueSize\":", value.len() as i64);
             }
             Format::Csv => {
                 out.extend_from_slice(&self.file);
-                field(out, b",", (batch + position as u64) as i64);
-                field(out, b",", header.base_offset);
-                field(out, b",", offset);
-                field(out, b",", i64::from(header.epoch));
-                field(out, b",", header.base_timestamp);
+                fields(out, [b","; 5], place);
                 out.extend_from_slice(b",false");
             }
         }
@@ -226,6 +224,16 @@ impl Renderer {
             }
             Format::Csv => {}
         }
+    }
+}
+
+/// The labels of a record's place in JSON lines.
+const PLACE: [&[u8]; 5] =
+    [b",\"position\":", b",\"baseOffset\":", b",\"offset\":", b",\"epoch\":", b",\"timestamp\":"];
+
+fn fields<const N: usize>(out: &mut Vec<u8>, labels: [&[u8]; N], values: [i64; N]) {
+    for (label, value) in labels.into_iter().zip(values) {
+        field(out, label, value);
     }
 }
 

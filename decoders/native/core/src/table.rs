@@ -8,7 +8,9 @@ const NUMBERS: usize = 128;
 const UNKNOWN: u16 = 0;
 const REFUSED: u16 = 1;
 const FIRST: u16 = 2;
-pub const FRAME_VERSION: u8 = 1;
+const FRAME_VERSION: u8 = 1;
+/// Where the message begins in a value.
+pub const MESSAGE: usize = 3;
 
 pub struct Entry {
     pub program: Struct,
@@ -72,11 +74,9 @@ impl Table {
         }
     }
 
-    /// The number of a value's entry; its message begins at the fourth byte.
+    /// The number of the entry that reads a value.
     pub fn find(&self, value: &[u8]) -> Result<usize, Missing> {
-        let Some(&[FRAME_VERSION, api_key, version]) = value.first_chunk::<3>() else {
-            return Err(Missing::NotPlain);
-        };
+        let (api_key, version) = frame(value).map_err(|_| Missing::NotPlain)?;
         let at = Self::place(api_key, version).map_err(|_| Missing::NotPlain)?;
         match self.numbers[at] {
             UNKNOWN => Err(Missing::Unknown(api_key, version)),
@@ -103,4 +103,12 @@ impl Table {
     }
 }
 
-pub const MESSAGE: usize = 3;
+/// The api key and version of a value. A frame of more than three bytes is not plain.
+pub fn frame(value: &[u8]) -> Plain<(u8, u8)> {
+    match value.first_chunk::<MESSAGE>() {
+        Some(&[FRAME_VERSION, api_key, version]) if api_key | version < 0x80 => {
+            Ok((api_key, version))
+        }
+        _ => Err(NotPlain),
+    }
+}

@@ -72,6 +72,32 @@ impl<'a> Cursor<'a> {
     pub fn length(&mut self) -> Plain<Option<usize>> {
         Ok(self.unsigned()?.checked_sub(1).map(|size| size as usize))
     }
+
+    /// A length and as many bytes: None for null.
+    pub fn sized(&mut self, is_nullable: bool) -> Plain<Option<&'a [u8]>> {
+        match self.length()? {
+            Some(size) => Ok(Some(self.bytes(size)?)),
+            None if is_nullable => Ok(None),
+            None => Err(NotPlain),
+        }
+    }
+
+    pub fn bool(&mut self) -> Plain<bool> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(NotPlain),
+        }
+    }
+
+    /// The byte before a struct that may be null: true for null.
+    pub fn is_null(&mut self) -> Plain<bool> {
+        match self.byte()? {
+            0xff => Ok(true),
+            1 => Ok(false),
+            _ => Err(NotPlain),
+        }
+    }
 }
 
 #[cfg(test)]

@@ -60,9 +60,10 @@ def standalone(
     needs. Brokers of Kafka 3.9 and newer can join: format their directories with the cluster id
     that is printed. The next run on the same directory continues with the same cluster.
 
-    Use it for development and debugging: one controller is not a safe place for metadata. You can
-    create topics, and brokers register, fail and return. Deleting topics, configs, ACLs, quotas,
-    reassignments and feature upgrades are not implemented yet.
+    Use it for development and debugging: one controller is not a safe place for metadata. Brokers
+    register, fail and return. Kafka's tools create, alter and delete topics, change configs and
+    feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
+    reassignments are not implemented yet.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.

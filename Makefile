@@ -44,7 +44,7 @@ demo: $(VENV)/.installed  ## set up, and dump a data directory of a real Kafka c
 	@echo
 	@echo 'Your own: $(KRAFTOOL) dump /path/to/metadata.log.dir   (or a server.properties, a single file, a tar)'
 
-test: $(VENV)/.installed-dev  ## every test that can run here; what cannot says what it needs
+test: $(VENV)/.installed-dev  ## every test that can run here; a skipped test says what it needs
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 quick: $(VENV)/.installed-dev  ## unit tests, in under three minutes: no real Kafka, Spark or dashboard
@@ -60,7 +60,7 @@ test-count: $(VENV)/.installed-dev  ## the number of tests
 picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again, with the real dashboard
 	@KRAFTOOL_SNAPSHOTS=write $(BIN)/python -m pytest -q tests/tui/test_quorum_screen.py -k picture_of_the_docs
 
-check: fresh lint crates  ## what CI checks besides the tests
+check: fresh lint crates  ## what CI checks in addition to the tests
 
 crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
 	@if command -v cargo >/dev/null 2>&1; then \
@@ -68,7 +68,7 @@ crates:  ## the tests of the native module's core, and a few seconds of fuzzing 
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
 	  echo 'The native module needs Rust: https://rustup.rs' >&2; exit 1; \
 	else \
-	  echo 'The native module is not tested, for want of Rust'; \
+	  echo 'The native module is not tested: Rust is not installed'; \
 	fi
 
 pure: $(VENV)/.installed-dev  ## the tests of commands and damage with everything read in Python
@@ -94,10 +94,10 @@ fresh: $(VENV)/.installed-dev  ## generated files are what their generators writ
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
 	  echo 'The catalogue is checked against the jars of Kafka: apt-get install openjdk-17-jdk-headless maven' >&2; exit 1; \
 	else \
-	  echo 'The catalogue is not checked, for want of a JDK and Maven: apt-get install openjdk-17-jdk-headless maven'; \
+	  echo 'The catalogue is not checked without a JDK and Maven: apt-get install openjdk-17-jdk-headless maven'; \
 	fi
 
-format: $(VENV)/.installed-dev  ## let ruff mend what it can
+format: $(VENV)/.installed-dev  ## let ruff fix what it can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -110,10 +110,10 @@ man: $(VENV)/.installed-dev  ## write the man pages and what completion offers f
 	@$(BIN)/python tools/manpages.py
 	@$(BIN)/python -m tools.completion
 
-schemas: $(VENV)/.installed-dev  ## write docs/schemas from the classes that the documents are made of
+schemas: $(VENV)/.installed-dev  ## write docs/schemas from the classes of the documents
 	@$(BIN)/python -m tools.schemas
 
-soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for two hours
+soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for several hours
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
 	$(BIN)/python tests/fuzz/native_checks.py --cases 1000000 --seed new
@@ -143,10 +143,10 @@ controller-differential: $(VENV)/.installed-dev  ## the controller and Kafka's o
 mutants: $(VENV)/.installed-dev  ## break the raft core in known ways, and see each noticed
 	$(BIN)/python tools/mutants.py
 
-bench-node: $(VENV)/.installed-dev  ## a node beside Kafka's: failover, throughput, idle CPU, memory
+bench-node: $(VENV)/.installed-dev  ## a node and Kafka's: failover, throughput, idle CPU, memory
 	$(BIN)/python tests/bench/node.py
 
-bench-controller: $(VENV)/.installed-dev  ## an active controller beside Kafka's: new partitions, heartbeats, a failover
+bench-controller: $(VENV)/.installed-dev  ## an active controller and Kafka's: new partitions, heartbeats, a failover
 	$(BIN)/python tests/bench/controller.py
 
 bench-watch: $(VENV)/.installed-dev  ## the dashboard with 105 nodes: CPU, first picture, keys, memory
@@ -162,22 +162,22 @@ bench-elections: $(VENV)/.installed-dev  ## start real quorums 200 times, and co
 	$(BIN)/python tests/bench/elections.py measure
 	$(BIN)/python tests/bench/elections.py table
 
-bench-inspect: $(VENV)/.installed-dev  ## replay, the shell beside kafka-metadata-shell, verify-log
+bench-inspect: $(VENV)/.installed-dev  ## replay, the shell and kafka-metadata-shell, verify-log
 	$(BIN)/python tests/bench/inspect_state.py
 
 bench-start: $(VENV)/.installed-dev  ## CPU of the start of each command, with bytecode and without
 	$(BIN)/python tests/bench/start.py
 
-bench-passes: $(VENV)/.installed-dev  ## passes over a log, beside another checkout (OTHER=/path)
+bench-passes: $(VENV)/.installed-dev  ## passes over a log, compared with another checkout (OTHER=/path)
 	$(BIN)/python tests/bench/passes.py $(OTHER)
 
 bench-changes: $(VENV)/.installed-dev  ## an append for many fetches, a commit to a large image
 	$(BIN)/python tests/bench/changes.py
 
-bench-spark: $(VENV)/.installed-dev  ## tables on one core and two beside dump-log, memory, skew, audit
+bench-spark: $(VENV)/.installed-dev  ## tables on one core and two, and dump-log, memory, skew, audit
 	$(BIN)/python tests/bench/pipeline.py
 
-bench-native: $(VENV)/.installed-dev  ## the native module by itself, and beside kafka-dump-log; into tests/bench/RESULTS.md
+bench-native: $(VENV)/.installed-dev  ## the native module by itself, and with kafka-dump-log; into tests/bench/RESULTS.md
 	$(BIN)/python tests/bench/native.py --write
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
@@ -213,7 +213,7 @@ package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the na
 wheel: package  ## the same, and try each wheel in an empty environment
 	@$(BIN)/python tools/try_wheels.py dist
 
-clean:  ## remove all that make made
+clean:  ## remove what make wrote
 	rm -rf $(VENV) .venv-newest build dist *.egg-info $(CRATES)/target decoders/_native.*.so .hypothesis .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

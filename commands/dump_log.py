@@ -14,8 +14,8 @@ def dump_log(options: DumpLogOptions) -> None:
 
     Example: kraftool dump-log --bootstrap-controller ctl-1:9093 --since 1h
 
-    With --bootstrap-controller the leader's log is read over the network, without joining as a
-    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    With --bootstrap-controller kraftool reads the leader's log over the network, without joining
+    as a replica: its snapshot and the log after it, up to the high watermark. Records that are not
     committed yet are not shown. --follow shows each record once it is committed, and continues when
     the leader changes. --snapshots adds the snapshot. Exits 4 if no node could be reached, and 3 if
     there is no leader.

@@ -139,17 +139,15 @@ class DumpLogOptions:
     debug: Debug = False
     cluster_metadata_decoder: Annotated[
         bool,
-        typer.Option(
-            "--cluster-metadata-decoder", help="Accepted for kafka-dump-log's sake; always on."
-        ),
+        typer.Option("--cluster-metadata-decoder", help="Option of kafka-dump-log; always on."),
     ] = False
     print_data_log: Annotated[
         bool,
-        typer.Option("--print-data-log", help="Accepted for kafka-dump-log's sake; always on."),
+        typer.Option("--print-data-log", help="Option of kafka-dump-log; always on."),
     ] = False
     deep_iteration: Annotated[
         bool,
-        typer.Option("--deep-iteration", help="Accepted for kafka-dump-log's sake; always on."),
+        typer.Option("--deep-iteration", help="Option of kafka-dump-log; always on."),
     ] = False
     skip_record_metadata: Annotated[
         bool, typer.Option("--skip-record-metadata", help="With -o kafka, print only the payloads.")

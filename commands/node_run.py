@@ -78,8 +78,9 @@ def run(
     majorities. A directory that belongs to a voter cannot be used as an observer.
 
     A voter is elected like any other. While it leads it is the active controller: brokers register
-    with it, and clients administer topics and configs. ACLs, quotas, SCRAM users, reassignments and
-    feature upgrades are not implemented yet: until another node leads, brokers do not offer them.
+    with it, and clients administer topics, configs and feature levels. ACLs, quotas, SCRAM users,
+    delegation tokens and reassignments are not implemented yet: until another node leads, brokers
+    do not offer them.
 
     With --witness, or --no-image, a voter replicates and votes for others. It leads only as a last
     resort, if it alone has the newest records. It hands the leadership to a voter that runs a

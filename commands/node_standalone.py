@@ -61,8 +61,9 @@ def standalone(
     that is printed. The next run on the same directory continues with the same cluster.
 
     Use it for development and debugging: one controller is not a safe place for metadata. Brokers
-    register, fail and return. Kafka's tools manage topics, configs, leaders and feature levels.
-    ACLs, quotas, SCRAM users, delegation tokens and reassignments are not implemented yet.
+    register, fail and return. Kafka's tools create, alter and delete topics, change configs and
+    feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
+    reassignments are not implemented yet.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.

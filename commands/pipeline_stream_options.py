@@ -51,9 +51,9 @@ class PipelineStreamOptions(PipelineOptions):
     from_: Annotated[
         Start, typer.Option("--from", help="Position at which a new stream starts.")
     ] = Start.EARLIEST
-    once: Annotated[bool, typer.Option("--once", help="Process what is there now, and exit.")] = (
-        False
-    )
+    once: Annotated[
+        bool, typer.Option("--once", help="Process what the logs have now, and exit.")
+    ] = False
     interval: Annotated[
         float,
         typer.Option(min=0.1, metavar="SECONDS", help="Polling interval."),

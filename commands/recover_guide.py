@@ -46,8 +46,8 @@ def guide(
     It writes only in its folder: collect files, the plan, and a journal of your answers, the
     commands and their exit codes. Apply requires the word yes, and then asks for the plan's id. For
     a directory on another host the guide prints the commands, waits until you have run them, and
-    compares the directory with the plan. To continue an interrupted guide, give the same --folder.
-    The guide then prints the commands that are left. Exits 2 if it is not on a terminal.
+    compares the directory with the plan. If you quit, it prints the commands that are left. To
+    continue, give the same --folder. Without a terminal it prints the commands and exits 2.
     """
     guide_on_terminal(folder)
 

@@ -67,8 +67,8 @@ def shell(
     it reads commands from stdin. It has the commands of kafka-metadata-shell: ls, cat, find, tree,
     cd, pwd, man, history, help and exit. Changes of an unfinished transaction are not shown.
 
-    With --bootstrap-controller the leader's log is read over the network, without joining as a
-    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    With --bootstrap-controller kraftool reads the leader's log over the network, without joining
+    as a replica: its snapshot and the log after it, up to the high watermark. Records that are not
     committed yet are not shown. The tree shows one moment and does not follow the quorum. Exits 4
     if no node could be reached, and 3 if there is no leader.
 

@@ -121,8 +121,8 @@ def state(
     jsonl. The offset of --at is not included. Changes of an unfinished transaction are not shown.
     One node's files do not show whether the last records were committed.
 
-    With --bootstrap-controller the leader's log is read over the network, without joining as a
-    replica: its snapshot and the log behind it, up to the high watermark. Records that are not
+    With --bootstrap-controller kraftool reads the leader's log over the network, without joining
+    as a replica: its snapshot and the log after it, up to the high watermark. Records that are not
     committed yet are not shown. --at and --at-time reach back to that snapshot. Exits 4 if no node
     could be reached, and 3 if there is no leader.
 

@@ -17,7 +17,7 @@ from kraftool.reports.findings.kinds import KINDS
 from tests.retired_words import RETIRED
 
 ROOT = Path(__file__).resolve().parent.parent
-_CODE = re.compile(r"^```.*?^```|^(?: {4}|\t).*$|`[^`]*`", re.MULTILINE | re.DOTALL)
+_CODE = re.compile(r"^```.*?^```|^(?: {4}|\t)[^\n]*$|`[^`]*`", re.MULTILINE | re.DOTALL)
 _RUNS = re.compile(r"^(?:Examples?:|\$).*$", re.MULTILINE)
 
 
@@ -56,6 +56,11 @@ def test_a_retired_word_is_found_and_its_allowed_use_is_not() -> None:
     assert not retired_uses("DATA LOSS, loss: none. There is none, and kraftool cannot tell why.")
 
 
+def test_only_code_is_left_out_of_a_document() -> None:
+    text = "Told.\n\n    $ code lies\n\nNobody is told `mend`.\n\n```\nanew\n```\nIt lies there.\n"
+    assert len(retired_uses(_CODE.sub("…", text))) == 4
+
+
 def test_help_has_no_retired_word() -> None:
     assert len(HELP) > 200
     assert {name: uses for name, text in HELP.items() if (uses := retired_uses(text))} == {}
@@ -74,6 +79,12 @@ def test_a_finding_has_no_retired_word(code: str) -> None:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_a_document_has_no_retired_word(document: Path) -> None:
     assert not retired_uses(_CODE.sub("…", document.read_text(encoding="utf-8")))
+
+
+def test_make_help_has_no_retired_word() -> None:
+    targets = re.findall(r"^[\w-]+:.*?## (.+)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    assert len(targets) > 30
+    assert not retired_uses("\n".join(targets))
 
 
 @pytest.mark.parametrize("page", sorted((ROOT / "man").glob("*.1")), ids=lambda path: path.name)

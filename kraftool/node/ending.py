@@ -46,7 +46,7 @@ class Signals:
         if self.came.is_set():
             self._runner.stop_now()
             return
-        say("ending", signal=signal.Signals(number).name)
+        say("shutting down", signal=signal.Signals(number).name)
         self.came.set()
         self._runner.shut_down()
 

@@ -103,7 +103,7 @@ class Narration:
                 witness=True if raft.is_witness else None,
                 controllers=sorted(role.controllers),
                 meanwhile="no topic is created, and no broker is registered or fenced",
-                until="a voter that runs Kafka has caught up",
+                until="a voter that runs a controller has caught up",
             )
 
     def stepped(self, raft: Raft, event: Event | None, effects: list[Effect]) -> None:

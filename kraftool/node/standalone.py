@@ -108,7 +108,7 @@ def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> No
 
 
 def _refuse_another_place(found: StandaloneDirectory, config: NodeConfig) -> None:
-    """A copy of such a directory still names the data of the original, which must not be written."""
+    """Refuse a copy, whose configuration names the data of the original."""
     if os.path.realpath(config.metadata_directory) != os.path.realpath(found.data_path):
         raise NotStandalone(
             f"{found.config_path} has log.dirs={config.metadata_directory}, which is not"

@@ -201,7 +201,7 @@ def test_a_signal_ends_a_voter_that_waits_for_a_leader(server: Path) -> None:
                 break
         running.send_signal(signal.SIGTERM)
         for line in running.stderr:
-            if '"message":"ending"' in line:
+            if '"message":"shutting down"' in line:
                 break
         running.send_signal(signal.SIGTERM)
         rest = running.stderr.read()

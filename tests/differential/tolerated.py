@@ -296,8 +296,8 @@ TOLERATED: tuple[Tolerated, ...] = (
     ),
     Tolerated(
         name="fetch answer while unattached",
-        reason="An unattached node asks on if a Fetch answer fails without a leader, and follows a"
-        " leader that it knew by id alone as soon as an answer names the endpoint; Kafka exits.",
+        reason="An unattached node asks again if a Fetch answer fails without a leader, and follows"
+        " a leader that it knew by id alone as soon as an answer names the endpoint; Kafka exits.",
         recognises=_while_unattached,
     ),
     Tolerated(
@@ -316,7 +316,7 @@ TOLERATED: tuple[Tolerated, ...] = (
     Tolerated(
         name="log truncated to its snapshot",
         reason="If a leader has a log truncated to the end of its newest snapshot, while the log"
-        " starts before it, Kafka exits because it finds no last epoch; kraftool goes on.",
+        " starts before it, Kafka exits because it finds no last epoch; kraftool continues.",
         recognises=_no_last_epoch,
     ),
     Tolerated(
@@ -388,7 +388,7 @@ TOLERATED: tuple[Tolerated, ...] = (
     Tolerated(
         name="impossible message",
         reason="Kafka's raft thread exits on a message that no honest node sends; kraftool"
-        " refuses the message and goes on.",
+        " refuses the message and continues.",
         recognises=_impossible_message,
     ),
 )

@@ -376,7 +376,7 @@ LOG = (
     ),
     Claim(
         code="KT-LOG-SWAP", damage=d.put(f"{779:020}.log.swap"), seconds=4,
-        says="When Kafka starts, it makes a segment of it, and the log then ends behind that"
+        says="When Kafka starts, it makes a segment of it, and the log then ends after that"
             " segment",
         shows=(never_leads, logs("by renaming from .swap files"), removed(f"{779:020}.log.swap"),
                has_file(f"{PARTITION}/{779:020}.log", "")),

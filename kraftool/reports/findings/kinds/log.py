@@ -116,7 +116,7 @@ SWAP = _kind(
     "SWAP",
     _ERROR,
     "A segment has a .swap file. When Kafka starts, it makes a segment of it, and the log"
-    " then ends behind that segment. The metadata log never leaves such a file.",
+    " then ends after that segment. The metadata log never leaves such a file.",
     "move it out of the directory before you start Kafka there",
     remedy=Remedy.MOVE_ASIDE,
 )

@@ -107,7 +107,7 @@ UNCLEAN = _kind(
     "Partitions elected leaders uncleanly. That happens if brokers were killed, and not shut"
     " down, while there was no quorum. The last leader leads again, with what its disk has.",
     "this state ends with the next change of the ISR. If a broker also lost its disk or"
-    " power, compare what producers sent with what is there",
+    " power, compare what producers sent with the records on disk",
 )
 SETTING = _kind(
     "SETTING",
@@ -167,7 +167,7 @@ START = _kind(
 STATE = _kind(
     "STATE",
     _ERROR,
-    "The started quorum serves other metadata than the plan is to save.",
+    "The started quorum serves other metadata than the plan saves.",
     "do not apply the plan. Use --keep to preserve the copies, and compare them with kraftool"
     " diff-state",
 )

@@ -202,9 +202,10 @@ OLD_MAJORITY = _kind(
 WHOLE_COPY = _kind(
     "WHOLE-COPY",
     _INFO,
-    "Logs are damaged at the same place. Other directories show who has that place whole.",
-    "before you start any node, keep a copy of what is whole. Kafka cuts a damaged log at"
-    " every start, and a majority of such logs goes on without the records after the damage",
+    "Logs are damaged at the same place. The finding names the directories that are undamaged"
+    " there.",
+    "before you start any node, keep a copy of the undamaged directories. Kafka cuts a damaged log"
+    " at every start, and a majority of such logs continues without the records after the damage",
     stake=Stake.LOST_DATA,
 )
 
@@ -398,7 +399,7 @@ RECOVERING = _kind(
     _WARNING,
     "A leader was elected uncleanly. Records that were acknowledged may be lost. This state"
     " ends with the next change of the ISR.",
-    "compare what producers sent with what is there. Find out why the other replicas do not"
+    "compare what producers sent with the records on disk. Find out why the other replicas do not"
     " join the ISR",
     references=("KIP-704",),
 )

@@ -162,14 +162,15 @@ METADATA_VERSION = _kind(
 FEATURE = _kind(
     "FEATURE",
     _WARNING,
-    f"A feature level that no Kafka up to {NEWEST_RELEASE} has. A controller that does not"
-    " know it stops.",
+    f"The snapshot has a feature level that no Kafka up to {NEWEST_RELEASE} has. A controller that"
+    " does not know it stops.",
     "a newer Kafka wrote it, or it is damaged",
 )
 FALSE_UPGRADE = _kind(
     "FALSE-UPGRADE",
     _INFO,
-    "A FeatureLevelRecord of kraft.version, as Kafka 3.9 writes one. Only control records count.",
+    "The snapshot has a FeatureLevelRecord of kraft.version, as Kafka 3.9 writes one. Only control"
+    " records count.",
 )
 PARTITION = _kind(
     "PARTITION",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Column, Table
 from rich.text import Text
@@ -107,13 +108,14 @@ class Beside:
 
 def _lines(text: Text, first: int, others: int) -> Iterator[Text]:
     """The lines of a paragraph; the first may have another width than the others."""
+    plain, ends = text.plain, []
     start, end, room = 0, 0, first
-    for begin, stop in _chunks(text.plain):
-        if end > start and text[start:stop].cell_len > room and end:
-            yield text[start:end]
+    for begin, stop in _chunks(plain):
+        if end > start and cell_len(plain[start:stop]) > room:
+            ends += [end, begin]
             start, room = begin, others
         end = stop
-    yield text[start:end]
+    return iter(text.divide([*ends, end])[:-1:2])  # every other piece is the blanks between
 
 
 def _chunks(plain: str) -> Iterator[tuple[int, int]]:
@@ -215,9 +217,9 @@ def _longest_line(column: Column, table: Table) -> int:
 def _longest_word(column: Column, table: Table) -> int:
     return max(
         (
-            line[slice(*span)].cell_len
+            cell_len(line.plain[begin:stop])
             for line in _lines_of(column, table)
-            for span in _chunks(line.plain)
+            for begin, stop in _chunks(line.plain)
         ),
         default=0,
     )

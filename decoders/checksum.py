@@ -1,8 +1,8 @@
 """CRC-32C, at memory speed.
 
 Owns how the package crc32c is loaded. The package reads its own version when it is imported, and
-brings email, zipfile and argparse for that, which take longer than `dump` takes to read a small
-directory. Only its compiled module is loaded here; the whole package where that cannot be found.
+imports email, zipfile and argparse for that, which takes longer than `dump` takes to read a small
+directory. So only its compiled module is loaded; the whole package if that has no such function.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ from typing import cast
 Checksum = Callable[..., int]
 
 
-def load(compiled_name: str = "crc32c._crc32c") -> Checksum:
-    """Return the function of the compiled module; of the package where there is none so named."""
+def load() -> Checksum:
+    """Return the function of the package's compiled module, or else of the package."""
     package = PathFinder.find_spec("crc32c")
     places = package.submodule_search_locations if package is not None else None
-    compiled = PathFinder.find_spec(compiled_name, places) if places else None
-    if compiled is None or compiled.loader is None:
-        from crc32c import crc32c
+    spec = PathFinder.find_spec("crc32c._crc32c", places) if places else None
+    if spec is not None and spec.loader is not None:
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        if hasattr(module, "crc32c"):
+            return cast("Checksum", module.crc32c)
+    from crc32c import crc32c
 
-        return crc32c
-    module = module_from_spec(compiled)
-    compiled.loader.exec_module(module)
-    return cast("Checksum", module.crc32c)
+    return crc32c
 
 
 crc32c: Checksum = load()
-"""`crc32c(data, value=0)`: the checksum of these bytes after those of which `value` is one."""
+"""`crc32c(data, value=0)`: the checksum of these bytes, behind bytes with the checksum `value`."""

@@ -6,15 +6,16 @@ most of these classes are not used in a run. Here a method is compiled when it i
 Parameters and behaviour are those of `dataclasses.dataclass`, and `fields`, `replace` and `asdict`
 take these classes. Type checkers see the standard decorator.
 
-It refuses what nobody here uses: `InitVar`, `init=False`, `repr=False` and `weakref_slot` of a
-class. `inspect.signature` is right once a value was made.
+It has no `InitVar`, and no `init=False`, `repr=False` and `weakref_slot` of a class: nothing here
+uses them. It leaves to mypy if fields and bases fit together. `inspect.signature` is right once a
+value was made.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from operator import attrgetter, ge, gt, le, lt
+from functools import partial
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ else:
 
 
 Members = tuple[dataclasses.Field[Any], ...]
+_COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
+_ORDERING = ("__lt__", "__le__", "__gt__", "__ge__")
 
 
 def _made(
@@ -58,12 +61,12 @@ def _made(
     if eq:
         compared = [member.name for member in members if member.compare]
         hashed = [member.name for member in members if _is_hashed(member)]
-        methods["__eq__"] = _late(cls, "__eq__", lambda: _equality(compared))
+        for name in ("__eq__", *(_ORDERING if order else ())):
+            methods[name] = _late(cls, name, partial(_comparison, name, compared))
         is_hashable = frozen or unsafe_hash
         methods["__hash__"] = (
             _late(cls, "__hash__", lambda: _hashing(hashed)) if is_hashable else None
         )
-        methods |= _ordering(compared) if order else {}
     if frozen:
         methods |= _freezing(cls, {member.name for member in members})
     if frozen and slots:
@@ -150,33 +153,19 @@ def _tuple(of: str, names: list[str]) -> str:
     return f"({''.join(f'{of}.{name},' for name in names)})"
 
 
-def _equality(names: list[str]) -> Any:
+def _comparison(name: str, names: list[str]) -> Any:
     lines = (
-        "def __eq__(self, other):",
+        f"def {name}(self, other):",
         "if other.__class__ is not self.__class__: return NotImplemented",
-        f"return {_tuple('self', names)} == {_tuple('other', names)}",
+        f"return {_tuple('self', names)} {_COMPARISONS[name]} {_tuple('other', names)}",
     )
-    return _compiled(lines, "__eq__", {})
+    return _compiled(lines, name, {})
 
 
 def _hashing(names: list[str]) -> Any:
     return _compiled(
         ("def __hash__(self):", f"return hash({_tuple('self', names)})"), "__hash__", {}
     )
-
-
-def _ordering(names: list[str]) -> dict[str, Any]:
-    read = attrgetter(*names)
-
-    def by(compare: Callable[[Any, Any], Any]) -> Any:
-        def method(self: Any, other: Any) -> Any:
-            if other.__class__ is not self.__class__:
-                return NotImplemented
-            return compare(read(self), read(other))
-
-        return method
-
-    return {f"__{compare.__name__}__": by(compare) for compare in (lt, le, gt, ge)}
 
 
 def _freezing(cls: type, names: set[str]) -> dict[str, Any]:

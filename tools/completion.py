@@ -3,13 +3,16 @@
 Owns the form of the table, and which values an option takes where its type does not say so.
 
     python -m tools.completion            write the table
-    python -m tools.completion --check    exit 1 and say how to mend it when it is not fresh
+    python -m tools.completion --check    exit 1 and say how to renew it if it is not fresh
 """
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,7 @@ from kraftool.commands.command_tree import CommandNode, walk
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "commands" / "generated" / "completion_table.py"
-MEND = "make man"
+RENEW = "make man"
 
 HEAD = '''"""What completion offers: commands, their options, and the values of these.
 
@@ -104,25 +107,56 @@ def values_of(option: Any) -> tuple[str, ...] | None:
 
 
 def table() -> str:
-    """Return the module's text."""
-    nodes = list(walk(get_command(app)))
+    """Return the module's text, which has each list of values and each shared option once."""
     lists: dict[tuple[str, ...], str] = {}
-    body = [*_commands(nodes, lists)]
-    named = [f"{name} = {values!r}\n" for values, name in lists.items()]
-    return "".join([HEAD, *named, "\nCOMMANDS = {\n", *body, "}\n"])
+    options = {" ".join(node.words): _options(node, lists) for node in walk(get_command(app))}
+    counts = Counter(chain.from_iterable(options.values()))
+    names = _names([option for option, count in counts.items() if count > 1])
+    return "".join(
+        [
+            HEAD,
+            *(f"{name} = {values!r}\n" for values, name in lists.items()),
+            *(f"{name} = {option}\n" for option, name in names.items()),
+            "\nCOMMANDS = {\n",
+            *(line for words, of_one in options.items() for line in _command(words, of_one, names)),
+            "}\n",
+        ]
+    )
 
 
-def _commands(nodes: Sequence[CommandNode], lists: dict[tuple[str, ...], str]) -> Iterator[str]:
-    for node in nodes:
-        yield f"    {' '.join(node.words)!r}: (\n"
-        for option in node.command.get_params(node.context):
-            if option.param_type_name == "option" and not option.hidden:
-                values = values_of(option)
-                where = repr(values) if not values else lists.setdefault(values, f"_{len(lists)}")
-                names = tuple(name for names in option.names() for name in names)
-                said = " ".join((option.help or "").split())
-                yield f"        ({names!r}, {said!r}, {where}, {option.multiple!r}),\n"
-        yield "    ),\n"
+def _options(node: CommandNode, lists: dict[tuple[str, ...], str]) -> list[str]:
+    """Return each option of a command as it is in the table."""
+    options = []
+    for option in node.command.get_params(node.context):
+        if option.param_type_name == "option" and not option.hidden:
+            values = values_of(option)
+            where = repr(values) if not values else lists.setdefault(values, f"_{len(lists)}")
+            names = tuple(name for names in option.names() for name in names)
+            words = " ".join((option.help or "").split())
+            options.append(f"({names!r}, {words!r}, {where}, {option.multiple!r})")
+    return options
+
+
+def _names(options: Iterable[str]) -> dict[str, str]:
+    """Return a name for each option: `_color`, and `_color_2` for another of that name."""
+    names: dict[str, str] = {}
+    taken: Counter[str] = Counter()
+    for option in options:
+        typed = option.partition(")")[0]
+        name = "_" + re.findall(r"--?([a-zA-Z-]+)", typed)[-1].replace("-", "_")
+        taken[name] += 1
+        names[option] = name if taken[name] == 1 else f"{name}_{taken[name]}"
+    return names
+
+
+def _command(words: str, options: Iterable[str], names: Mapping[str, str]) -> Iterator[str]:
+    yield f"    {words!r}: (\n"
+    for is_named, group in groupby(options, names.__contains__):
+        if is_named:
+            yield f"        {', '.join(names[option] for option in group)},\n"
+        else:
+            yield from (f"        {option},\n" for option in group)
+    yield "    ),\n"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -130,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
     fresh = TABLE.exists() and TABLE.read_text(encoding="utf-8") == wanted
     if "--check" in arguments:
         if not fresh:
-            print(f"completion: not fresh; mend it with: {MEND}", file=sys.stderr)
+            print(f"completion: not fresh; renew it with: {RENEW}", file=sys.stderr)
         return 0 if fresh else 1
     if not fresh:
         TABLE.write_text(wanted, encoding="utf-8")

@@ -191,30 +191,63 @@ _MOST_FOLDERS = 5_000
 _MOST_FOUND = 64
 
 
-def data_directories_below(path: str) -> tuple[tuple[str, ...], bool]:
-    """Return the data directories below a folder, and True if none can be missing.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoriesBelow:
+    """The data directories below a folder, and where there may be more."""
 
-    It looks three folders deep, at a bounded number of folders, through no link and into no data
-    directory.
+    directories: tuple[str, ...]
+    is_whole: bool
+    """False if a folder could not be read, or if there are too many."""
+    links: tuple[str, ...]
+    """Links to folders elsewhere. The search did not follow them."""
+
+
+def data_directories_below(path: str) -> DirectoriesBelow:
+    """Return the data directories below a folder, each once.
+
+    It looks three folders deep, at a bounded number of folders, and into no data directory. It
+    takes a link to a data directory, and follows no other link.
     """
     found: list[str] = []
-    level, seen, is_whole = [path], 0, True
+    links: list[str] = []
+    level, left, is_whole = [path], _MOST_FOLDERS, True
     for _ in range(_DEEPEST):
         below: list[str] = []
         for folder in level:
-            try:
-                with os.scandir(folder) as items:
-                    names = sorted(
-                        each.name for each in items if each.is_dir(follow_symlinks=False)
-                    )
-            except OSError:
-                is_whole = False
-                continue
-            for name in names:
-                child = os.path.join(folder, name)
-                seen += 1
-                if seen > _MOST_FOLDERS or len(found) == _MOST_FOUND:
-                    return tuple(found), False
-                (found if looks_like_data_directory(child) else below).append(child)
+            children = _folders_in(folder)
+            is_whole = is_whole and children is not None and len(children) <= left
+            for child in (children or ())[:left]:
+                left -= 1
+                if looks_like_data_directory(child):
+                    found.append(child)
+                else:
+                    (links if os.path.islink(child) else below).append(child)
         level = below
-    return tuple(found), is_whole
+    directories = _each_once(found)
+    return DirectoriesBelow(
+        directories=directories[:_MOST_FOUND],
+        is_whole=is_whole and len(directories) <= _MOST_FOUND,
+        links=tuple(link for link in links if _leads_away(link, path)),
+    )
+
+
+def _folders_in(path: str) -> list[str] | None:
+    try:
+        with os.scandir(path) as items:
+            return sorted(item.path for item in items if os.path.isdir(item.path))
+    except OSError:
+        return None
+
+
+def _each_once(paths: list[str]) -> tuple[str, ...]:
+    """Return one path for each folder: a link only if it is the only one."""
+    by_folder: dict[str, str] = {}
+    for path in sorted(paths, key=os.path.islink):
+        by_folder.setdefault(os.path.realpath(path), path)
+    return tuple(by_folder.values())
+
+
+def _leads_away(link: str, folder: str) -> bool:
+    """True if a link leads neither into the folder nor to one above it."""
+    inside, target = os.path.realpath(folder), os.path.realpath(link)
+    return os.path.commonpath((inside, target)) not in (inside, target)

@@ -8,6 +8,7 @@ import inspect
 import pickle
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+from operator import ge, gt, le, lt
 from typing import Any
 
 import pytest
@@ -121,6 +122,25 @@ def test_changes_are_refused_alike(way: dict[str, bool]) -> None:
         _pairs(way, act)
     if not (way.get("frozen") and way.get("slots")):  # there Python 3.11's own raises a TypeError
         _pairs(way, invent)
+
+
+@pytest.mark.parametrize("compare", [lt, le, gt, ge])
+@pytest.mark.parametrize("pair", [(1, 2), (2, 1), (1, 1), (None, None), (None, 1)], ids=str)
+@pytest.mark.parametrize("names", [(), ("only",), ("first", "second")], ids=len)
+def test_values_are_ordered_alike(
+    names: tuple[str, ...], pair: tuple[object, object], compare: Callable[[object, object], bool]
+) -> None:
+    """As tuples are, which look for a difference first: None is not compared with itself."""
+
+    def ordered(cls: type) -> object:
+        left, right = (cls(**dict.fromkeys(names, value)) for value in pair)
+        return compare(left, right)
+
+    def outcome(decorate: Decorator) -> object:
+        row = type("Row", (), {"__annotations__": dict.fromkeys(names, object)})
+        return _outcome(ordered, decorate(order=True)(row))
+
+    assert outcome(ours.dataclass) == outcome(dataclasses.dataclass)
 
 
 @ways

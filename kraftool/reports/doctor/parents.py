@@ -1,4 +1,4 @@
-"""PATHs that hold data directories below them, as the folder of all nodes of a test cluster.
+"""PATHs that have data directories below them, such as the folder of a test cluster's nodes.
 
 Owns which directories are taken instead of such a PATH. It refuses to read anything but names.
 """
@@ -6,16 +6,21 @@ Owns which directories are taken instead of such a PATH. It refuses to read anyt
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as kinds
+from kraftool.reports.text.words import many
 from kraftool.storage.directory import (
+    DirectoriesBelow,
     data_directories_below,
     looks_like_data_directory,
     looks_like_partition,
 )
+
+_MOST_NAMED = 3
+"""Links that a finding names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,27 +42,39 @@ def with_directories_below(
     parents: list[Parent] = []
     findings: list[Finding] = []
     for path in paths:
-        found, is_whole = _below(path)
-        if not found:
+        below = _below(path)
+        if below is None or not below.directories:
             expanded.append(path)
             continue
-        expanded += [each for each in found if each not in expanded]
-        parents.append(Parent(path=path, directories=found))
-        if not is_whole:
-            findings.append(
-                kinds.PASSED_OVER.at(
-                    path,
-                    f"only {len(found)} data directories below it were read; there may be more",
-                    severity=Severity.WARNING,
-                    advice="name the data directories themselves",
-                )
-            )
+        expanded += [each for each in below.directories if each not in expanded]
+        parents.append(Parent(path=path, directories=below.directories))
+        findings += _passed_over(path, below)
     return expanded, tuple(parents), tuple(findings)
 
 
-def _below(path: str) -> tuple[tuple[str, ...], bool]:
+def _below(path: str) -> DirectoriesBelow | None:
+    """Return the data directories below a PATH; None if it is a file or a data directory itself."""
     if path == "-" or not os.path.isdir(path):
-        return (), True
+        return None
     if looks_like_data_directory(path) or looks_like_partition(path):
-        return (), True
+        return None
     return data_directories_below(path)
+
+
+def _passed_over(path: str, below: DirectoriesBelow) -> Iterator[Finding]:
+    if not below.is_whole:
+        yield kinds.PASSED_OVER.at(
+            path,
+            f"kraftool read only {many(len(below.directories), 'data directory')} below it."
+            " There may be more",
+            severity=Severity.WARNING,
+            advice="name the data directories themselves",
+        )
+    if below.links:
+        names = ", ".join(below.links[:_MOST_NAMED])
+        more = ", …" if len(below.links) > _MOST_NAMED else ""
+        yield kinds.PASSED_OVER.at(
+            path,
+            f"kraftool did not follow {many(len(below.links), 'link')} below it: {names}{more}",
+            advice="if a link leads to data directories, name them",
+        )

@@ -88,7 +88,7 @@ def write_report(
 def _taken(to: Output, parent: Parent) -> None:
     """Show which data directories were found below a PATH that is not one itself."""
     prefix = f"{parent.path.rstrip('/')}/"
-    names = ", ".join(each.removeprefix(prefix) for each in parent.directories)
+    names = ", ".join(directory.removeprefix(prefix) for directory in parent.directories)
     count = many(len(parent.directories), "data directory")
     words = f"{count} below {parent.path}: {names}"
     to.rich(Flow(text(words, QUIET), again="  ", widest=READABLE))

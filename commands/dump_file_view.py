@@ -229,7 +229,8 @@ def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
         rows.append(("kraft.version", log.kraft_version.data["kRaftVersion"]))
     if log.voters is not None:
         voters = ", ".join(
-            f"{each['voterId']} ({each['voterDirectoryId']})" for each in log.voters.data["voters"]
+            f"{voter['voterId']} ({voter['voterDirectoryId']})"
+            for voter in log.voters.data["voters"]
         )
         rows.append(("voters", f"{voters}, at offset {log.voters.offset}"))
     return rows

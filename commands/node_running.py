@@ -94,7 +94,7 @@ def _narrated(to: Output, log_format: LogFormat) -> Iterator[None]:
     levels = {"kraftool.node": logging.INFO, "kraftool.net": logging.INFO}
     levels["asyncio"] = logging.WARNING  # which would write plain text to stderr by itself
     loggers = [logging.getLogger(name) for name in levels]
-    before = [(each.level, each.propagate, each.handlers) for each in loggers]
+    before = [(logger.level, logger.propagate, logger.handlers) for logger in loggers]
     for logger in loggers:
         logger.setLevel(levels[logger.name])
         logger.propagate = False

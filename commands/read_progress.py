@@ -35,7 +35,7 @@ def read_progress(
 
 def _total(locations: Sequence[Location]) -> int | None:
     """The bytes to read, where that can be known before."""
-    if any(each.is_stream for each in locations):
+    if any(location.is_stream for location in locations):
         return None
     entries = (entry for location in locations for entry in location.entries())
     return sum(entry.size for entry in entries if isinstance(entry, Entry))

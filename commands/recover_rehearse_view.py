@@ -126,7 +126,7 @@ def _trial(found: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator[Flo
 def _leads(trial: Trial) -> Text:
     body, runs = Text(), len(trial.endings)
     for node, count in sorted(trial.leaders.items()):
-        epochs = sorted({each.epoch for each in trial.endings if each.leader == node})
+        epochs = sorted({ending.epoch for ending in trial.endings if ending.leader == node})
         some = "" if count == runs else f" in {count}"
         spanned = span(epochs[0], epochs[-1])
         body.append(", " if body else "").append(f"node {node}, epoch {spanned}{some}")
@@ -139,7 +139,7 @@ def _leads(trial: Trial) -> Text:
 def _besides(trial: Trial, fenced: bool) -> list[Text]:
     """Show the remaining notes."""
     parts = []
-    if apart := sum(each.apart is not None for each in trial.endings):
+    if apart := sum(ending.apart is not None for ending in trial.endings):
         parts.append(Text(f"they elected while apart in {apart}"))
     if trial.parted and fenced:
         parts.append(Text("two quorums, as the plan wants them"))

@@ -271,7 +271,7 @@ def _outlooks(report: Report) -> Table:
     }
     paces = [pace for pace in report.wins_by_pace if pace in confirmed]
     table = plain_table(
-        "Who leads first", "node", "", *(f"started {each}" for each in paces), right=("node",)
+        "Who leads first", "node", "", *(f"started {pace}" for pace in paces), right=("node",)
     )
     for outlook in report.outlooks:
         if outlook.likelihood is not Likelihood.NO:

@@ -112,7 +112,7 @@ def _write(output: Output, shown: _Shown, options: TableOptions) -> None:
 
 
 def _objects(image: MetadataImage, kind: str, *, show_secrets: bool = False) -> Iterator[Object]:
-    aspect = next(each for each in aspects(image) if each.kind == kind)
+    aspect = next(aspect for aspect in aspects(image) if aspect.kind == kind)
     return aspect.objects(show_secrets=show_secrets)
 
 
@@ -121,12 +121,13 @@ def _count(image: MetadataImage, kind: str) -> int:
 
 
 def _listeners(node: Object) -> Text:
-    return Text("\n").join(
-        text(f"{each['listener']} {each['host']}:{each['port']} {each['securityProtocol']}")
-        if each["listener"] != each["securityProtocol"]
-        else text(f"{each['listener']} {each['host']}:{each['port']}")
-        for each in node["listeners"]
-    )
+    return Text("\n").join(text(_listener(listener)) for listener in node["listeners"])
+
+
+def _listener(listener: Object) -> str:
+    name, protocol = listener["listener"], listener["securityProtocol"]
+    address = f"{name} {listener['host']}:{listener['port']}"
+    return address if name == protocol else f"{address} {protocol}"
 
 
 def _row(*cells: str | Text) -> Cells:
@@ -254,7 +255,7 @@ def _partitions(
     columns = ["partition", "leader", "epochs", "replicas", "isr"]
     return _Shown(
         title=title, columns=[*columns, "state", *(["directories"] if wide else [])], rows=rows(),
-        total=sum(len(each.partitions) for each in topics),
+        total=sum(len(topic.partitions) for topic in topics),
         right=("leader",),
         unbroken=("leader", "epochs", "directories"),
     )  # fmt: skip

@@ -46,6 +46,6 @@ def feature_dependencies(
     for name, level in asked.items():
         needs = needs_of(name, level)
         to.write(named(name, level) + (" requires:\n" if needs else " has no dependencies.\n"))
-        for each in needs:
-            to.write(f"    {named(*each)}\n")
+        for need in needs:
+            to.write(f"    {named(*need)}\n")
     to.finish()

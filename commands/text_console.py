@@ -45,13 +45,13 @@ def rendered(console: Console, renderables: Iterable[RenderableType], *, unbroke
     from kraftool.commands.text_flow import Beside, Flow, Stacked, Unbroken, fitting
 
     with console.capture() as capture:
-        for each in renderables:
-            shown = each
-            if isinstance(each, Table):
-                if each.title:  # rich breaks it at the width of the rows
-                    console.print(each.title, soft_wrap=True)
-                    each.title = None
-                shown = fitting(each, console.width)
+        for renderable in renderables:
+            shown = renderable
+            if isinstance(renderable, Table):
+                if renderable.title:  # rich breaks it at the width of the rows
+                    console.print(renderable.title, soft_wrap=True)
+                    renderable.title = None
+                shown = fitting(renderable, console.width)
             if isinstance(shown, Text) and not unbroken:
                 shown = Flow(shown)
             is_flow = isinstance(shown, Flow | Beside | Unbroken | Stacked)

@@ -118,7 +118,7 @@ def _history(rows: Sequence[HistoryRow], letters: Sequence[str], zone: tzinfo, w
             *when,
             text(matrix.change(entry)),
             Text(matrix.COMMITMENT_WORDS[commitment], style=_COMMITMENTS[commitment]),
-            *(Text(each) for each in row.holders),
+            *(Text(holder) for holder in row.holders),
         )
     return table
 

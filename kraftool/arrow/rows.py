@@ -218,14 +218,14 @@ def _timestamp(entry: BatchEntry) -> list[int]:
 _OF_PLACE: dict[str, Fill] = {
     "position": _positions,
     "base_offset": _each(lambda entry: entry.batch.header.base_offset),
-    "offset": lambda entry: [each.record.offset for each in entry.records],
+    "offset": lambda entry: [record.record.offset for record in entry.records],
     "epoch": _each(lambda entry: entry.batch.header.partition_leader_epoch),
     "timestamp": _timestamp,
     "timestamp_ms": _timestamp,
-    "type": lambda entry: [type_text(each) for each in entry.records],
-    "version": lambda entry: [each.version for each in entry.records],
+    "type": lambda entry: [type_text(record) for record in entry.records],
+    "version": lambda entry: [record.version for record in entry.records],
     "valid": _each(lambda entry: entry.valid),
-    "error": lambda entry: [error_text(each) for each in entry.records],
+    "error": lambda entry: [error_text(record) for record in entry.records],
 }
 
 OF_PROBLEMS: dict[str, Tell] = {

@@ -126,7 +126,7 @@ def _partitions(state: LoadedState) -> Iterator[dict[str, Any]]:
 
 
 def _cell_of(kind: ArrowType) -> Callable[[Any], Any]:
-    """How a value becomes a cell of a column."""
+    """Return what makes a cell of a column from a value."""
     if pa.types.is_floating(kind):
         return float  # NaN and the infinities are texts in JSON
     if pa.types.is_list(kind) and _cell_of(kind.value_type) is _as_it_is:

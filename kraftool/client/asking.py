@@ -165,8 +165,8 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
                 answer,
                 cluster_id=cluster["clusterId"],
                 controllers={
-                    each["brokerId"]: Endpoint(each["host"], each["port"])
-                    for each in cluster["brokers"]
+                    broker["brokerId"]: Endpoint(broker["host"], broker["port"])
+                    for broker in cluster["brokers"]
                 },
             )
     return replace(

@@ -143,16 +143,16 @@ class _Both:
         self._takers = takers
 
     def begin(self) -> None:
-        for each in self._takers:
-            each.begin()
+        for taker in self._takers:
+            taker.begin()
 
     def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
-        for each in self._takers:
-            each.snapshot(id, position, chunk, size)
+        for taker in self._takers:
+            taker.snapshot(id, position, chunk, size)
 
     def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
-        for each in self._takers:
-            each.log(batches, high_watermark)
+        for taker in self._takers:
+            taker.log(batches, high_watermark)
 
 
 class _FileTaker:

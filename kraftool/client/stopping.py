@@ -102,7 +102,7 @@ def may_stop(before: QuorumView, now: QuorumView, node_id: int) -> StopPermissio
         else:
             checks += _unsettled(before, now)
             checks += _without(before, now, now.quorum, node_id)
-    is_blocked = any(each.verdict is CheckResult.BLOCKED for each in checks)
+    is_blocked = any(check.verdict is CheckResult.BLOCKED for check in checks)
     verdict = StopVerdict.NOT_NOW if is_blocked else StopVerdict.YES
     return StopPermission(
         node_id=node_id,

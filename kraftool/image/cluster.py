@@ -142,18 +142,20 @@ def _listeners_and_features(node: BrokerRegistration | ControllerRegistration) -
 
 def _listeners(record: RecordValue) -> tuple[RegisteredEndpoint, ...]:
     by_name = {
-        each["name"]: RegisteredEndpoint(
-            each["name"], each["host"], each["port"], each["securityProtocol"]
+        end_point["name"]: RegisteredEndpoint(
+            end_point["name"], end_point["host"], end_point["port"], end_point["securityProtocol"]
         )
-        for each in record["endPoints"]
+        for end_point in record["endPoints"]
     }
     return tuple(by_name[name] for name in sorted(by_name))
 
 
 def _features(record: RecordValue) -> dict[str, FeatureRange]:
     ranges = {
-        each["name"]: FeatureRange(each["minSupportedVersion"], each["maxSupportedVersion"])
-        for each in record["features"]
+        feature["name"]: FeatureRange(
+            feature["minSupportedVersion"], feature["maxSupportedVersion"]
+        )
+        for feature in record["features"]
     }
     return {name: ranges[name] for name in sorted(ranges)}
 

@@ -77,9 +77,9 @@ def offered(body: Value) -> Offered:
     names = apis()
     return Offered(
         apis={
-            names[each["apiKey"]]: (each["minVersion"], each["maxVersion"])
-            for each in body["apiKeys"]
-            if each["apiKey"] in names
+            names[api_key["apiKey"]]: (api_key["minVersion"], api_key["maxVersion"])
+            for api_key in body["apiKeys"]
+            if api_key["apiKey"] in names
         },
         supported={
             each["name"]: (each["minVersion"], each["maxVersion"])
@@ -94,7 +94,7 @@ def offered(body: Value) -> Offered:
 
 def own_range(body: Value) -> Range:
     """The versions of ApiVersions itself, as an answer in version 0 tells them."""
-    [found] = [each for each in body["apiKeys"] if each["apiKey"] == _key()] or [None]
+    [found] = [api_key for api_key in body["apiKeys"] if api_key["apiKey"] == _key()] or [None]
     return (0, 0) if found is None else (found["minVersion"], found["maxVersion"])
 
 

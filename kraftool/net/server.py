@@ -350,7 +350,7 @@ def _out_of_place(name: str) -> Value:
 
 def _with_sasl(body: Value) -> Value:
     """ApiVersions with what is answered here."""
-    listed = {each["apiKey"]: each for each in body["apiKeys"]}
+    listed = {api_key["apiKey"]: api_key for api_key in body["apiKeys"]}
     for key, name in apis().items():
         if name in SASL_APIS:
             low, high = SASL_APIS[name]

@@ -345,19 +345,19 @@ def _super_users(values: Values) -> frozenset[str]:
 def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
     """controller.quorum.voters: each is reached by the first controller listener."""
     voters = {}
-    for each in values.items(_VOTERS):
-        id_text, mark, address = each.partition("@")
+    for item in values.items(_VOTERS):
+        id_text, mark, address = item.partition("@")
         endpoint = host_and_port(address) if mark else None
         try:
             node_id = int(id_text)
         except ValueError:
             node_id = -1
         if node_id < 0 or endpoint is None:
-            values.problems.append(f"{_VOTERS}: {each!r} is not of the form ID@HOST:PORT")
+            values.problems.append(f"{_VOTERS}: {item!r} is not of the form ID@HOST:PORT")
             continue
         if endpoint.host == ANY_HOST:
             # KafkaConfig takes it; the server ends when it reads the voters.
-            values.problems.append(f"{_VOTERS}: no node can reach {each!r}")
+            values.problems.append(f"{_VOTERS}: no node can reach {item!r}")
         names = listeners.controllers[:1]
         voters[node_id] = Voter(key=ReplicaKey(node_id), endpoints=dict.fromkeys(names, endpoint))
     return VoterSet(voters)
@@ -365,10 +365,10 @@ def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
 
 def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
     found = []
-    for each in values.items(_SERVERS):
-        endpoint = host_and_port(each)
+    for item in values.items(_SERVERS):
+        endpoint = host_and_port(item)
         if endpoint is None:
-            values.problems.append(f"{_SERVERS}: {each!r} is not of the form HOST:PORT")
+            values.problems.append(f"{_SERVERS}: {item!r} is not of the form HOST:PORT")
             continue
         found.append(endpoint)
     return tuple(found)

@@ -107,13 +107,13 @@ def _protocols(
             return mapped  # Nothing is taken for PLAINTEXT beside listeners that are secured.
         return {**dict.fromkeys(given, SecurityProtocol.PLAINTEXT), **mapped}
     mapped = {}
-    for each in filter(None, re.split(r"\s*,\s*", values.text(key))):
-        name, mark, protocol = each.rpartition(":")
+    for word in filter(None, re.split(r"\s*,\s*", values.text(key))):
+        name, mark, protocol = word.rpartition(":")
         try:
             mapped[name.strip().upper()] = SecurityProtocol(protocol.strip().upper())
         except ValueError:
             what = "has no colon" if not mark else "names no security protocol of Kafka's"
-            values.problems.append(f"{key}: {each!r} {what}")
+            values.problems.append(f"{key}: {word!r} {what}")
     return mapped
 
 
@@ -141,7 +141,7 @@ def _parsed(
 
 def _judge_names(key: str, listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
     names = [listener.name for listener in listeners]
-    twice = sorted({each for each in names if names.count(each) > 1})
+    twice = sorted({name for name in names if names.count(name) > 1})
     problems += [f"{key}: {name} is there more than once" for name in twice]
 
 

@@ -244,7 +244,7 @@ class Apply(Repair):
                 host=self.host.name,
                 tool=tool,
                 time_ms=now_ms,
-                changes=tuple(self._change(each) for each in edits),
+                changes=tuple(self._change(edit) for edit in edits),
                 inventory=tuple(
                     FoundFile(path=path, fingerprint=inventory[path]) for path in inventory
                 ),

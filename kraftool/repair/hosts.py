@@ -41,7 +41,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
         raise RepairRefused(
             f"{directory.name} does not show which node it belongs to: meta.properties is"
             " missing or damaged",
-            hint=f"name its host with --host, one of {', '.join(each.name for each in plan.hosts)}",
+            hint=f"name its host with --host, one of {', '.join(host.name for host in plan.hosts)}",
         )
     fitting = [host_plan for host_plan in plan.hosts if _is(host_plan, identity)]
     if len(fitting) == 1:
@@ -51,7 +51,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
             f"{directory.name} may be {' or '.join(each.name for each in fitting)}",
             hint="name its host with --host",
         )
-    known = "; ".join(f"{each.name} is {_words(each.identity)}" for each in plan.hosts)
+    known = "; ".join(f"{host.name} is {_words(host.identity)}" for host in plan.hosts)
     raise RepairRefused(
         f"the plan is not for {directory.name}, which is {_words(identity)}",
         hint=f"in the plan {known}" if known else "",

@@ -113,7 +113,7 @@ def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
         other = nodes.get(node.id)
         if other is None or not other.end.is_at_least(node.end):
             nodes[node.id] = node
-    case = ElectionCase(nodes=tuple(nodes[each] for each in sorted(nodes)))
+    case = ElectionCase(nodes=tuple(nodes[node] for node in sorted(nodes)))
     return case.with_static_voters()
 
 

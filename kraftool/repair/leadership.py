@@ -142,7 +142,7 @@ def _quorum_state_after(planned: HostPlan | None, survey: Survey) -> tuple[int, 
 
 def _log_epoch_after(planned: HostPlan | None, standing: QuorumAssessment, host: Host) -> int:
     """The epoch of the last record or snapshot, or less."""
-    changed = {each.target for each in planned.edits} if planned is not None else set()
+    changed = {edit.target for edit in planned.edits} if planned is not None else set()
     kept = [file for file in host.survey.files if file.target.kind in _OF_THE_LOG]
     epochs = [-1]
     if any(surveyed_file.target not in changed for surveyed_file in kept):

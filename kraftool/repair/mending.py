@@ -112,12 +112,12 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     fallen = list(_given_up(standing, order, real))
     risks = [
         *common_risks(standing),
-        *(each for one in real for each in one.risks),
+        *(risk for one in real for risk in one.risks),
         *(risk for own, _ in fallen for risk in own),
     ]
     end = standing.leader.survey.end.offset
     forgetting = forgetting_risk(standing, judge(request.surveys), end)
-    if forgetting is not None and all(each.word != forgetting.word for each in risks):
+    if forgetting is not None and all(risk.word != forgetting.word for risk in risks):
         risks.append(forgetting)
         fallen.append(((forgetting,), None))
     rebuilds = any(mend.case == "rebuilt" for mend in real)
@@ -245,7 +245,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     fallen = list(_given_up(standing, order))
     risks += [risk for own, _ in fallen for risk in own]
     unsafe = "" if order is not None else _unsafe(standing, judge(standing.request.surveys))
-    if unsafe and all(each.word != Acceptance.AHEAD.value for each in risks):
+    if unsafe and all(risk.word != Acceptance.AHEAD.value for risk in risks):
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
@@ -344,15 +344,15 @@ def _with_best_log(
     """The mends, and a voter that gets the log of another node if no voter has all of it."""
     if order is None or order.lost_range is None:
         return mends, order
-    if any(each.survey.running for each in standing.hosts):
+    if any(host.survey.running for host in standing.hosts):
         return mends, order
-    others = [each for each in standing.hosts if not standing.votes(each)]
+    others = [host for host in standing.hosts if not standing.votes(host)]
     source = max(
         (other for other in others if rebuild.can_be_source(other)),
         key=lambda each: each.rank,
         default=None,
     )
-    voters = [each for each in standing.hosts if standing.votes(each)]
+    voters = [host for host in standing.hosts if standing.votes(host)]
     if source is None or not voters or source.rank <= max(voter.rank for voter in voters):
         return mends, order
     host = max(voters, key=lambda each: each.rank)
@@ -401,12 +401,12 @@ def _is_unknown(risk: Risk, lost: LostRecords | None) -> bool:
 
 
 def _host_plan(standing: QuorumAssessment, host: Host, mends: Sequence[Mend]) -> HostPlan:
-    own = [each for each in mends if each.host is host]
+    own = [mend for mend in mends if mend.host is host]
     edits: dict[str, Edit] = {}
     for mend in own:
         for edit in mend.edits:
             edits.setdefault(edit.target.path, edit)
-    lends = any(each.source is host for each in mends)
+    lends = any(mend.source is host for mend in mends)
     return HostPlan(
         name=host.name,
         role=HostRole.VOTER if is_voter(host, standing.voters) else _role(standing, host),
@@ -431,10 +431,10 @@ def _steps(
     standing: QuorumAssessment, mends: Sequence[Mend], order: StartOrder | None
 ) -> Iterator[PlanStep]:
     first = order.first if order is not None else ()
-    mended = list(dict.fromkeys(each.host.name for each in mends))
+    mended = list(dict.fromkeys(mend.host.name for mend in mends))
     by_name = {host.name: host for host in standing.hosts}
     runs = any(host.survey.running for host in standing.hosts if host.name not in mended)
-    stops_all = bool(first) or any(each.stops_all for each in mends)
+    stops_all = bool(first) or any(mend.stops_all for mend in mends)
     if stops_all:
         yield PlanStep(
             action=Action.STOP,
@@ -453,7 +453,7 @@ def _steps(
         if mend.source is not None:
             yield copy_step(mend.source, mend.host)
     for name in mended:
-        own = [each for each in mends if each.host.name == name]
+        own = [mend for mend in mends if mend.host.name == name]
         for setting in dict.fromkeys(one for each in own for one in each.settings):
             yield PlanStep(
                 action=Action.CONFIGURE,

@@ -35,12 +35,12 @@ from kraftool.repair.step_commands import copy_step, source_option
 def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
     """The plan with the files as the disks have them: it was made with undamaged ones."""
     disks = _Disks(
-        {each.name: {one.target.path: one for one in each.survey.flipped} for each in hosts},
-        {each.name: {one.target.path: one for one in each.survey.restored_files} for each in hosts},
+        {host.name: {one.target.path: one for one in host.survey.flipped} for host in hosts},
+        {host.name: {one.target.path: one for one in host.survey.restored_files} for host in hosts},
     )
     if not disks.has_changes:
         return plan
-    own = {each.name: each for each in hosts}
+    own = {host.name: host for host in hosts}
     planned = replace(plan, hosts=tuple(map(disks.host, plan.hosts)))
     planned = replace(planned, hosts=tuple(_lending(planned, disks, own)))
     planned = replace(planned, steps=tuple(_steps(planned, own)))
@@ -171,7 +171,7 @@ def _steps(plan: Plan, hosts: Mapping[str, Host]) -> Iterator[PlanStep]:
             is_first = False
             for name, sources in missing.items():
                 yield from (copy_step(source, hosts[name]) for source in sources)
-        more = "".join(source_option(one) for each in step.hosts for one in missing.get(each, ()))
+        more = "".join(source_option(one) for host in step.hosts for one in missing.get(host, ()))
         if step.action is Action.APPLY and more:
             step = replace(step, commands=tuple(f"{command}{more}" for command in step.commands))
         yield step

@@ -182,7 +182,7 @@ def _cluster(host: Host) -> str:
 
 def _cluster_id(hosts: tuple[Host, ...]) -> str:
     """That of most directories; of those with metadata where as many have another."""
-    counts = Counter(_cluster(each) for each in hosts if _cluster(each))
+    counts = Counter(_cluster(host) for host in hosts if _cluster(host))
     best = max(
         counts,
         key=lambda each: (

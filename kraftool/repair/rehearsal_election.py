@@ -45,24 +45,24 @@ class Trial:
     @property
     def leaders(self) -> dict[int, int]:
         """Return who led first, in how many runs."""
-        return dict(Counter(each.leader for each in self.endings if each.leader is not None))
+        return dict(Counter(ending.leader for ending in self.endings if ending.leader is not None))
 
     @property
     def without_leader(self) -> int:
-        return sum(each.leader is None for each in self.endings)
+        return sum(ending.leader is None for ending in self.endings)
 
     @property
     def losing(self) -> tuple[Ending, ...]:
-        return tuple(each for each in self.endings if each.lost_from is not None)
+        return tuple(ending for ending in self.endings if ending.lost_from is not None)
 
     @property
     def parted(self) -> tuple[Ending, ...]:
         """Runs that ended with two quorums, or with another than the recovered one."""
-        return tuple(each for each in self.endings if len(each.leaders) > 1)
+        return tuple(ending for ending in self.endings if len(ending.leaders) > 1)
 
     @property
     def breaking(self) -> tuple[Ending, ...]:
-        return tuple(each for each in self.endings if each.broken)
+        return tuple(ending for ending in self.endings if ending.broken)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

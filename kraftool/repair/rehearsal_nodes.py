@@ -128,7 +128,9 @@ def _prepared(
         nodes[node_id] = LocalNode(
             id=node_id, directory=directory, folder=place, port=ports[node_id]
         )
-    rewritten = sum(localize(each, listener, ports, nowhere) for each in directories.values())
+    rewritten = sum(
+        localize(directory, listener, ports, nowhere) for directory in directories.values()
+    )
     servers = [node.endpoint for node in nodes.values()]
     groups = []
     for some, ids in (cast.voters, cast.voters_after), (cast.back, cast.voters_before):
@@ -235,8 +237,8 @@ def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]
         ChangeType.REMOVED: "is missing",
         ChangeType.CHANGED: "differs",
     }
-    for each in entity_changes[:_MOST_TOLD]:
-        yield f"{change_name(each)} {words[each.type]}"
+    for entity_change in entity_changes[:_MOST_TOLD]:
+        yield f"{change_name(entity_change)} {words[entity_change.type]}"
     if len(entity_changes) > _MOST_TOLD:
         yield "there is more"
 

@@ -175,11 +175,11 @@ def _source(standing: QuorumAssessment, seed: Host) -> Host:
             )
         return host
     usable = [
-        each
-        for each in standing.hosts
-        if each.survey.state is not None
-        and each.survey.state.records_sha256
-        and each.survey.state.whole
+        host
+        for host in standing.hosts
+        if host.survey.state is not None
+        and host.survey.state.records_sha256
+        and host.survey.state.whole
     ]
     if not usable:
         return seed

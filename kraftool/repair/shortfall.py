@@ -34,7 +34,7 @@ def shortfall(
 
 def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> Iterator[Shortfall]:
     """The proof by a snapshot that voters lost what they confirmed."""
-    if not standing.voters or any(each.survey.running for each in standing.hosts):
+    if not standing.voters or any(host.survey.running for host in standing.hosts):
         return
     end = standing.leader.survey.end
     known = [

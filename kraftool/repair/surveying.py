@@ -128,7 +128,7 @@ def _read(
     location: Location, entries: Sequence[Entry | EntryProblem], progress: Progress
 ) -> tuple[DumpReport, dict[str, SurveyPass]]:
     """The report of a location, and of each directory what passed for its survey."""
-    files = [each for each in entries if isinstance(each, Entry)]
+    files = [entry for entry in entries if isinstance(entry, Entry)]
     own: dict[str, list[Entry]] = {}
     for file in files:
         own.setdefault(file.directory, []).append(file)
@@ -136,7 +136,7 @@ def _read(
     report = read_location(
         location,
         progress=progress,
-        entries=[*(each for each in entries if isinstance(each, EntryProblem)), *ordered(files)],
+        entries=[*(entry for entry in entries if isinstance(entry, EntryProblem)), *ordered(files)],
         read=lambda entry, options: passes[entry.directory].read(entry, options),
     )
     return report, passes

@@ -231,7 +231,7 @@ class Faults:
         if node is None or not isinstance(node.raft.role, Leader):
             return
         world, random = self._world, self._random
-        lost = [each for each in node.voters.keys if each in world.lost_disks]
+        lost = [key for key in node.voters.keys if key in world.lost_disks]
         newcomers = [
             each
             for each in world.nodes.values()

@@ -153,7 +153,9 @@ class ModelClients:
         body = answered.body
         error = Error(body.get("errorCode", 0))
         self._world.count(f"{api}: {error.name}")
-        broker = next((each for each in self._brokers if each.id == asked.get("brokerId")), None)
+        broker = next(
+            (broker for broker in self._brokers if broker.id == asked.get("brokerId")), None
+        )
         match api:
             case "BrokerRegistration" if broker is not None and error is Error.NONE:
                 return self._registered(broker, asked, body, committed)

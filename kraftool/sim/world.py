@@ -71,12 +71,12 @@ class World(Simulation):
             static = VoterSet.of(*(self._voter(each, None, ONLY_STATIC) for each in ids))
             formatted = None
         self.is_dynamic, self._static = dynamic, static
-        self._everyone = tuple(self.endpoint(each) for each in range(1, voters + observers + 1))
-        for each in range(1, voters + observers + 1):
-            disk = Disk(f"d{each}", formatted if each <= voters else None)
-            broker = each > voters and random.random() < 0.3
-            is_witness = voters - options.witnesses < each <= voters
-            self.add_node(each, disk, is_controller=not broker, is_witness=is_witness)
+        self._everyone = tuple(self.endpoint(number) for number in range(1, voters + observers + 1))
+        for number in range(1, voters + observers + 1):
+            disk = Disk(f"d{number}", formatted if number <= voters else None)
+            broker = number > voters and random.random() < 0.3
+            is_witness = voters - options.witnesses < number <= voters
+            self.add_node(number, disk, is_controller=not broker, is_witness=is_witness)
         self.note(
             f"{voters} voters, {observers} observers, {'dynamic' if dynamic else 'static'} quorum"
         )

@@ -144,7 +144,7 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 tasks += [ReadTask([each]) for each in self._cut(split)]
         pack = max(sum(each.size for each in small) // 16, 1 << 20)
         tasks += [ReadTask(each) for each in packed(small, pack)]
-        changes = [each for each in changes if self._wants(each)]
+        changes = [change for change in changes if self._wants(change)]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks
 

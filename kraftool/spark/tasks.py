@@ -27,7 +27,7 @@ class ReadTask(InputPartition):
     def __repr__(self) -> str:
         """Without the paths as they were given, which may have something to log in."""
         splits = self.part.splits
-        names = ", ".join(f"{each.file.name} {each.start}" for each in splits[:3])
+        names = ", ".join(f"{split.file.name} {split.start}" for split in splits[:3])
         return f"Task({names}{', …' if len(splits) > 3 else ''})"
 
 

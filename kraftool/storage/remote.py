@@ -34,7 +34,7 @@ def shown_url(url: str) -> str:
         return url
     chain, separator, last = url.rpartition("::")
     if separator:
-        return "::".join(shown_url(each) for each in (*chain.split("::"), last))
+        return "::".join(shown_url(word) for word in (*chain.split("::"), last))
     address, _, rest = url.partition("?")
     # A question mark is also a pattern's; a query has values.
     url = address if "=" in rest else url
@@ -64,7 +64,7 @@ def without_secrets(text: str, url: str) -> str:
             text = text.replace(part, "…")
     user = url.partition("://")[2].rpartition("@")[0]
     _, _, query = url.partition("?")
-    for part in (user, *user.split(":"), *(each.partition("=")[2] for each in query.split("&"))):
+    for part in (user, *user.split(":"), *(word.partition("=")[2] for word in query.split("&"))):
         if len(part) > 2 and part not in shown:
             text = text.replace(part, "…")
     return text

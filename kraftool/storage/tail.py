@@ -123,7 +123,7 @@ class TailState:
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> TailState:
-        return cls(**{**value, "marks": tuple(BatchMark(*each) for each in value["marks"])})
+        return cls(**{**value, "marks": tuple(BatchMark(*mark) for mark in value["marks"])})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -136,9 +136,9 @@ class DirectoryWatch:
     ) -> list[SegmentLook]:
         """The segments in the order of the log; the newest has the first claim on the time."""
         present = {
-            each.path: (base, each)
-            for each in entries
-            if (base := segment_offset(each.basename)) is not None
+            entry.path: (base, entry)
+            for entry in entries
+            if (base := segment_offset(entry.basename)) is not None
         }
         for path in [path for path in self._segments if path not in present]:
             del self._segments[path]
@@ -209,7 +209,7 @@ def _in_force(
     changes = [control for control in controls if control.type == "LeaderChange"]
     last_change = max(changes, key=lambda each: each.offset, default=None)
     if last_change is not None:
-        ids = voters_of_ids(each["voterId"] for each in last_change.data["voters"])
+        ids = voters_of_ids(voter["voterId"] for voter in last_change.data["voters"])
         return (
             SeenVoters(source=VoterSource.LEADER_CHANGE, voters=ids, offset=last_change.offset),
             None,

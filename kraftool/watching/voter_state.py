@@ -86,7 +86,7 @@ def voter_state(picture: Picture) -> VoterState:
 
 def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
     """The directory that knows the newest voters."""
-    told = [each for each in directories if each.voters is not None]
+    told = [directory for directory in directories if directory.voters is not None]
 
     def age(each: DirectoryLook) -> tuple[int, int]:
         assert each.voters is not None, "only those that tell are compared"

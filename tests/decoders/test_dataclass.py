@@ -76,14 +76,19 @@ def _value(cls: Any, number: int = 1, **more: Any) -> Any:
     return cls(number=number, **more)
 
 
+def _hash_alike(one: object, other: object) -> bool:
+    """Compare while both live: without __eq__ a hash is an address, which is used again."""
+    return hash(one) == hash(other)
+
+
 @ways
 def test_values_are_made_compared_hashed_and_shown_alike(way: dict[str, bool]) -> None:
     _pairs(way, lambda cls: repr(_value(cls, secret="s", items=[1], note="n")))
     _pairs(way, lambda cls: _value(cls) == _value(cls, note="other"))
     _pairs(way, lambda cls: _value(cls) == _value(cls, secret="other"))
     _pairs(way, lambda cls: _value(cls) == 1)
-    _pairs(way, lambda cls: hash(_value(cls)) == hash(_value(cls, note="other", items=[3])))
-    _pairs(way, lambda cls: hash(_value(cls)) == hash(_value(cls, number=2)))
+    _pairs(way, lambda cls: _hash_alike(_value(cls), _value(cls, note="other", items=[3])))
+    _pairs(way, lambda cls: _hash_alike(_value(cls), _value(cls, number=2)))
     _pairs(way, lambda cls: (_value(cls, 1) < _value(cls, 2), _value(cls, 1) >= _value(cls, 2)))
     _pairs(way, lambda cls: asdict(_value(cls, items=[4])))
     _pairs(way, lambda cls: repr(replace(_value(cls), number=9)))

@@ -44,7 +44,8 @@ class Activity:
         for number, broker in enumerate(BROKERS):
             self._epochs[broker] = offset + number
             endpoints = [
-                {**each, "host": f"broker-{broker}.example"} for each in model["endPoints"]
+                {**end_point, "host": f"broker-{broker}.example"}
+                for end_point in model["endPoints"]
             ]
             value = {
                 **model,
@@ -183,7 +184,7 @@ class Bulk:
             for number in range(_BULK_PARTITIONS)
             for isr in (list(BROKERS[:2]), list(BROKERS))
         ]
-        text = ",".join(f"{each}:{BROKERS[each % 3]}" for each in range(_BULK_PARTITIONS))
+        text = ",".join(f"{number}:{BROKERS[number % 3]}" for number in range(_BULK_PARTITIONS))
         return made + [config(name, key, text) for key in _THROTTLED] * 10
 
     def after(self, image: MetadataImage, batches: list[int]) -> MetadataImage:

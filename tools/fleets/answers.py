@@ -28,7 +28,7 @@ def answers(manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Answers:
     by_cluster: dict[str, list[Mapping[str, Any]]] = {}
     homeless: list[Mapping[str, Any]] = []
     for finding in audit["findings"]:
-        names = {_cluster_of(each) for each in finding["paths"]}
+        names = {_cluster_of(path) for path in finding["paths"]}
         for name in names:
             by_cluster.setdefault(name, []).append(finding)
         if not names:
@@ -42,9 +42,9 @@ def answers(manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Answers:
         missed += _missed(each, found, audit["divergences"])
     for name, findings in by_cluster.items():
         invented += [
-            f"{name}: {_told(each)}"
-            for each in findings
-            if each["severity"] in _WEIGHTY and each["code"] not in explained.get(name, set())
+            f"{name}: {_told(finding)}"
+            for finding in findings
+            if finding["severity"] in _WEIGHTY and finding["code"] not in explained.get(name, set())
         ]
     return Answers(planted=len(manifest["planted"]), missed=tuple(missed), invented=tuple(invented))
 
@@ -71,9 +71,9 @@ def _missed(
         if any(name.endswith("/" + planted["directory"]) for name in side["paths"])
     ]
     return [
-        f"{what}: no divergence at offset {each}"
-        for each in offsets
-        if not any(first <= each <= last for first, last in ranges)
+        f"{what}: no divergence at offset {offset}"
+        for offset in offsets
+        if not any(first <= offset <= last for first, last in ranges)
     ]
 
 
@@ -83,7 +83,7 @@ def _is_there(finding: Mapping[str, Any], planted: Mapping[str, Any]) -> bool:
         return bool(planted["position"] <= position <= planted["end"])
     if planted["offset"] is not None and offset is not None:
         return bool(offset == planted["offset"])
-    return any(each.endswith("/" + planted["directory"]) for each in finding["paths"])
+    return any(path.endswith("/" + planted["directory"]) for path in finding["paths"])
 
 
 def _cluster_of(directory: str) -> str:

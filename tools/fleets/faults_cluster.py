@@ -78,7 +78,7 @@ def old_majority(site: Site) -> Place:
         voters = [*voters, *voters_record((voter,))["voters"]]
         last = _change(voters, last)
         changes.append(last)
-        voters = [each for each in voters if each["voterId"] != spec.voters[number].id]
+        voters = [voter for voter in voters if voter["voterId"] != spec.voters[number].id]
         last = _change(voters, last)
         changes.append(last)
     for voter in rest:

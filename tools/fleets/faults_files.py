@@ -61,9 +61,9 @@ def snapshot_differs(site: Site) -> Place:
     """Another state than the other nodes' at the same offset: a configuration has another value."""
     mine = {snapshot.name: snapshot for snapshot in site.snapshots()}
     theirs = {
-        each.name
+        path.name
         for voter in site.others
-        for each in site.cluster.partition(voter).glob("*.checkpoint")
+        for path in site.cluster.partition(voter).glob("*.checkpoint")
     }
     path = mine[max(mine.keys() & theirs)]
     made = b""

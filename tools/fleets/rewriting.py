@@ -38,7 +38,7 @@ class Rewriter:
         if told.name == "RegisterBrokerRecord":
             # They ran on one machine, which brokers of several cannot.
             host = f"broker-{value['brokerId']}.example"
-            value["endPoints"] = [{**each, "host": host} for each in value["endPoints"]]
+            value["endPoints"] = [{**end_point, "host": host} for end_point in value["endPoints"]]
         if "brokerEpoch" in value:
             key = (value["brokerId"], value["brokerEpoch"])
             if told.name == "RegisterBrokerRecord":

@@ -233,7 +233,7 @@ class VotersScreen(TaskView):
                 (
                     self.text(entry.offset),
                     self.text(entry.epoch),
-                    *(self.text(each) for each in row.holders),
+                    *(self.text(holder) for holder in row.holders),
                     self.text(matrix.COMMITMENT_WORDS[commitment], _COMMITMENTS[commitment]),
                     self.text(matrix.change(entry)),
                 ),

@@ -262,7 +262,7 @@ class WhatIfScreen(TaskView):
             if node.is_witness:
                 return self.text("▲ yes, no controller", "warn")
             return self.text("yes")
-        chance = next(each for each in report.chances if each.node == node.id)
+        chance = next(chance for chance in report.chances if chance.node == node.id)
         if not report.case.voters.has(node.key):
             why = "not a voter"
         elif chance.wins:
@@ -275,7 +275,7 @@ class WhatIfScreen(TaskView):
         """The word for its chance to be the first leader; a share only where real starts agree."""
         if report is None or node not in report.leaders:
             return self.text("")
-        outlook = next(each for each in report.outlooks if each.node == node)
+        outlook = next(outlook for outlook in report.outlooks if outlook.node == node)
         shares = [f"{share.words} {share.pace}" for share in outlook.shares if share.is_measured]
         return self.text(", ".join((LIKELIHOODS[outlook.likelihood], *shares)))
 
@@ -301,7 +301,7 @@ class WhatIfScreen(TaskView):
             for loss in report.losses_by(node):
                 words = f"{node} leads: {lost(loss)}"
                 yield "cut off", self.text(words, "bad" if loss.standing.weighs else "warn")
-        refusals = [each for chance in report.chances for each in chance.refusals]
+        refusals = [refusal for chance in report.chances for refusal in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
             yield "" if number else "refused", self.text(refusal.reason, "quiet")
         for number, sentence in enumerate(sentences(report.assessment)):

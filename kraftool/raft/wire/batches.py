@@ -128,8 +128,10 @@ def _read(key: bytes | None, value: bytes | None) -> ControlRecord:
         case ControlRecordType.LEADER_CHANGE:
             return LeaderChange(
                 leader_id=message["leaderId"],
-                voters=tuple(each["voterId"] for each in message["voters"]),
-                granting_voters=tuple(each["voterId"] for each in message["grantingVoters"]),
+                voters=tuple(voter["voterId"] for voter in message["voters"]),
+                granting_voters=tuple(
+                    granting_voter["voterId"] for granting_voter in message["grantingVoters"]
+                ),
             )
         case ControlRecordType.KRAFT_VERSION:
             return KRaftVersion(message["kRaftVersion"])

@@ -167,7 +167,7 @@ def _fetch(asked: FetchRequest, version: int) -> Value:
 
 
 def _read_fetch(value: Value) -> FetchRequest:
-    by_id = all("topicId" in each for each in value["topics"])
+    by_id = all("topicId" in topic for topic in value["topics"])
     name, wanted = ("topicId", TOPIC_ID) if by_id else ("topic", TOPIC)
     part = the_partition(value, index="partition", name=name, wanted=wanted)
     found = part if part is not None else {}

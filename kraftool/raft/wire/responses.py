@@ -104,7 +104,7 @@ def _fetch(answer: FetchResponse, version: int) -> Value:
 
 def _read_fetch(value: Value, listener: str) -> FetchResponse:
     top = error_of(value["errorCode"])
-    by_id = all("topicId" in each for each in value["responses"])
+    by_id = all("topicId" in response for response in value["responses"])
     part = the_partition(
         value, topics="responses", name="topicId" if by_id else "topic",
         wanted=TOPIC_ID if by_id else TOPIC,
@@ -221,8 +221,8 @@ def _read_describe(value: Value, listener: str) -> DescribeQuorumResponse:
         leader_id=part["leaderId"],
         leader_epoch=part["leaderEpoch"],
         high_watermark=part["highWatermark"],
-        voters=tuple(_read_replica(each) for each in part["currentVoters"]),
-        observers=tuple(_read_replica(each) for each in part["observers"]),
+        voters=tuple(_read_replica(current_voter) for current_voter in part["currentVoters"]),
+        observers=tuple(_read_replica(observer) for observer in part["observers"]),
         nodes={each["nodeId"]: endpoints(each["listeners"]) for each in value.get("nodes", [])},
         message=message,
     )

@@ -25,7 +25,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     if wanted is None:
         return
     refuse_missing(standing)
-    found = [(each, _misfit(each, wanted)) for each in standing.hosts]
+    found = [(host, _misfit(host, wanted)) for host in standing.hosts]
     having = [(host, misfit) for host, misfit in found if misfit is not None]
     if not having:
         raise KraftoolError(

@@ -162,7 +162,7 @@ def stray_names(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         yield Mend(
             case="stray-names",
             host=host,
-            text=f"{host.name}: {', '.join(each.target.name for each in edits)}: Kafka refuses to"
+            text=f"{host.name}: {', '.join(edit.target.name for edit in edits)}: Kafka refuses to"
             " start on such a name, or would read the file as part of the log. The plan"
             " removes it",
             edits=tuple(edits),

@@ -144,11 +144,13 @@ def _controllers(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:
 
 
 def _is_at(node: BrokerRegistration | ControllerRegistration, wanted: str) -> bool:
-    return bool(wanted) and any(wanted in each.host.casefold() for each in node.listeners)
+    return bool(wanted) and any(wanted in listener.host.casefold() for listener in node.listeners)
 
 
 def _listeners(node: BrokerRegistration | ControllerRegistration) -> str:
-    return ", ".join(f"{each.name}://{each.host}:{each.port}" for each in node.listeners)
+    return ", ".join(
+        f"{listener.name}://{listener.host}:{listener.port}" for listener in node.listeners
+    )
 
 
 def _configs(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:

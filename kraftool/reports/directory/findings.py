@@ -302,7 +302,7 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
         snapshot.offset == cut for snapshot in case.summary.snapshots
     )
     begins = max(cut, log.start_offset) if is_cut else log.start_offset
-    in_log = [each for each in expected.items() if each[1] >= begins]
+    in_log = [item for item in expected.items() if item[1] >= begins]
     for epoch, offset in in_log:
         found = told.get(epoch)
         if found == offset or (offset == log.start_offset and found is not None and found < offset):

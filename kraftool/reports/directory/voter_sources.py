@@ -127,7 +127,7 @@ def sources_of(
                 settings=settings,
                 findings=(*rest, *_relevant(directory.findings)),
                 keeps_from_starting=next(
-                    (each for each in directory.findings if each.keeps_from_starting), None
+                    (finding for finding in directory.findings if finding.keeps_from_starting), None
                 ),
             ),
             directory.files,

@@ -192,8 +192,11 @@ class LogStatistics:
                             before_epoch=self._last[0],
                             before_timestamp=self._last[1],
                             granting=tuple(
-                                (each["voterId"], each.get("voterDirectoryId", ZERO_UUID))
-                                for each in item.data["grantingVoters"]
+                                (
+                                    granting_voter["voterId"],
+                                    granting_voter.get("voterDirectoryId", ZERO_UUID),
+                                )
+                                for granting_voter in item.data["grantingVoters"]
                             ),
                         )
                     )
@@ -240,7 +243,10 @@ def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any])
         position=position_in_file(batch, record),
         incarnation_id=value["incarnationId"],
         place=tuple(
-            sorted((each["name"], each["host"], each["port"]) for each in value["endPoints"])
+            sorted(
+                (end_point["name"], end_point["host"], end_point["port"])
+                for end_point in value["endPoints"]
+            )
         ),
         directories=tuple(value.get("logDirs") or ()),
     )

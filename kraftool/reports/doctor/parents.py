@@ -46,7 +46,7 @@ def with_directories_below(
         if below is None or not below.directories:
             expanded.append(path)
             continue
-        expanded += [each for each in below.directories if each not in expanded]
+        expanded += [directory for directory in below.directories if directory not in expanded]
         parents.append(Parent(path=path, directories=below.directories))
         findings += _passed_over(path, below)
     return expanded, tuple(parents), tuple(findings)

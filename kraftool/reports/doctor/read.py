@@ -77,7 +77,9 @@ def examine(
     examination = together(read.patients, read.sources)
     return replace(
         examination,
-        paths=tuple(each.path for each in locations if each.kind is not LocationKind.LIVE),
+        paths=tuple(
+            location.path for location in locations if location.kind is not LocationKind.LIVE
+        ),
         findings=tuple(read.findings),
         files=tuple(read.files),
     )

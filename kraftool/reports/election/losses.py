@@ -124,7 +124,7 @@ def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[Re
 def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) -> CommitStatus:
     """Return what can be said of a record, by all sets of voters that may have committed it."""
     case = known.case
-    having = [case.by_id[each] for each in holders]
+    having = [case.by_id[holder] for holder in holders]
     proofs = [snapshot for node in case.nodes for snapshot in node.log.snapshots]
     if any(_proves(proof, node, offset) for node in having for proof in proofs):
         return CommitStatus.COMMITTED

@@ -105,7 +105,7 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
         findings=in_order(findings),
         notes=tuple(notes),
         unknown=tuple(sorted(wanted - nodes.keys())),
-        missing=tuple(each for each in sorted(missing.items()) if each[0] not in nodes),
+        missing=tuple(item for item in sorted(missing.items()) if item[0] not in nodes),
     )
 
 

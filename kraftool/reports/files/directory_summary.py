@@ -198,9 +198,10 @@ def _leader_change(segments: Sequence[_Segment]) -> LastLeaderChange | None:
                 epoch=control_record.epoch,
                 offset=control_record.offset,
                 timestamp=control_record.timestamp,
-                voters=tuple(each["voterId"] for each in control_record.data["voters"]),
+                voters=tuple(voter["voterId"] for voter in control_record.data["voters"]),
                 granting_voters=tuple(
-                    each["voterId"] for each in control_record.data["grantingVoters"]
+                    granting_voter["voterId"]
+                    for granting_voter in control_record.data["grantingVoters"]
                 ),
             )
     return None
@@ -271,7 +272,8 @@ def _record_voter(data: dict[str, Any]) -> Voter:
     return Voter(
         key=ReplicaKey(data["voterId"], None if directory_id == ZERO_UUID else directory_id),
         endpoints={
-            each["name"]: Endpoint(each["host"], each["port"]) for each in data["endpoints"]
+            endpoint["name"]: Endpoint(endpoint["host"], endpoint["port"])
+            for endpoint in data["endpoints"]
         },
         kraft_version=VersionRange(levels["minSupportedVersion"], levels["maxSupportedVersion"]),
     )

@@ -131,8 +131,8 @@ def _endpoints(endpoints: list[dict[str, Any]]) -> str:
 def _register(data: dict[str, Any], _: Names) -> str:
     who = data.get("brokerId", data.get("controllerId"))
     features = ",".join(
-        f"{each['name']}={each['minSupportedVersion']}-{each['maxSupportedVersion']}"
-        for each in data["features"]
+        f"{feature['name']}={feature['minSupportedVersion']}-{feature['maxSupportedVersion']}"
+        for feature in data["features"]
     )
     rest = _rest(data, "brokerId", "controllerId", "endPoints", "features")
     return f"{who} at {_endpoints(data['endPoints'])} {rest} features=[{features}]"
@@ -148,14 +148,14 @@ def _change(data: dict[str, Any], _: Names) -> str:
 
 def _voters(data: dict[str, Any], _: Names) -> str:
     return "; ".join(
-        f"{each['voterId']}:{each['voterDirectoryId']} at {_endpoints(each['endpoints'])}"
-        for each in data["voters"]
+        f"{voter['voterId']}:{voter['voterDirectoryId']} at {_endpoints(voter['endpoints'])}"
+        for voter in data["voters"]
     )
 
 
 def _leader_change(data: dict[str, Any], _: Names) -> str:
-    voters = ",".join(str(each["voterId"]) for each in data["voters"])
-    granting = ",".join(str(each["voterId"]) for each in data["grantingVoters"])
+    voters = ",".join(str(voter["voterId"]) for voter in data["voters"])
+    granting = ",".join(str(granting_voter["voterId"]) for granting_voter in data["grantingVoters"])
     return f"leader {data['leaderId']} voters {voters} granted by {granting}"
 
 

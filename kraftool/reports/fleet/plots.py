@@ -106,7 +106,7 @@ def scale(values: Sequence[float]) -> tuple[Callable[[float], float], bool]:
 
     It is where the largest value would leave the others invisible.
     """
-    positive = [each for each in values if each > 0 and math.isfinite(each)]
+    positive = [value for value in values if value > 0 and math.isfinite(value)]
     most = max(positive, default=0.0)
     if not most:
         return (lambda _: 0.0), False
@@ -124,7 +124,7 @@ def scale(values: Sequence[float]) -> tuple[Callable[[float], float], bool]:
 
 def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar]) -> Figure:
     """A bar for each row, its label above it."""
-    share, logarithmic = scale([each.value for each in rows if each.value is not None])
+    share, logarithmic = scale([row.value for row in rows if row.value is not None])
     drawn = []
     for number, row in enumerate(rows):
         top = number * _ROW
@@ -135,8 +135,8 @@ def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar]) -> Figure:
     return Figure(
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
         columns=columns,
-        rows=tuple((each.label, each.told) for each in rows),
-        links=tuple(each.href for each in rows),
+        rows=tuple((row.label, row.told) for row in rows),
+        links=tuple(row.href for row in rows),
         notes=(LOGARITHMIC,) if logarithmic else (),
     )
 
@@ -181,7 +181,7 @@ def histogram(
     title: str, columns: tuple[str, str], values: Sequence[float | None], bins: Bins
 ) -> Figure:
     """Return how many values lie in each bin, a row each. Empty bins at both ends are left out."""
-    known = [each for each in values if each is not None and not math.isnan(each)]
+    known = [value for value in values if value is not None and not math.isnan(value)]
     counts = [0] * (len(bins.edges) + 1)
     for value in known:
         counts[sum(value >= edge for edge in bins.edges)] += 1

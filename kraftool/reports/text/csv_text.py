@@ -34,7 +34,7 @@ def csv_rows(document: Any) -> Iterator[Sequence[object]]:
     kind: Any = type(document)
     (row,) = get_args(get_type_hints(kind.rows.fget)["return"])[:1]
     columns = tuple(_columns(row))
-    yield [_heading(each) for each in columns]
+    yield [_heading(column) for column in columns]
     for each in document.rows:
         made = json_value(each)
         yield [_at(made, column) for column in columns]

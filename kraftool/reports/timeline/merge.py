@@ -67,7 +67,7 @@ class Merge:
         for cursor in self._cursors:
             yield from self._advance(cursor)
         while True:
-            live = [each for each in self._cursors if each.head is not None]
+            live = [cursor for cursor in self._cursors if cursor.head is not None]
             if not live:
                 break
             yield from self._step(live)
@@ -170,8 +170,8 @@ class Merge:
     def _join(self, base: int, groups: list[list[tuple[_Cursor, LogBatch]]]) -> None:
         """Put every node on a line: new ones on that of their like, those that part on another."""
         overlapping = [
-            each for each in self._cursors
-            if each.end > base and (each.head is None or each.head.base != base)
+            cursor for cursor in self._cursors
+            if cursor.end > base and (cursor.head is None or cursor.head.base != base)
         ]  # fmt: skip
         if len(groups) == 1 and not overlapping:
             group = groups[0]

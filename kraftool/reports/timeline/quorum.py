@@ -24,8 +24,8 @@ def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     """A LeaderChange: an election was won."""
     data = record.data
     leader = data["leaderId"]
-    granted = [each["voterId"] for each in data["grantingVoters"]]
-    voters = [each["voterId"] for each in data["voters"]]
+    granted = [granting_voter["voterId"] for granting_voter in data["grantingVoters"]]
+    voters = [voter["voterId"] for voter in data["voters"]]
     before = known.leadership
     told: dict[str, Any] = {
         "leader": leader,
@@ -93,7 +93,7 @@ def _described(each: dict[str, Any]) -> dict[str, Any]:
 
 def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A KRaftVoters record, told as its difference from the one before."""
-    now = {each["voterId"]: each for each in record.data["voters"]}
+    now = {voter["voterId"]: voter for voter in record.data["voters"]}
     before = known.voters
     told: dict[str, Any] = {
         "voters": sorted(now),

@@ -60,7 +60,10 @@ def _where(data: dict[str, Any]) -> str:
 
 
 def _endpoints(data: dict[str, Any]) -> list[str]:
-    return [f"{each['name']}://{each['host']}:{each['port']}" for each in data["endPoints"]]
+    return [
+        f"{end_point['name']}://{end_point['host']}:{end_point['port']}"
+        for end_point in data["endPoints"]
+    ]
 
 
 def _directories(value: list[str] | None) -> tuple[str, ...] | None:
@@ -111,8 +114,8 @@ def _differences(before: Registered, now: Registered) -> list[str]:
 
 def _features(data: dict[str, Any]) -> dict[str, str]:
     return {
-        each["name"]: f"{each['minSupportedVersion']} to {each['maxSupportedVersion']}"
-        for each in data["features"]
+        feature["name"]: f"{feature['minSupportedVersion']} to {feature['maxSupportedVersion']}"
+        for feature in data["features"]
     }
 
 

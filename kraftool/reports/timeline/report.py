@@ -96,7 +96,7 @@ def build(
     events += _log_ends(nodes, merged)
     told += _open_transactions(merged, nodes)
     events.sort(key=lambda each: (each.offset, each.rank))
-    shown = tuple(each for each in events if options.wants(each))
+    shown = tuple(event for event in events if options.wants(event))
     return Timeline(
         nodes=views,
         events=shown,
@@ -115,7 +115,7 @@ def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[
         cuts = [
             finding.offset for finding in told if finding.file in files and finding.code in CUTTING
         ]
-        cut = min((each for each in cuts if each is not None), default=None)
+        cut = min((cut for cut in cuts if cut is not None), default=None)
         newest = max(node.snapshots, key=lambda each: each.offset, default=None)
         lost = loss(
             cut,
@@ -393,7 +393,7 @@ def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:
     furthest = [max(ends, default=0) if node.end_offset is None else 0 for node in nodes]
     for line in merged.lines:
         for index in line.nodes:
-            furthest[index] = max(ends[each] for each in line.nodes)
+            furthest[index] = max(ends[node] for node in line.nodes)
     return [max(each) for each in zip(furthest, ends, strict=True)]
 
 

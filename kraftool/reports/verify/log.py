@@ -195,7 +195,7 @@ def _settled(
 ) -> Iterator[Finding]:
     """Yield the findings of single files, weighed by those of the deep checks."""
     sound = is_sound(found)
-    segments = [each for each in report.files if each.kind is FileKind.LOG and each.is_live]
+    segments = [file for file in report.files if file.kind is FileKind.LOG and file.is_live]
     active = max(segments, key=base_offset, default=None)
     for each in found:
         if each.code in DAMAGES and not sound:

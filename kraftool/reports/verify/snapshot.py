@@ -307,12 +307,12 @@ def _with_epochs_back(snapshots: Sequence[VerifiedSnapshot]) -> tuple[VerifiedSn
     """Return what only goes up, from each snapshot to the next."""
     before: VerifiedSnapshot | None = None
     judged = []
-    for each in snapshots:
-        if each.is_state and each.state_hash:
+    for snapshot in snapshots:
+        if snapshot.is_state and snapshot.state_hash:
             if before is not None:
-                each = each.with_findings(*_back(before, each))
-            before = each
-        judged.append(each)
+                snapshot = snapshot.with_findings(*_back(before, snapshot))
+            before = snapshot
+        judged.append(snapshot)
     return tuple(judged)
 
 

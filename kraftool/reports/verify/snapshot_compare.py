@@ -108,7 +108,7 @@ def _with_all(
     label: str,
     base: Base | None = None,
 ) -> list[VerifiedDirectory]:
-    known = {each.file for each in snapshots}
+    known = {snapshot.file for snapshot in snapshots}
 
     def judged(each: VerifiedSnapshot) -> VerifiedSnapshot:
         if each.file not in known:
@@ -122,7 +122,8 @@ def _with_all(
         return each.with_findings(_not_compared(each, ended, label, base))
 
     return [
-        replace(one, snapshots=tuple(judged(each) for each in one.snapshots)) for one in directories
+        replace(one, snapshots=tuple(judged(snapshot) for snapshot in one.snapshots))
+        for one in directories
     ]
 
 

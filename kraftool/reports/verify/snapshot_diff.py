@@ -140,8 +140,8 @@ def _name(kind: str, entity: Object) -> str:
         return f"{entity['name']} of {resource}"
     if kind == "clientQuota":
         parts = (
-            f"{each['type']} {'default' if each['name'] is None else each['name']}"
-            for each in entity["entityParts"]
+            f"{part['type']} {'default' if part['name'] is None else part['name']}"
+            for part in entity["entityParts"]
         )
         return f"{entity['key']} of {', '.join(parts)}"
     if kind == "partition":

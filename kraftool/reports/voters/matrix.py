@@ -131,7 +131,7 @@ def title(diff: VoterDiff, voters: SeenVoters) -> str:
 
 def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
     """Every voter that any source of this cluster knows, by id."""
-    known = {each.id for each in newest.voters}
+    known = {voter.id for voter in newest.voters}
     others = {
         voter.id
         for source in diff.sources

@@ -141,7 +141,7 @@ def elections(sources: Sources) -> Iterator[Finding]:
                 if known
                 else "not a voter in any set that the sources have",
                 field=field,
-                expected=f"one of {_ids([each.id for each in voters.voters])}",
+                expected=f"one of {_ids([voter.id for voter in voters.voters])}",
                 found=str(id),
                 severity=Severity.INFO if known else None,
                 advice="" if known else None,

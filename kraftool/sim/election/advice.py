@@ -190,7 +190,7 @@ def _save(report: Report) -> Iterable[AdviceStep]:
         yield from _look_further(report)
     if not report.grave:
         return
-    holders = sorted({each for loss in report.grave for each in loss.holders})
+    holders = sorted({holder for loss in report.grave for holder in loss.holders})
     if not report.rescue:
         yield AdviceStep(
             f"{listed(holders)} {'has' if len(holders) == 1 else 'have'} the records that"
@@ -268,7 +268,9 @@ def _old_disks(report: Report) -> Iterable[AdviceStep]:
     if not strangers:
         return
     voters = report.case.voters.voters
-    disks = listed((f"{each.id} ({voters[each.id].key.directory_id})" for each in strangers), "or")
+    disks = listed(
+        (f"{stranger.id} ({voters[stranger.id].key.directory_id})" for stranger in strangers), "or"
+    )
     yield AdviceStep(
         f"Find the old disk of {disks}: only the replicas that are voters make a majority. Without"
         " a leader no voter can be removed, added or replaced."

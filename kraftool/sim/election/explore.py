@@ -253,7 +253,7 @@ class Explorer:
         if choice >= 0:
             left.remove(choice)
         if forgotten:
-            places = tuple(board.without(each, forgotten) for each in places)
+            places = tuple(board.without(place, forgotten) for place in places)
             left = [each for old in left if (each := board.stale(old, forgotten)) is not None]
         mail = tuple(sorted(each for each in (*left, *sent) if board.matters(each, after)))
         place = board.places[after]

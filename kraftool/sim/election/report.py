@@ -309,24 +309,29 @@ def _with_outcomes(
     report: Report, outcomes: Sequence[Outcome], first: ElectionRun, horizon: int
 ) -> Report:
     """The report with what these runs showed."""
-    wins = Counter(each.leader for each in outcomes if each.leader is not None)
+    wins = Counter(outcome.leader for outcome in outcomes if outcome.leader is not None)
     return replace(
         report,
         runs=len(outcomes),
         wins=dict(sorted(wins.items())),
         after_witness=sum(
-            each.witness not in (None, each.leader) and each.leader is not None for each in outcomes
+            outcome.witness not in (None, outcome.leader) and outcome.leader is not None
+            for outcome in outcomes
         ),
         wins_by_pace=_wins_by_pace(outcomes),
         times_ms=tuple(
             sorted(
-                each.committed_ms
-                for each in outcomes
-                if each.committed_ms is not None and each.pace is StartPace.TOGETHER
+                outcome.committed_ms
+                for outcome in outcomes
+                if outcome.committed_ms is not None and outcome.pace is StartPace.TOGETHER
             )
         ),
         elections=tuple(
-            sorted(Counter(each.elections for each in outcomes if each.leader is not None).items())
+            sorted(
+                Counter(
+                    outcome.elections for outcome in outcomes if outcome.leader is not None
+                ).items()
+            )
         ),
         broken=tuple(
             sorted(
@@ -338,7 +343,7 @@ def _with_outcomes(
         ),
         timeline=tuple(first.seen),
         horizon_ms=horizon,
-        given_up=sum(each.is_given_up for each in outcomes),
+        given_up=sum(outcome.is_given_up for outcome in outcomes),
         changes=_changes(outcomes),
     )
 

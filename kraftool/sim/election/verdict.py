@@ -280,7 +280,7 @@ def _why(report: Report) -> str:
     if reasons:
         return "; ".join(reasons[:3])
     cut = "the partition leaves no side with a majority" if report.conditions.cut else ""
-    told = [each.why_not for each in report.chances if each.why_not]
+    told = [chance.why_not for chance in report.chances if chance.why_not]
     return cut or "; ".join(told[:3]) or "no node gets a majority"
 
 

@@ -111,4 +111,4 @@ def _elections(members: Sequence[AuditedDirectory]) -> dict[int, int]:
 
 def _by_day(times: Iterable[int]) -> tuple[ElectionDay, ...]:
     days = Counter(utc(time, "%Y-%m-%d") for time in times if 0 <= time < _LATEST)
-    return tuple(ElectionDay(*each) for each in sorted(days.items())[-_MOST_DAYS:])
+    return tuple(ElectionDay(*item) for item in sorted(days.items())[-_MOST_DAYS:])

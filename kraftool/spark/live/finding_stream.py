@@ -82,7 +82,7 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if end["large"]:
             files = large_files(fleet_now(self._settings), end["large"])
             tasks += (ReadTask([Split(file=file)]) for file in files if wants_owner(file.directory))
-        findings = [each for each in end["findings"] if wants_owner(owner_of(each[0]))]
+        findings = [finding for finding in end["findings"] if wants_owner(owner_of(finding[0]))]
         return [*tasks, NewFindings(findings)] if findings else tasks
 
     def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:

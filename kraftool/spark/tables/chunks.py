@@ -80,31 +80,31 @@ def _repeated(values: Sequence[Any], kind: Any) -> Array:
 def _identity(splits: Sequence[Split]) -> Arrays:
     """Return whose rows they are."""
     text = pa.string()
-    owners = [each.file.directory for each in splits]
+    owners = [split.file.directory for split in splits]
     return {
         "node_id": _repeated([owner.node_id for owner in owners], pa.int32()),
         "directory_id": _repeated([owner.directory_id for owner in owners], text),
         "directory": _repeated([file_text(owner.name) for owner in owners], text),
-        "file": _repeated([file_text(each.file.name) for each in splits], text),
-        "generation": _repeated([each.generation for each in splits], pa.int32()),
+        "file": _repeated([file_text(split.file.name) for split in splits], text),
+        "generation": _repeated([split.generation for split in splits], pa.int32()),
     }
 
 
 def _spread(own: Arrays, splits: Sequence[Split]) -> Arrays:
     """The identity for each of many batches; of a range it is found out once."""
-    distinct = list({id(each): each for each in splits}.values())
+    distinct = list({id(split): split for split in splits}.values())
     found = _identity(distinct)
     if len(distinct) == 1:
         found = {name: pa.repeat(array[0], len(splits)) for name, array in found.items()}
     else:
         number = {id(each): index for index, each in enumerate(distinct)}
-        which = pa.array([number[id(each)] for each in splits], pa.int32())
+        which = pa.array([number[id(split)] for split in splits], pa.int32())
         found = {name: array.take(which) for name, array in found.items()}
     return {**found, **own}
 
 
 def _of_batches(reads: Sequence[Read]) -> Arrays:
-    batches = [each.entry.batch for each in reads]
+    batches = [read.entry.batch for read in reads]
     headers = BatchHeader._make(zip(*[batch.header for batch in batches], strict=True))
     attributes: Any = headers.attributes
     codecs = {attribute: compression.name_of(attribute) for attribute in set(attributes)}
@@ -123,9 +123,9 @@ def _of_batches(reads: Sequence[Read]) -> Arrays:
             [bool(attribute & TRANSACTIONAL) for attribute in attributes], pa.bool_()
         ),
         "crc": pa.array(headers.crc, pa.int64()),
-        "valid": pa.array([each.entry.valid for each in reads], pa.bool_()),
+        "valid": pa.array([read.entry.valid for read in reads], pa.bool_()),
     }
-    return _spread(own, [each.split for each in reads])
+    return _spread(own, [read.split for read in reads])
 
 
 def rows(reads: Sequence[Read], *, show_secrets: bool) -> Iterator[Rows]:
@@ -135,7 +135,7 @@ def rows(reads: Sequence[Read], *, show_secrets: bool) -> Iterator[Rows]:
     batches = _of_batches(reads)
     whole = [number for number, each in enumerate(reads) if not each.entry.continued]
     yield _some("batches", _kind(batches, "batch"), len(reads), whole)
-    items = [item for each in reads for item in each.entry.records]
+    items = [item for read in reads for item in read.entry.records]
     if items:
         yield from _of_records(reads, batches, items, show_secrets=show_secrets)
 
@@ -155,7 +155,7 @@ def _some(table: str, arrays: Arrays, count: int, chosen: list[int]) -> Rows:
 def _of_records(
     reads: Sequence[Read], batches: Arrays, items: list[LogRecord], *, show_secrets: bool
 ) -> Iterator[Rows]:
-    counts = [len(each.entry.records) for each in reads]
+    counts = [len(read.entry.records) for read in reads]
     which = pa.array(
         [number for number, count in enumerate(counts) for _ in range(count)], pa.int32()
     )
@@ -164,22 +164,22 @@ def _of_records(
     told: Any = LogRecord._make(zip(*items, strict=True))
     record: Any = Record._make(zip(*told.record, strict=True))
     within = record.position
-    if any(each.entry.batch.compression != "none" for each in reads):
+    if any(read.entry.batch.compression != "none" for read in reads):
         within = [
-            item.record.position if each.entry.batch.compression == "none" else HEADER_SIZE
-            for each in reads
-            for item in each.entry.records
+            item.record.position if read.entry.batch.compression == "none" else HEADER_SIZE
+            for read in reads
+            for item in read.entry.records
         ]
     arrays["position"] = pc.add(batches["position"].take(which), pa.array(within, pa.int64()))
     arrays["offset"] = pa.array(record.offset, pa.int64())
     arrays["timestamp_ms"] = pa.array(record.timestamp, pa.int64())
     are_named = "" not in told.name and not any(told.is_control)
-    types = told.name if are_named else [type_text(each) for each in items]
+    types = told.name if are_named else [type_text(item) for item in items]
     arrays["type"] = pa.array(types, pa.string())
     arrays["version"] = pa.array(told.version, pa.int32())
     sound = None not in told.data and None not in told.version
     if not sound or any(told.error):
-        arrays["error"] = pa.array([error_text(each) for each in items], pa.string())
+        arrays["error"] = pa.array([error_text(item) for item in items], pa.string())
     else:
         arrays["error"] = pa.nulls(len(items), pa.string())
     yield from _of_types(arrays, told)
@@ -190,9 +190,9 @@ def _of_records(
     arrays["payload"] = _payloads(told, items, sound=sound)
     if not sound:
         raws = [
-            raw_value(each.entry, item, show_secrets=show_secrets) if item.data is None else None
-            for each in reads
-            for item in each.entry.records
+            raw_value(read.entry, item, show_secrets=show_secrets) if item.data is None else None
+            for read in reads
+            for item in read.entry.records
         ]
         arrays["raw"] = pa.array(raws, pa.binary())
     yield Rows("records", arrays, len(items), arrays["timestamp_ms"])

@@ -82,7 +82,7 @@ def _tables() -> Iterator[Table]:
         yield Table(name=name, columns=own, dated=True)
 
 
-TABLES = {each.name: each for each in _tables()}
+TABLES = {table.name: table for table in _tables()}
 """Every table by its name, in the order in which they are told of."""
 
 

@@ -141,8 +141,8 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
     groups = grouped(fleet, snapshots=wanted.snapshots)
     reach, owners = RootCoverage(wanted.roots, fleet.problems), Owners(groups.values())
     found = _Found(
-        clusters=sum(bool(each.directories) for each in groups.values()),
-        directories=sum(len(each.directories) for each in groups.values()),
+        clusters=sum(bool(group.directories) for group in groups.values()),
+        directories=sum(len(group.directories) for group in groups.values()),
         unreadable=[problem.name for problem in fleet.problems],
     )
     waiting = dict(groups)

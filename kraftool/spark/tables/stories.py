@@ -78,7 +78,7 @@ def write_stories(directories: Sequence[Sequence[FleetFile]], sink: Taking) -> N
             table = _TABLES.get(event.category)
             if table is not None:
                 row = _row(json_value(event_object(event, timeline)), table)
-                row["nodes"] = [shown.text(each) for each in row["nodes"]]
+                row["nodes"] = [shown.text(node) for node in row["nodes"]]
                 row["directories"] = [file_text(paths[index]) for index in event.nodes]
                 writers[table].add(row)
         for writer in writers.values():

@@ -131,7 +131,7 @@ def _ranges(key: ClusterKey, looked: Mapping[str, Looked], split_bytes: int) -> 
 
 
 def _of_ranges(key: ClusterKey, splits: Sequence[Split]) -> Unit:
-    return Ranges(key=key, cost=sum(each.size for each in splits), splits=tuple(splits))
+    return Ranges(key=key, cost=sum(split.size for split in splits), splits=tuple(splits))
 
 
 def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:

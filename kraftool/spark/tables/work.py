@@ -80,7 +80,7 @@ class Ranges(Unit):
 
     @property
     def folders(self) -> frozenset[str]:
-        return frozenset(_folder(each) for each in self.splits)
+        return frozenset(_folder(split) for split in self.splits)
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.extract import extract
@@ -88,7 +88,7 @@ class Ranges(Unit):
         splits: Sequence[Split] = self.splits
         lost = _lost(splits)
         while True:
-            splits = [each for each in splits if _folder(each) not in lost]
+            splits = [split for split in splits if _folder(split) not in lost]
             if not splits:
                 break
             try:
@@ -113,13 +113,13 @@ def _folder(split: Split) -> str:
 def _lost(splits: Sequence[Split]) -> set[str]:
     """The folders of logs of which a range is no longer there."""
     lost = set()
-    for each in splits:
+    for split in splits:
         try:
-            with each.file.open() as source:
-                if (source.size() or 0) < (each.stop or 0):
-                    lost.add(_folder(each))
+            with split.file.open() as source:
+                if (source.size() or 0) < (split.stop or 0):
+                    lost.add(_folder(split))
         except KraftoolError:
-            lost.add(_folder(each))
+            lost.add(_folder(split))
     return lost
 
 

@@ -105,7 +105,7 @@ class _Case:
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        found = [(each.severity, each) for each in _cases(patients)]
+        found = [(case.severity, case) for case in _cases(patients)]
         told = [each for each in found if each[0] is not None]
         if told:
             severity, case = max(told, key=lambda each: (_RANK[each[0]], each[1].proof.below))

@@ -181,7 +181,7 @@ def _quotas(image: MetadataImage) -> Directory:
         entity = read_entity(name)
         if entity in entities:
             return entity
-        return next((each for each in entities if shown(each) == name), None)
+        return next((entity for entity in entities if shown(entity) == name), None)
 
     return by_key(entities, shown, read, lambda _, quotas: values(quotas))
 

@@ -72,6 +72,7 @@ _dry_run_2 = (('--dry-run',), 'Show what would be formatted, and how. Write noth
 _metrics_listen = (('--metrics-listen',), 'Address for serving /metrics.', (), False)
 _shutdown_timeout = (('--shutdown-timeout',), 'Seconds allowed for shutdown.', (), False)
 _log_format = (('--log-format',), 'Log format on stderr.', _22, False)
+_cut_damaged_log = (('--cut-damaged-log',), 'Cut a damaged log, and lose the whole batches after the damage.', None, False)
 _dry_run_3 = (('--dry-run',), 'Show what would run. Write and send nothing.', None, False)
 _depth = (('--depth',), 'Maximum search depth below a ROOT.', (), False)
 _storage_options = (('--storage-options',), 'File with a JSON object for fsspec, such as the endpoint and credentials for URLs.', (), False)
@@ -332,12 +333,12 @@ COMMANDS = {
         (('--witness',), 'Vote and replicate, but run no controller; lead as a last resort.', None, False),
         (('--image', '--no-image'), 'Replay the metadata and write snapshots. A voter with --no-image is a witness.', None, False),
         (('--override',), 'Override a property of the file.', (), True),
-        _metrics_listen, _shutdown_timeout, _log_format, _dry_run_3, _color, _quiet, _debug, _help,
+        _metrics_listen, _shutdown_timeout, _log_format, _cut_damaged_log, _dry_run_3, _color, _quiet, _debug, _help,
     ),
     'node standalone': (
         (('--listen',), 'Address for brokers (default 127.0.0.1:9093).', (), False),
         (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _15, False),
-        _metrics_listen, _shutdown_timeout, _log_format, _dry_run_3, _color, _quiet, _debug, _help,
+        _metrics_listen, _shutdown_timeout, _log_format, _cut_damaged_log, _dry_run_3, _color, _quiet, _debug, _help,
     ),
     'pipeline': (
         _help,

@@ -171,7 +171,7 @@ def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_vo
 
 def refuse_cut(cut: Cut, directory: str) -> None:
     """Refuse to cut off whole batches, which may be committed. A torn write leaves none behind."""
-    if cut.lost_batches or cut.lost_segments:
+    if cut.lost_batches:
         raise NotStarted(
             f"{cut.file} is damaged at position {cut.position} ({cut.reason}), before"
             f" {many(cut.lost_batches, 'whole batch')}. Kafka would cut them off, though they may"

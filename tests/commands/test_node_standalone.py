@@ -132,9 +132,12 @@ def test_a_log_is_cut_at_its_torn_end_but_before_whole_batches_only_if_asked(
     second = batches_of(log)[1]
 
     log.write_bytes(whole[:-1])
+    begun = log.with_name(f"{1_000:020}.log")  # a segment was begun, and no batch reached it
+    begun.touch()
     with started(directory) as process:
         assert "is cut at position" in until_active(process)
         ended(process)
+    assert not begun.exists()
 
     damaged = bytearray(log.read_bytes())
     damaged[second + 65] ^= 4

@@ -34,14 +34,12 @@ def is_no_ops(entry: Entry) -> bool:
 
 
 class NoOpFolder:
-    """Takes entries in their order, and hands on runs in the place of their batches."""
+    """Takes entries in their order, and replaces the batches of a run by the run."""
 
     def __init__(self, show: Callable[[LogFile, Entry | NoOpRun], None]) -> None:
         self._show = show
         self._file: LogFile | None = None
         self._run: NoOpRun | None = None
-        self.folded = 0
-        """Records that no line of their own shows."""
 
     def take(self, file: LogFile, entry: Entry) -> None:
         """Take the next entry of the log."""
@@ -61,14 +59,13 @@ class NoOpFolder:
         return file.name == known and run.last.batch.epoch == entry.batch.epoch
 
     def flush(self) -> None:
-        """Hand on the run that is open; a single record is no run."""
+        """Show the run that is open; a single record is not a run."""
         file, run, self._run = self._file, self._run, None
         if file is None or run is None:
             return
         if run.count == 1:
             self._show(file, run.first)
         else:
-            self.folded += run.count
             self._show(file, run)
 
 
@@ -79,8 +76,15 @@ def weight(entry: Entry | NoOpRun, *, folds: bool) -> int:
     return len(_counted(entry, folds=folds))
 
 
+def has_uncounted(entry: Entry | NoOpRun, *, folds: bool) -> bool:
+    """True if --head and --tail do not count some of its records."""
+    if isinstance(entry, BatchEntry):
+        return weight(entry, folds=folds) < len(entry.records)
+    return isinstance(entry, NoOpRun)
+
+
 def first_of(entry: BatchEntry, count: int, *, folds: bool) -> BatchEntry:
-    """A batch up to the record with which the count is full."""
+    """Return a batch without its records after `count` counted ones."""
     numbers = _counted(entry, folds=folds)
     if len(numbers) <= count:
         return entry
@@ -88,13 +92,13 @@ def first_of(entry: BatchEntry, count: int, *, folds: bool) -> BatchEntry:
 
 
 def without_first(entry: BatchEntry, count: int, *, folds: bool) -> BatchEntry:
-    """A batch from behind the first counted records on."""
+    """Return a batch without its first `count` counted records."""
     numbers = _counted(entry, folds=folds)
     return replace(entry, records=entry.records[numbers[count] :])
 
 
 def _counted(entry: BatchEntry, *, folds: bool) -> Sequence[int]:
-    """The numbers of the records that count."""
+    """Return the numbers of the records that count."""
     if not folds:
         return range(len(entry.records))
     return [number for number, item in enumerate(entry.records) if item.name != "NoOpRecord"]

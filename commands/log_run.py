@@ -20,6 +20,7 @@ from kraftool.commands.log_noops import (
     NoOpFolder,
     NoOpRun,
     first_of,
+    has_uncounted,
     weight,
     without_first,
 )
@@ -137,6 +138,8 @@ class LogRun:
             and not self.selection.names_type("NoOpRecord")
         )
         self.folder = NoOpFolder(self._take)
+        self.has_uncounted = False
+        """True if no-ops were shown that --head and --tail do not count."""
 
     def run(self, where: Sequence[str | Location]) -> None:
         """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
@@ -164,11 +167,11 @@ class LogRun:
             if self.following is not None:
                 self.following.run(self)
         finally:
-            self.folder.flush()
+            self.end_run()
             self._close_document()
-        if self.folder.folded and (options.head is not None or options.tail is not None):
+        if self.has_uncounted and (options.head is not None or options.tail is not None):
             self.output.note(
-                "kraftool: no-ops are folded and not counted; --noops show shows each of them"
+                "kraftool: no-ops are folded and not counted; --noops show shows and counts them"
             )
         if self.selection.looks_into_records and not self.matched:
             self.output.note(
@@ -297,7 +300,7 @@ class LogRun:
 
     def _entries(self, files: Iterable[LogFile]) -> None:
         self._each(files, self._entries_of)
-        self.folder.flush()
+        self.end_run()
         while self.last:
             self._show(*self.last.popleft())
         self.tail = None
@@ -331,7 +334,7 @@ class LogRun:
                     progress(item.position)
                     if self.remaining == 0:
                         return
-                self.folder.flush()
+                self.end_run()
                 self._ends_at(file, walk.state)
 
     def take_all(
@@ -369,6 +372,10 @@ class LogRun:
         for each in held:
             self._item(*each)
 
+    def end_run(self) -> None:
+        """Show the run of no-ops that is being folded."""
+        self.folder.flush()
+
     def _take(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         """Show an entry, or keep it while it may be among the last."""
         if isinstance(entry, Fault):
@@ -400,6 +407,7 @@ class LogRun:
 
     def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         self._begin(file)
+        self.has_uncounted |= has_uncounted(entry, folds=self.folds)
         if isinstance(entry, NoOpRun):
             self.matched = True
             self.table.no_ops(entry)

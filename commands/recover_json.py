@@ -72,7 +72,7 @@ def survey_object(survey: Survey) -> SurveyObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedNodeObject:
-    """The data of one node."""
+    """The result of collecting from one node."""
 
     name: str | None
     """The host or pod; null for this host."""
@@ -161,7 +161,7 @@ def plan_document(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FingerprintObject:
-    """The identity of a file's bytes."""
+    """Size and hash of a file."""
 
     size: int
     sha256: str
@@ -200,7 +200,7 @@ def edit_object(edit: Edit) -> EditObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStepObject:
-    """The next step for a person."""
+    """A step for a person."""
 
     action: Action
     hosts: tuple[str, ...]
@@ -272,7 +272,7 @@ class ApplyDocument:
     command: Literal["apply"] = "apply"
     plan_id: str
     host: str
-    """The host of the plan that the directory belongs to."""
+    """The host of the plan to which the directory belongs."""
     is_dry_run: bool
     """True if nothing was written."""
     is_already_done: bool
@@ -285,7 +285,7 @@ class ApplyDocument:
     checked: DirectoryCheck | None
     """The state afterwards; null with --dry-run."""
     next_steps: tuple[PlanStepObject, ...]
-    """The next step for a person."""
+    """The steps that are left for a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -59,7 +59,7 @@ def applied_copy_object(copy: AppliedCopy) -> AppliedCopyObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeEpoch:
-    """The leader and its epoch."""
+    """A leader and its epoch."""
 
     node_id: int
     epoch: int
@@ -84,7 +84,7 @@ class NodeVoters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeFailure:
-    """A node that ended since the protocol was broken."""
+    """A node that stopped on a protocol violation."""
 
     node_id: int
     reason: str
@@ -92,7 +92,7 @@ class NodeFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndingObject:
-    """The result of one run for the quorum."""
+    """The result of one run."""
 
     seed: int
     leader_id: int | None
@@ -105,9 +105,9 @@ class EndingObject:
     lost_from: int | None
     """The first of those that is gone, or another, in the end."""
     leaders: tuple[NodeEpoch, ...]
-    """The node that leads and can commit in the end."""
+    """The nodes that lead and can commit in the end."""
     led_apart: NodeEpoch | None
-    """The nodes that led while apart."""
+    """A node that led while the nodes were apart; null if none did."""
     voters_by_node: tuple[NodeVoters, ...]
     """In the end."""
     broken: tuple[NodeFailure, ...]
@@ -138,7 +138,7 @@ class TrialObject:
 
     way: Way
     is_ahead: bool
-    """True if nodes whose directories were not given have more records than any known node."""
+    """True if nodes whose directories were not given have more records than the given ones."""
     is_promised: bool
     """True if the method promises that the recovered quorum loses nothing in this way."""
     leaderless_runs: Count
@@ -210,7 +210,7 @@ class ReturnedObject:
     leader_id: int | None
     """The leader that it knows."""
     last_words: str | None
-    """The offset at which it ended."""
+    """Its last error, or the last line that it logged, if it exited; null if it runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

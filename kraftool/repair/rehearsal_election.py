@@ -239,7 +239,7 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
     `led_by` names the software of real nodes that elected a leader: they refute the simulator.
     """
     if not found.trials:
-        text = f"the directory of the plan's voters {listed(found.absent)} was not given"
+        text = f"no directory was given of the plan's voters {listed(found.absent)}"
         yield kinds.NOT_SHOWN.at("", text)
     for node_id, end in found.ahead:
         text = f"node {node_id} has a log up to offset {end.offset} of epoch {end.epoch}"

@@ -256,7 +256,7 @@ def _method(standing: QuorumAssessment, seed: Host, source: Host) -> Method:
         if not can_append:
             raise KraftoolError(
                 "--method append: another node is ahead of the seed, or the seed's log is not"
-                " whole. The records ahead would return with old voters, or be lost",
+                " whole. A node that is ahead would return with the old voters, or exit",
                 hint="use the snapshot jump, which is the default here",
             )
         return Method.APPEND

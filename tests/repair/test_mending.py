@@ -16,7 +16,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.repair.narration import is_well
-from kraftool.repair.plan import Action, Method
+from kraftool.repair.plan import Action, Method, Plan
 from kraftool.repair.refusal import PlanRefused
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.verify.log import verify_logs
@@ -270,12 +270,20 @@ def cleaned(quorum: Quorum, node_id: int) -> Path:
     return newest
 
 
+def why_of(plan: Plan, path: Path) -> str:
+    """The reason that a plan gives for making a file."""
+    edits = (edit for host in plan.hosts for edit in host.edits)
+    return next(edit.why for edit in edits if edit.target.name == path.name)
+
+
 def test_a_log_start_without_its_snapshot_gets_the_deleted_one_back(quorum: Quorum) -> None:
     newest = cleaned(quorum, 1)
     before = state_of(quorum[1])
     snapshot = newest.read_bytes()
     newest.rename(f"{newest}.deleted")
-    survey = mended(quorum, 1, quorum.plan(), "snapshot-restored")
+    plan = quorum.plan()
+    assert why_of(plan, newest) == "the log needs it"
+    survey = mended(quorum, 1, plan, "snapshot-restored")
     assert newest.read_bytes() == snapshot
     assert survey.end == (160, 6)
     assert state_of(quorum[1]) == before
@@ -285,7 +293,9 @@ def test_a_log_start_without_a_snapshot_borrows_one(quorum: Quorum) -> None:
     newest = cleaned(quorum, 1)
     newest.unlink()
     [lent] = [snapshot for snapshot in quorum.snapshots(3) if snapshot.name == newest.name]
-    survey = mended(quorum, 1, quorum.plan(), "snapshot-copied")
+    plan = quorum.plan()
+    assert why_of(plan, newest) == "the log needs it"
+    survey = mended(quorum, 1, plan, "snapshot-copied")
     assert survey.end == (160, 6)
     assert newest.read_bytes() == lent.read_bytes()
 

@@ -135,7 +135,7 @@ def _restored(survey: Survey, snapshot: SurveyedSnapshot) -> Iterator[Edit]:
         before=there.fingerprint if there is not None else None,
         after=old.before,
         pieces=(Piece(file=old.target, end=old.before.size),),
-        why="the log does not need it",
+        why="the log needs it",
     )
     yield old
 
@@ -163,5 +163,5 @@ def _copy(survey: Survey, source: Host, snapshot: SurveyedSnapshot) -> Edit:
         before=there.fingerprint if there is not None else None,
         after=file.fingerprint,
         pieces=(Piece(file=target, source=source.name, end=file.fingerprint.size),),
-        why="the log does not need it",
+        why="the log needs it",
     )

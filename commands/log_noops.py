@@ -8,13 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.errors import Fault
+from kraftool.decoders.errors import DecodeError, Fault
 from kraftool.reports.logs.dump import BatchEntry, Entry
 from kraftool.reports.logs.source import LogFile
 
+_NO_OP = b"\x01\x14\x00\x00"
+"""Frame version, api key and version of a NoOpRecord, and no tagged field."""
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+
+@dataclass(slots=True, kw_only=True)
 class NoOpRun:
     """Batches of one file and epoch that hold nothing but no-ops."""
 
@@ -49,12 +53,13 @@ class NoOpFolder:
             return
         run = self._run
         if run is not None and self._belongs(file, entry, run):
-            self._run = replace(run, last=entry, count=run.count + len(entry.records))
+            run.last, run.count = entry, run.count + len(entry.records)
             return
         self.flush()
         self._file, self._run = file, NoOpRun(first=entry, last=entry, count=len(entry.records))
 
     def _belongs(self, file: LogFile, entry: BatchEntry, run: NoOpRun) -> bool:
+        # A log that is followed is opened again at each look.
         known = None if self._file is None else self._file.name
         return file.name == known and run.last.batch.epoch == entry.batch.epoch
 
@@ -69,10 +74,25 @@ class NoOpFolder:
             self._show(file, run)
 
 
-def weight(entry: Entry | NoOpRun, *, folds: bool) -> int:
-    """Return how many records --head and --tail count: with folding, no-ops do not count."""
+def has_only_no_ops(batch: RecordBatch) -> bool:
+    """True for a sound batch with nothing but no-ops, of which nothing is decoded."""
+    if batch.is_control:
+        return False
+    try:
+        return all(record.value == _NO_OP for record in batch.records())
+    except DecodeError:
+        return False
+
+
+def weight(entry: Entry | NoOpRun, *, folds: bool, batches_only: bool = False) -> int:
+    """Return how many records, or batches, --head and --tail count.
+
+    With folding, no-ops do not count.
+    """
     if not isinstance(entry, BatchEntry):
         return 0
+    if batches_only:
+        return 1
     return len(_counted(entry, folds=folds))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
@@ -120,6 +121,8 @@ class LogRun:
         self.held: list[tuple[LogFile, Faulty]] = []
         self.kept = 0
         self.passed = 0
+        self.late_start: WalkState | None = None
+        """Where the first file begins, if --tail shows nothing of what comes before."""
         self.matched = False
         self.wrote = False
         self.marks: dict[str, Transactions] = {}
@@ -161,7 +164,7 @@ class LogRun:
         self._open_document()
         try:
             if self._by_entry:
-                self._entries(files)
+                self._entries(self._from_tail_start(files))
             else:
                 self._each(files, self._whole)
             if self.following is not None:
@@ -279,6 +282,9 @@ class LogRun:
         Between segments that were named one by one, others may lie. In a tar stream they come in
         any order, and a directory that is named twice begins again.
         """
+        late, self.late_start = self.late_start, None
+        if late is not None:
+            return late
         before = self.ends.get(file.entry.directory)
         if before is None or not file.is_log or file.is_named or file.is_stream:
             return BEGINNING
@@ -297,6 +303,26 @@ class LogRun:
             self.output.problem(f"{file.name}: {finding.describe()}")
 
     # One entry at a time.
+
+    def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
+        """Return the files without those that come before what --tail shows."""
+        if self.tail is None:
+            return files
+        from kraftool.commands import log_tail_start
+
+        if not log_tail_start.may_begin_late(self.options, self.selection):
+            return files
+        taken, left = log_tail_start.take_files(iter(files))
+        start = None
+        with suppress(KraftoolError):  # reading forwards reports it
+            start = log_tail_start.find_tail_start(
+                taken, self.tail, lambda file: self._plan(file).dump(None), folds=self.folds
+            )
+        if start is None:
+            return left
+        self.late_start = WalkState.at(start.position)
+        self.output.note(log_tail_start.unread_words(start, self.tail))
+        return taken[start.number :]
 
     def _entries(self, files: Iterable[LogFile]) -> None:
         self._each(files, self._entries_of)
@@ -401,9 +427,7 @@ class LogRun:
                 self.kept -= surplus
 
     def _weight(self, entry: Entry | NoOpRun) -> int:
-        if self.dump.batches_only:
-            return int(isinstance(entry, BatchEntry))
-        return weight(entry, folds=self.folds)
+        return weight(entry, folds=self.folds, batches_only=self.dump.batches_only)
 
     def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         self._begin(file)

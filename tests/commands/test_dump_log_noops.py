@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from kraftool.commands import log_follow
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
 from tests.commands.dumped_logs import LOG, Run
@@ -121,7 +122,13 @@ def test_a_run_that_is_followed_does_not_go_on_beyond_a_truncation(
             file.truncate(len(_no_op(0) + _no_op(1)))
         append(2, 3, late_ms=1)
 
-    steps = iter([lambda: append(1, 2), lambda: append(3, 4), cut, lambda: None])
+    looks: list[Callable[[], None]] = [
+        partial(append, 1, 2),
+        partial(append, 3, 4),
+        cut,
+        lambda: None,
+    ]
+    steps = iter(looks)
 
     def wait(_: float) -> None:
         step = next(steps, None)
@@ -129,7 +136,7 @@ def test_a_run_that_is_followed_does_not_go_on_beyond_a_truncation(
             raise KeyboardInterrupt
         step()
 
-    monkeypatch.setattr(log_follow.time, "sleep", wait)
+    monkeypatch.setattr("kraftool.commands.log_follow.time.sleep", wait)
     ran = kraftool("dump-log", "--follow", path)
     assert "truncated to position" in ran.err
     assert _lines(ran.text) == [(0, "nooprecord"), (1, "4"), (2, "2")]

@@ -101,13 +101,15 @@ class DumpLogOptions:
         typer.Option(
             min=0,
             metavar="N",
-            help="Show only the first N records. Folded no-ops do not count.",
+            help="Show only the first N records. No-ops do not count where they are folded.",
         ),
     ] = None
     tail: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="Show only the last N records. Folded no-ops do not count."
+            min=0,
+            metavar="N",
+            help="Show only the last N records. No-ops do not count where they are folded.",
         ),
     ] = None
     noops: Annotated[

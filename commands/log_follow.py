@@ -46,6 +46,9 @@ class FollowedDump(Protocol):
     def show_held(self) -> None:
         """Show the damage at the end of the first dump, which may have been half a batch."""
 
+    def end_run(self) -> None:
+        """Show the run of no-ops that is being folded."""
+
 
 class Following(Protocol):
     """Goes on after the first dump: with a log on disk, or with that of a live quorum."""
@@ -123,6 +126,8 @@ class DumpFollower:
         change = look.change
         if change is None:
             return
+        # What was read before the change is shown before it, and is not folded with what follows.
+        dump.end_run()
         self._known, self._shown = [], None
         if change.change == "TRUNCATED":
             dump.output.note(

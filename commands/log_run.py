@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
@@ -20,6 +21,7 @@ from kraftool.commands.log_noops import (
     NoOpFolder,
     NoOpRun,
     first_of,
+    has_uncounted,
     weight,
     without_first,
 )
@@ -119,6 +121,8 @@ class LogRun:
         self.held: list[tuple[LogFile, Faulty]] = []
         self.kept = 0
         self.passed = 0
+        self.late_start: WalkState | None = None
+        """Where the first file begins, if --tail shows nothing of what comes before."""
         self.matched = False
         self.wrote = False
         self.marks: dict[str, Transactions] = {}
@@ -137,6 +141,8 @@ class LogRun:
             and not self.selection.names_type("NoOpRecord")
         )
         self.folder = NoOpFolder(self._take)
+        self.has_uncounted = False
+        """True if no-ops were shown that --head and --tail do not count."""
 
     def run(self, where: Sequence[str | Location]) -> None:
         """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
@@ -158,17 +164,17 @@ class LogRun:
         self._open_document()
         try:
             if self._by_entry:
-                self._entries(files)
+                self._entries(self._from_tail_start(files))
             else:
                 self._each(files, self._whole)
             if self.following is not None:
                 self.following.run(self)
         finally:
-            self.folder.flush()
+            self.end_run()
             self._close_document()
-        if self.folder.folded and (options.head is not None or options.tail is not None):
+        if self.has_uncounted and (options.head is not None or options.tail is not None):
             self.output.note(
-                "kraftool: no-ops are folded and not counted; --noops show shows each of them"
+                "kraftool: no-ops are folded and not counted; --noops show shows and counts them"
             )
         if self.selection.looks_into_records and not self.matched:
             self.output.note(
@@ -276,6 +282,9 @@ class LogRun:
         Between segments that were named one by one, others may lie. In a tar stream they come in
         any order, and a directory that is named twice begins again.
         """
+        late, self.late_start = self.late_start, None
+        if late is not None:
+            return late
         before = self.ends.get(file.entry.directory)
         if before is None or not file.is_log or file.is_named or file.is_stream:
             return BEGINNING
@@ -295,9 +304,29 @@ class LogRun:
 
     # One entry at a time.
 
+    def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
+        """Return the files without those that come before what --tail shows."""
+        if self.tail is None:
+            return files
+        from kraftool.commands import log_tail_start
+
+        if not log_tail_start.may_begin_late(self.options, self.selection):
+            return files
+        taken, left = log_tail_start.take_files(iter(files))
+        start = None
+        with suppress(KraftoolError):  # reading forwards reports it
+            start = log_tail_start.find_tail_start(
+                taken, self.tail, lambda file: self._plan(file).dump(None), folds=self.folds
+            )
+        if start is None:
+            return left
+        self.late_start = WalkState.at(start.position)
+        self.output.note(log_tail_start.unread_words(start, self.tail))
+        return taken[start.number :]
+
     def _entries(self, files: Iterable[LogFile]) -> None:
         self._each(files, self._entries_of)
-        self.folder.flush()
+        self.end_run()
         while self.last:
             self._show(*self.last.popleft())
         self.tail = None
@@ -331,7 +360,7 @@ class LogRun:
                     progress(item.position)
                     if self.remaining == 0:
                         return
-                self.folder.flush()
+                self.end_run()
                 self._ends_at(file, walk.state)
 
     def take_all(
@@ -369,6 +398,10 @@ class LogRun:
         for each in held:
             self._item(*each)
 
+    def end_run(self) -> None:
+        """Show the run of no-ops that is being folded."""
+        self.folder.flush()
+
     def _take(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         """Show an entry, or keep it while it may be among the last."""
         if isinstance(entry, Fault):
@@ -394,12 +427,11 @@ class LogRun:
                 self.kept -= surplus
 
     def _weight(self, entry: Entry | NoOpRun) -> int:
-        if self.dump.batches_only:
-            return int(isinstance(entry, BatchEntry))
-        return weight(entry, folds=self.folds)
+        return weight(entry, folds=self.folds, batches_only=self.dump.batches_only)
 
     def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         self._begin(file)
+        self.has_uncounted |= has_uncounted(entry, folds=self.folds)
         if isinstance(entry, NoOpRun):
             self.matched = True
             self.table.no_ops(entry)

@@ -77,8 +77,8 @@ class LogTable:
         mark = " "
         if not entry.valid:
             mark = "!"
-        elif self.marks is not None and not item.is_control:
-            mark = _MARKS.get(self.marks.outcome(record.offset), " ")
+        elif not item.is_control:
+            mark = self._mark(record.offset)
         label = record_label(item)
         says = "not decoded" if item.data is None else printable(summary(item, self.topics.name))
         fixed = f"{record.offset:9}  {clock:{self.clock}} {batch.epoch:5} "
@@ -98,8 +98,11 @@ class LogTable:
             )
             self.output.line(f"{'':9}  {style(where, 'quiet')}")
 
+    def _mark(self, offset: int) -> str:
+        return " " if self.marks is None else _MARKS.get(self.marks.outcome(offset), " ")
+
     def _clock(self, timestamp: int) -> str:
-        """The time of the day, behind a line with the day where that is another one."""
+        """Return the time of the day; write a line with the day first, if it is another one."""
         day, _, clock = iso(timestamp, self.zone).partition("T")
         if day != self.day:
             self.day = day
@@ -107,12 +110,15 @@ class LogTable:
         return clock or day
 
     def no_ops(self, run: NoOpRun) -> None:
-        """A run of no-ops as one line."""
+        """Write a run of no-ops as one line."""
         first, last = run.first.records[0].record, run.last.records[-1].record
         clock = self._clock(first.timestamp)
         fixed = f"{first.offset:9}  {clock:{self.clock}} {run.first.batch.epoch:5} "
+        # Other records begin and end a transaction, so a run is either inside of one or outside.
+        mark = self.output.style(self._mark(first.offset), "warn")
         words = no_ops(run.count, first.timestamp, last.timestamp)
-        self.output.line(self.output.style(f"{fixed}   {words}", "quiet"))
+        style = self.output.style
+        self.output.line(style(f"{fixed} ", "quiet") + mark + style(f" {words}", "quiet"))
 
     def _fit(self, label: str, says: str, room: int) -> tuple[str, str]:
         if not self.cut or len(label) + 2 + len(says) <= room:

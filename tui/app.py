@@ -114,7 +114,7 @@ class WatchApp(WatchFrame):
     def _show(self) -> None:
         """Show the newest picture in what is seen."""
         if not self.query("#views"):
-            return  # a picture that comes while the program ends finds no widget any more
+            return  # a picture may come while the program exits, without its widgets
         if self.picture is not None:
             self.overview.take(self.picture)
         seen = self.seen
@@ -157,7 +157,7 @@ class WatchApp(WatchFrame):
         self._remember()
 
     async def _loaded(self, view: ViewEntry) -> type[View]:
-        """Return the view's class. The first time takes a while, in which the screen goes on."""
+        """Return the view's class. The first time, a thread imports it while the screen goes on."""
         if view.is_loaded:
             return view.load()
         self.tell(f"opening {view.title} …")
@@ -188,7 +188,7 @@ class WatchApp(WatchFrame):
     def action_next_theme(self) -> None:
         self.theme = NAMES[(NAMES.index(self.theme) + 1) % len(NAMES)]
         name = self.theme.removeprefix("kraftool-")
-        self.tell(f"theme {name}; --theme {name} begins with it")
+        self.tell(f"theme {name}; --theme {name} starts with it")
 
     def _remember(self) -> None:
         if self._memory is not None:
@@ -253,11 +253,11 @@ class WatchApp(WatchFrame):
             self.tell("this view has nothing to copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """From a browser nothing is exported, so that the footer does not offer it."""
+        """Disable the export from a browser, which writes no file on this machine."""
         return not (action == "export" and self.is_served)
 
     def action_press(self, key: str) -> None:
-        """Do what a key does: the help's lines are clicked for it."""
+        """Do what a key does, for a click on its line of the help."""
         if isinstance(self.screen, Help):
             self.pop_screen()
         self.call_later(self.simulate_key, key)

@@ -53,7 +53,7 @@ class Details(VerticalScroll):
 
 
 class Working(Static):
-    """A line on a task that runs: its phase, how far it is, and for how long. Else nothing."""
+    """A line on the running task: phase, progress and elapsed time. Hidden without a task."""
 
     DEFAULT_CSS = """
     Working { height: 1; padding: 0 1; display: none; text-wrap: nowrap; }

@@ -26,9 +26,9 @@ _KEYS = (
     ("1 … 8, [ ]", "", "another view; a click on its tab does it too"),
     ("j k g G  ^d ^u", "", "down, up, top, bottom, half a page, as the arrow keys do"),
     ("/", "slash", "search this view"),
-    ("n", "n", "the next place that has it"),
-    ("N", "N", "the place before that has it"),
-    ("p", "p", "stop the picture to read it; watching goes on"),
+    ("n", "n", "the next match"),
+    ("N", "N", "the match before"),
+    ("p", "p", "pause the picture; watching goes on"),
     ("r", "r", "look now, without waiting"),
     ("y", "y", "copy the row under the cursor to the terminal's clipboard"),
     ("e", "e", "export this view as JSON, CSV or SVG"),
@@ -38,7 +38,7 @@ _KEYS = (
     ("?", "question_mark", "this help"),
     ("q", "q", "quit"),
 )
-"""How a key is written, its name where a click on its line presses it, and what it does."""
+"""How a key is written, which key a click on its line presses, and what the key does."""
 
 
 class Help(ModalScreen[None]):

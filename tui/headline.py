@@ -29,7 +29,8 @@ def headline(
     report = overview.report
     if picture is None or report is None:
         return left.append("  asking …", style=palette.quiet), Text("")
-    words = " · ".join(_live(report) if report.is_live else _directories(picture, overview))
+    parts = _live(report) if report.is_live else _directories(picture, overview)
+    words = " · ".join([*parts, *_unexamined(picture, overview)])
     if words:
         status = overview.status
         left.append("  ").append_text(palette.text(f"{status.mark} {words}", status.meaning))
@@ -80,7 +81,10 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
     words = ", ".join(many(count, severity.value) for count, severity in counts if count)
     if words:
         yield words
-    if overview.examined is None:
-        yield "not examined yet"
-    elif not words:
+    elif overview.examined is not None:
         yield "no problems found"
+
+
+def _unexamined(picture: Picture, overview: Overview) -> Iterator[str]:
+    if picture.directories and overview.examined is None:
+        yield "directories not examined yet" if picture.view is not None else "not examined yet"

@@ -28,8 +28,8 @@ class TaskView(View):
         then: Callable[[T], None],
         partly: Callable[[T], None] | None = None,
     ) -> None:
-        """Run a task in the place of the one before; `then` gets its result, if nobody stops it,
-        and `partly` what is known before.
+        """Run a task in place of the one before. `then` gets its result, unless it is stopped,
+        and `partly` its partial results.
 
         What goes wrong is told at the bottom. `what` stands before the words on its progress.
         """
@@ -64,7 +64,7 @@ class TaskView(View):
             self.query_one(Working).follow(None)
 
     def opening(self, task: Task | None, what: str = "") -> None:
-        """Show a task that cannot be stopped, unless one runs that can; None: it is over."""
+        """Show a task that cannot be stopped, unless another one runs. None ends it."""
         if self._work_task is None:
             self.query_one(Working).follow(task, what, can_stop=False)
 

@@ -27,7 +27,7 @@ from kraftool.reports.doctor.explain import explain
 from kraftool.reports.doctor.model import Evidence
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
-from kraftool.reports.findings.finding import Finding, Severity, tally
+from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, tally
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.text.json_document import json_object
 from kraftool.reports.text.json_form import form
@@ -50,7 +50,6 @@ _LIMIT_S = 60.0
 _STALE_MS = 60_000
 """An older look says nothing of now."""
 _BY_TIME = frozenset({live_kinds.IDLE.code, live_kinds.STUCK.code})
-_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +189,7 @@ def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Com
         Complaint(subject=LIVE, who=finding.file or LIVE, finding=finding) for finding in findings
     ]
     found += () if examined is None else examined.found.complaints
-    return tuple(sorted(found, key=lambda each: _RANK[each.finding.severity]))
+    return tuple(sorted(found, key=lambda each: SEVERITY_RANK[each.finding.severity]))
 
 
 def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
@@ -214,7 +213,7 @@ def counted(found: Sequence[Complaint]) -> str:
         many(counts[severity], severity.value)
         if severity is not Severity.INFO
         else f"{counts[severity]} info"
-        for severity in _RANK
+        for severity in SEVERITY_RANK
         if counts[severity]
     )
 

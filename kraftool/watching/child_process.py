@@ -37,8 +37,8 @@ _LOOK_S = 0.1
 
 
 def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
-    """The result of `function(*arguments, task)`, worked out by another process. What it hands to
-    `task.partial` comes here before.
+    """Return the result of `function(*arguments, task)`, made by another process. Its partial
+    results come to `task.partial` here.
 
     Raises KraftoolError in the words of the one that it raised, and StoppedError once the task is
     stopped; the process is gone then, whatever it was doing. All but the task has to be picklable.

@@ -47,7 +47,7 @@ class ReplicaStatusObject:
     log_end_offset: int | None
     """As the leader knows it; without live nodes, as its directory has it."""
     last_known_end_offset: int | None
-    """The values that the last leader knew, if no node leads."""
+    """As the last leader knew it, if no node leads."""
     lag: int | None
     """Records behind the leader's log end."""
     lag_ms: int | None

@@ -1,19 +1,19 @@
 """Changes between one look and the next, as events with a time and a sentence.
 
-Owns the comparison and its words. It keeps what it needs to know from earlier looks, such as since
-when a node is down; the bound on the list of events is `remembering.py`'s.
+Owns the comparison and its words. It keeps what it needs of earlier looks, such as the time since
+when a node is down. `remembering.py` owns the list of events and its bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import reason
 from kraftool.client.thresholds import LAG_RECORDS, SILENT_MS, keeping_up, leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
-from kraftool.raft.names import ReplicaKey, majority_of
+from kraftool.raft.names import Endpoint, ReplicaKey, majority_of
 from kraftool.reports.findings.status import Status
 from kraftool.reports.text.words import listed, many
 from kraftool.storage.lock import LockState
@@ -21,7 +21,7 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.picture import WatchEvent
 from kraftool.watching.words import age
 
-_Said = tuple[Status, str]
+_Reported = tuple[Status, str]
 
 
 @dataclass(slots=True)
@@ -35,8 +35,10 @@ class EventDetector:
     """The last leader that was seen, and its epoch."""
     _leaderless_ms: int | None = None
     """Since when no node leads."""
-    _down_ms: dict[str, int] = field(default_factory=dict)
-    """By node: since when it does not answer."""
+    _led_ms: int = 0
+    """Since when the present leader leads its epoch."""
+    _down_ms: dict[int | Endpoint, int] = field(default_factory=dict)
+    """Since when a node does not answer, by its id, or by its address if that is all we know."""
     _silent: set[ReplicaKey] = field(default_factory=set)
     _behind: set[ReplicaKey] = field(default_factory=set)
     _observers: set[ReplicaKey] = field(default_factory=set)
@@ -49,50 +51,56 @@ class EventDetector:
         self, at_ms: int, view: QuorumView | None, directories: Iterable[DirectoryLook]
     ) -> tuple[WatchEvent, ...]:
         """Return the events of this look."""
-        said = [] if view is None else [*self._live(at_ms, view)]
+        events = [] if view is None else [*self._live(at_ms, view)]
         for look in directories:
             before = self._looks.get(look.path)
             if before is not None and before.at_ms:
-                said += _of_directory(before, look)
+                events += _of_directory(before, look)
             self._looks[look.path] = look
         return tuple(
-            WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in said
+            WatchEvent(timestamp=at_ms, status=status, reason=words) for status, words in events
         )
+
+    @property
+    def down_since_ms(self) -> Mapping[int, int]:
+        """Return since when each node does not answer, by its id."""
+        return {key: since for key, since in self._down_ms.items() if isinstance(key, int)}
 
     # --- live nodes ---------------------------------------------------------------------------
 
-    def _live(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+    def _live(self, at_ms: int, view: QuorumView) -> Iterator[_Reported]:
         yield from self._answers(at_ms, view)
         yield from self._leadership(at_ms, view)
         quorum = view.quorum
         if quorum is not None:
-            yield from self._membership(quorum)
+            yield from self._membership(at_ms, quorum)
             yield from self._progress(view, quorum)
             if self._view is not None:
                 yield from _features(self._view, view)
         self._view = view
 
-    def _answers(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+    def _answers(self, at_ms: int, view: QuorumView) -> Iterator[_Reported]:
         """Report the nodes that stopped answering, and those that answer again."""
         for node in view.nodes:
-            name = _name(node)
+            name, key = _name(node), _key(node)
             if node.is_reached:
-                since = self._down_ms.pop(name, None)
+                since = self._down_ms.pop(key, None)
                 if since is not None:
                     yield Status.GOOD, f"{name} answers again, after {age(at_ms - since)}"
-            elif name not in self._down_ms:
-                self._down_ms[name] = at_ms
+            elif key not in self._down_ms:
+                self._down_ms[key] = at_ms
                 words = "stopped answering" if self._view is not None else "does not answer"
                 why = reason(node)
                 yield Status.WARN, f"{name} {words}" + ("" if why.startswith("it ") else f": {why}")
-        gone = self._down_ms.keys() - {_name(node) for node in view.nodes}
-        for name in gone:
-            del self._down_ms[name]
+        for key in self._down_ms.keys() - {_key(node) for node in view.nodes}:
+            del self._down_ms[key]
 
-    def _leadership(self, at_ms: int, view: QuorumView) -> Iterator[_Said]:
+    def _leadership(self, at_ms: int, view: QuorumView) -> Iterator[_Reported]:
         leader = view.leader
         led = (None, view.epoch) if leader is None else (leader.node_id, leader.epoch)
         before, self._led = self._led, led
+        if led != before:
+            self._led_ms = at_ms
         if leader is None:
             self._leaderless_ms = at_ms if self._leaderless_ms is None else self._leaderless_ms
             if before is None:
@@ -113,7 +121,7 @@ class EventDetector:
             words = "leads again, epoch" if led == last else "elected, epoch"
             yield status, f"node {led[0]} {words} {led[1]}{without}{gap}"
 
-    def _membership(self, quorum: DescribeQuorumResponse) -> Iterator[_Said]:
+    def _membership(self, at_ms: int, quorum: DescribeQuorumResponse) -> Iterator[_Reported]:
         voters = frozenset(voter.replica for voter in quorum.voters)
         before, self._voters = self._voters, voters
         if before and before != voters:
@@ -125,19 +133,23 @@ class EventDetector:
                 if key.id not in replaced:
                     yield Status.NOTE, f"voter {key.id} was removed"
         observers = {observer.replica for observer in quorum.observers}
-        for key in sorted(observers - self._observers - before, key=str):
-            if self._view is not None:
-                yield Status.NOTE, f"observer {key.id} appeared"
-        # A new leader does not know of observers until they fetch from it.
+        for key in sorted(observers - self._observers - before, key=str) if before else ():
+            yield Status.NOTE, f"observer {key.id} appeared"
+        # A new leader does not know of observers until they find it and fetch from it.
         was = None if self._view is None else self._view.quorum
         same = was is not None and was.leader_epoch == quorum.leader_epoch
-        for key in sorted(self._observers - observers, key=str) if same else ():
+        lost = (
+            {observer.replica for observer in was.observers} if was is not None and same else set()
+        )
+        if at_ms - self._led_ms > SILENT_MS:
+            lost = self._observers
+        for key in sorted((self._observers & lost) - observers, key=str):
             self._observers.discard(key)
             if key not in voters:
                 yield Status.WARN, f"observer {key.id} is gone: it fetches no longer"
         self._observers |= observers
 
-    def _progress(self, view: QuorumView, quorum: DescribeQuorumResponse) -> Iterator[_Said]:
+    def _progress(self, view: QuorumView, quorum: DescribeQuorumResponse) -> Iterator[_Reported]:
         clock, end = leader_clock(quorum), leader_end(view)
         for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
             for replica in replicas:
@@ -151,7 +163,9 @@ class EventDetector:
         elif not had and self._has_majority:
             yield Status.GOOD, "a majority of the voters keeps up again"
 
-    def _replica(self, name: str, replica: ReplicaState, clock: int, end: int) -> Iterator[_Said]:
+    def _replica(
+        self, name: str, replica: ReplicaState, clock: int, end: int
+    ) -> Iterator[_Reported]:
         key = replica.replica
         if replica.last_fetch_timestamp < 0:
             return
@@ -177,7 +191,11 @@ def _name(node: NodeAnswer) -> str:
     return f"node at {node.endpoint}" if node.node_id is None else f"node {node.node_id}"
 
 
-def _features(before: QuorumView, now: QuorumView) -> Iterator[_Said]:
+def _key(node: NodeAnswer) -> int | Endpoint:
+    return node.endpoint if node.node_id is None else node.node_id
+
+
+def _features(before: QuorumView, now: QuorumView) -> Iterator[_Reported]:
     """Report feature levels that changed, as leaders report them."""
     if before.leader is None or now.leader is None:
         return
@@ -193,7 +211,7 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[_Said]:
 # --- directories ------------------------------------------------------------------------------
 
 
-def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Said]:
+def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Reported]:
     path = now.path
     if now.problem != before.problem:
         if now.problem:
@@ -207,7 +225,8 @@ def _of_directory(before: DirectoryLook, now: DirectoryLook) -> Iterator[_Said]:
             yield Status.WARN, f"{path}: its process exited, nobody holds its lock"
     was, end = before.log_end_offset, now.log_end_offset
     if was is not None and end is not None and end < was:
-        yield Status.WARN, f"{path}: its log was truncated from {was:,} to {end:,}"
+        # Kafka truncated it, somebody restored an older one, or it is damaged from there on.
+        yield Status.WARN, f"{path}: its log end went back from {was:,} to {end:,}"
     if before.is_complete:
         for snapshot in now.snapshots:
             if snapshot not in before.snapshots and (

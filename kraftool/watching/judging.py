@@ -12,7 +12,7 @@ from itertools import combinations
 from kraftool.client.active_controller import next_step, only_controller, without_controller
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
 from kraftool.client.reaching import broker_words, reason
-from kraftool.client.thresholds import keeping_up
+from kraftool.client.thresholds import keeping_up, leader_clock
 from kraftool.decoders.json_marks import Count
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.findings.finding import Severity
@@ -54,8 +54,7 @@ class Tolerance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestartSafety:
-    """The answer to whether a node can be restarted now, with no more effect on the quorum than an
-    election."""
+    """The judgement on a restart of a node now: safe if it costs the quorum at most an election."""
 
     is_safe: bool
     reason: str
@@ -64,26 +63,50 @@ class RestartSafety:
 # --- what may fail ----------------------------------------------------------------------------
 
 
-def tolerance(view: QuorumView | None, voters: VoterState) -> Tolerance:
-    """How many of the voters that keep up may fail, and commits still go on."""
-    count, majority = len(voters.now), voters.majority
+def keeping(picture: Picture) -> tuple[int, ...]:
+    """Return the ids of the voters that keep up, including the leader.
+
+    A voter that stopped answering while we watched has to fetch again before it counts: the leader
+    itself takes some seconds to see that it is gone.
+    """
+    view, history = picture.view, picture.history
+    if view is None or view.quorum is None:
+        return ()
+    clock = leader_clock(view.quorum)
+    silent_ms = {
+        voter.replica.id: clock - voter.last_fetch_timestamp for voter in view.quorum.voters
+    }
+    stopped_ms = {
+        node_id: picture.at_ms - since_ms
+        for node_id, since_ms in history.down_since_ms.items()
+        if since_ms > history.since_ms
+    }
+    return tuple(
+        node_id
+        for node_id in keeping_up(view.quorum)
+        if node_id not in stopped_ms or silent_ms[node_id] < stopped_ms[node_id]
+    )
+
+
+def tolerance(picture: Picture, voters: VoterState) -> Tolerance:
+    """Return how many of the voters that keep up may fail while commits still go on."""
+    view, count, majority = picture.view, len(voters.now), voters.majority
     if view is None:
         return Tolerance(failures=None, reason="directories do not show which nodes run")
     if view.quorum is None:
         return _without_leader(view, voters)
-    ids = keeping_up(view.quorum)
-    keeping = len(ids)
-    said = f"{keeping} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
-    if keeping < majority:
+    ids = keeping(picture)
+    said = f"{len(ids)} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
+    if len(ids) < majority:
         return Tolerance(failures=0, reason=f"{said}: nothing can be committed", is_lost=True)
     if view.lacks_controller:
         return Tolerance(failures=0, reason=f"{said}; the leader runs no controller")
     only = only_controller(view, ids)
-    if only is not None and keeping > majority:
+    if only is not None and len(ids) > majority:
         return Tolerance(
             failures=0, reason=f"{said}; only node {only} is known to run a controller"
         )
-    return Tolerance(failures=keeping - majority, reason=said)
+    return Tolerance(failures=len(ids) - majority, reason=said)
 
 
 def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
@@ -112,8 +135,9 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
     return Tolerance(failures=None, reason=f"{said}, enough to elect a leader")
 
 
-def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, RestartSafety]:
-    """For each replica that the leader tells of, and each voter, whether it can be restarted."""
+def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety]:
+    """Return a judgement for each replica that the leader reports, and for each voter."""
+    view = picture.view
     if view is None:
         return {}
     if view.quorum is None:
@@ -121,15 +145,13 @@ def restarts(view: QuorumView | None, voters: VoterState) -> Mapping[int, Restar
         no = RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
         yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
         return {each.id: no if each.id in reached else yes for each in voters.now}
-    keeping = {*keeping_up(view.quorum)}
+    ids = {*keeping(picture)}
     found = {}
     for observer in view.quorum.observers:
         safe = RestartSafety(is_safe=True, reason="it has no vote")
         found[observer.replica.id] = _wait(view) if view.lacks_controller else safe
     for voter in view.quorum.voters:
-        found[voter.replica.id] = _restart(
-            voter.replica, keeping, view, view.quorum.leader_id, voters
-        )
+        found[voter.replica.id] = _restart(voter.replica, ids, view, view.quorum.leader_id, voters)
     return found
 
 
@@ -186,35 +208,39 @@ def statements(picture: Picture, voters: VoterState, tolerated: Tolerance) -> It
     """Return what the reader has to know, the worst first."""
     found = []
     if picture.view is not None:
-        found += [*_live(picture.view, voters, tolerated)]
-        found += [*_tolerated(picture.view, voters, tolerated)]
+        found += [*_live(picture, picture.view, voters, tolerated)]
+        found += [*_tolerated(picture, picture.view, voters, tolerated)]
     found += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
     order = [*Severity]
     return sorted(found, key=lambda each: order.index(each.severity))
 
 
-def _tolerated(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
+def _tolerated(
+    picture: Picture, view: QuorumView, voters: VoterState, judged: Tolerance
+) -> Iterator[Statement]:
     """Say that no voter can be lost, and which ones are left."""
     if view.quorum is None or view.lacks_controller or judged.failures != 0:
         return
-    keeping = {*keeping_up(view.quorum)}
-    lost = sorted({voter.id for voter in voters.now} - keeping)
+    ids = {*keeping(picture)}
+    lost = sorted({voter.id for voter in voters.now} - ids)
     back = f"bring back {_voters(lost)} {listed(lost)}" if lost else ""
     if judged.is_lost:
         yield _error(f"The quorum has no majority: {judged.reason}.", back)
         return
-    stay = f"do not restart voter {listed(sorted(keeping), 'or')}"
+    stay = f"do not restart voter {listed(sorted(ids), 'or')}"
     advice = "; ".join(filter(None, (stay, back or "add a voter")))
     yield _warning(f"No voter can be lost: {judged.reason}.", advice)
 
 
-def _live(view: QuorumView, voters: VoterState, judged: Tolerance) -> Iterator[Statement]:
+def _live(
+    picture: Picture, view: QuorumView, voters: VoterState, judged: Tolerance
+) -> Iterator[Statement]:
     if not view.reached:
         yield _error("No node can be reached.", "check addresses, processes and network")
     elif view.leader is None:
         yield from _no_leader(view, voters, judged)
     if view.quorum is not None and view.lacks_controller:
-        yield _error(without_controller(view), next_step(view, keeping_up(view.quorum)))
+        yield _error(without_controller(view), next_step(view, keeping(picture)))
     if len(view.cluster_ids) > 1:
         told = "; ".join(
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id

@@ -38,9 +38,9 @@ from kraftool.watching.picture import Picture, QuorumSample
 from kraftool.watching.task import Task
 
 RUNS = 100
-"""As many as simulate-election makes."""
+"""The default of simulate-election."""
 _EVERY_S = 0.2
-"""How often the runs so far are handed over."""
+"""Seconds between two partial results."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +65,10 @@ class OutageQuestion:
 
 
 def answer(case: ElectionCase, question: OutageQuestion, task: Task) -> Report:
-    """Simulate it: who can lead is handed over at once, and the runs so far now and then. Raises
-    ConditionError, or StoppedError where the task was stopped."""
+    """Simulate it. Partial results are who can lead, at once, then the runs so far.
+
+    Raises ConditionError, or StoppedError if the task was stopped.
+    """
     conditions = question.conditions(case)
     task.begin("working out who can lead")
     report = without_runs(case, conditions, seed=question.seed)
@@ -84,7 +86,7 @@ def answer(case: ElectionCase, question: OutageQuestion, task: Task) -> Report:
 
 
 def answer_of_directories(paths: Sequence[str], question: OutageQuestion, task: Task) -> Report:
-    """The same for the quorum that would start from what is on these disks."""
+    """Simulate the quorum that would start from these directories."""
     return answer(case_of_directories(paths, task), question, task)
 
 
@@ -235,12 +237,12 @@ def _assumed(sample: QuorumSample, picture: Picture, late: Sequence[int]) -> Ite
     view = picture.view
     if view is not None and view.quorum is not None:
         yield (
-            f"all nodes restart; now, leader {view.quorum.leader_id} leads on as long as it"
-            " is not lost and a majority fetches from it"
+            f"all nodes restart; until then, leader {view.quorum.leader_id} keeps leading while a"
+            " majority fetches from it"
         )
     else:
         seconds = (picture.at_ms - sample.at_ms) // 1000
-        yield f"no node leads now: these are {seconds} s old, and there may be more records"
+        yield f"no node leads now: log ends are {seconds} s old, and logs may have more records"
     behind = set() if view is None or view.quorum is None else _behind(view)
     if unsure := sorted(behind | set(late)):
         yield f"{listed(unsure)} may have more records than reported: no fetch came since"

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from kraftool.client.health import Health
-from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.finding import SEVERITY_RANK, Severity
 from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.findings.status import Status, overall_status
 from kraftool.watching.checkup import (
@@ -25,6 +25,7 @@ from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import QuorumReport, quorum_report
 
 QUORUM, HEALTH = "quorum", "health"
+_NOTHING = len(SEVERITY_RANK)
 _SAID_IN_STATEMENTS = frozenset(
     kind.code
     for kind in (
@@ -34,7 +35,7 @@ _SAID_IN_STATEMENTS = frozenset(
         live_kinds.STUCK, live_kinds.ELECTION,
     )
 )  # fmt: skip
-"""The Quorum view's own sentences and events say these."""
+"""The Quorum view has sentences of its own for these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +56,14 @@ class Overview:
     """Set by whoever reads the metadata of a live quorum."""
     examined: DoctorCheckup | None = None
     """Set by whoever examines the directories."""
+    _has_directories: bool = False
     _judge: LiveHealth = field(default_factory=LiveHealth)
     _found: dict[str, tuple[Severity, ...]] = field(default_factory=dict)
 
     def take(self, picture: Picture) -> None:
         """Judge a picture."""
         self.report = quorum_report(picture)
+        self._has_directories = bool(picture.directories)
         self._found[QUORUM] = tuple(statement.severity for statement in self.report.statements)
         self.live = None
         if picture.view is not None:
@@ -79,7 +82,15 @@ class Overview:
 
     @property
     def further(self) -> tuple[Complaint, ...]:
-        """Return what Health has found and the statements of the quorum report do not say."""
+        """Return what Health has found and the statements of the quorum report do not say.
+
+        Statements need longer for some of it, such as a log that is stuck. Before they are as grave
+        as what Health has found, they do not say it.
+        """
+        statements = () if self.report is None else self.report.statements
+        gravest = min(
+            (SEVERITY_RANK[statement.severity] for statement in statements), default=_NOTHING
+        )
         down = (
             set()
             if self.live is None
@@ -93,7 +104,10 @@ class Overview:
         return tuple(
             complaint
             for complaint in complaints(self.live, self.examined)
-            if complaint.finding.code not in _SAID_IN_STATEMENTS
+            if not (
+                complaint.finding.code in _SAID_IN_STATEMENTS
+                and gravest <= SEVERITY_RANK[complaint.finding.severity]
+            )
             and not (complaint.finding.code == live_kinds.SILENT.code and complaint.who in down)
         )
 
@@ -108,10 +122,11 @@ class Overview:
     def status(self) -> Status:
         """Return the worst of all; GOOD only without a note, and if all of it was looked at."""
         report = self.report
-        is_complete = False
-        if report is not None:
-            is_live = report.is_live and report.tolerance.failures is not None
-            is_complete = is_live or (not report.is_live and self.examined is not None)
+        is_complete = report is not None and (
+            not report.is_live or report.tolerance.failures is not None
+        )
+        if self._has_directories and self.examined is None:
+            is_complete = False
         every = (severity for severities in self._found.values() for severity in severities)
         return overall_status(every, is_complete=is_complete)
 

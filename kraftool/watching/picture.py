@@ -54,7 +54,7 @@ class WatchEvent:
     """When it was noticed; of an election that a log records, the record's time."""
     status: Status
     reason: str
-    """What happened, as a sentence without its end."""
+    """The event, as a sentence without a full stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,8 @@ class WatchHistory:
     """How many there were while watching; `elections` may have more, from logs, or fewer."""
     events: tuple[WatchEvent, ...] = ()
     """The last ones, the oldest first."""
+    down_since_ms: Mapping[int, int] = field(default_factory=dict)
+    """Since when each unreachable node does not answer, by its id."""
 
 
 NO_HISTORY = WatchHistory()

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kraftool.client.model import NodeAnswer, QuorumView, leader_end
+from kraftool.client.thresholds import leader_clock
 from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.election.assessment import Assessment, assess
@@ -27,7 +28,7 @@ from kraftool.watching.judging import (
 from kraftool.watching.outage import case_of_live
 from kraftool.watching.picture import ObservedElection, Picture, QuorumSample, WatchEvent
 from kraftool.watching.staleness import currency
-from kraftool.watching.trends import Trend, down_ms, lag_trends, rate_trend
+from kraftool.watching.trends import Trend, lag_trends, rate_trend
 from kraftool.watching.voter_state import VoterState, voter_state
 
 RATE_MS = 10_000
@@ -129,8 +130,8 @@ def quorum_report(picture: Picture) -> QuorumReport:
     view, samples = picture.view, picture.history.samples
     voters = voter_state(picture)
     replica_statuses = [*_replicas(picture, voters)]
-    judged = tolerance(view, voters)
-    safe = restarts(view, voters)
+    judged = tolerance(picture, voters)
+    safe = restarts(picture, voters)
     replica_statuses = [
         replica_status
         if replica_status.node_id is None or replica_status.node_id not in safe
@@ -238,7 +239,7 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
         for row in _live(view, picture.history.samples, voters, picture.at_ms):
             if row.node_id is not None:
                 told.add(row.node_id)
-            row = replace(row, down_ms=down_ms(picture.history.samples, row.node_id, picture.at_ms))
+            row = replace(row, down_ms=_down_ms(picture, row.node_id))
             mine = next(
                 (directory_look for directory_look in left if _is_of(directory_look, row)), None
             )
@@ -250,6 +251,11 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     for directory_look in left:
         row = _from_directory(directory_look, voters, end)
         yield replace(row, stale=_stale(picture, directory_look))
+
+
+def _down_ms(picture: Picture, node_id: int | None) -> int | None:
+    since = None if node_id is None else picture.history.down_since_ms.get(node_id)
+    return None if since is None else max(picture.at_ms - since, 0)
 
 
 def _stale(picture: Picture, each: DirectoryLook) -> str:
@@ -308,9 +314,7 @@ def _live(
     quorum = view.quorum
     if quorum is not None:
         every = (*quorum.voters, *quorum.observers)
-        own = [replica for replica in every if replica.replica.id == quorum.leader_id]
-        clock = max((replica.last_fetch_timestamp for replica in own or every), default=-1)
-        end = leader_end(view)
+        clock, end = leader_clock(quorum), leader_end(view)
         answers = {node.node_id: node for node in view.nodes}
         followers = [each.replica for each in every if each.replica.id != quorum.leader_id]
         trends = lag_trends(samples, at_ms, followers)

@@ -60,6 +60,7 @@ class Remembering:
             elections=tuple(self._elections[epoch] for epoch in sorted(self._elections)),
             elections_seen=self._count,
             events=tuple(self._events),
+            down_since_ms=self._detector.down_since_ms,
         )
 
     def _see(self, sample: QuorumSample) -> None:

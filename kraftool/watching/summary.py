@@ -55,7 +55,7 @@ def sign(severity: Severity) -> StyledText:
 
 
 def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[SummaryLine]:
-    """Return the lines on the whole quorum; with `has_events`, elections are shown elsewhere."""
+    """Return the lines on the whole quorum; with `has_events`, a list of events has elections."""
     yield SummaryLine("Leader", tuple(_leader(report)))
     yield SummaryLine("Can lose", tuple(_tolerance(report)))
     if report.is_live:
@@ -107,7 +107,7 @@ def event(found: WatchEvent, now_ms: int) -> tuple[StyledText, ...]:
 
 
 def verdict(report: QuorumReport) -> tuple[StyledText, ...]:
-    """Return a sign and a word where there is no statement: only what was looked at is well."""
+    """Return a sign and words to show if there is no finding: green only for a judged quorum."""
     if report.is_live and report.tolerance.failures is not None:
         return (StyledText("✓", "good"), StyledText("the quorum has no problem", "good"))
     if report.is_live:
@@ -260,7 +260,7 @@ def _limited(value: int | None, limit: int, shown: str) -> StyledText:
 
 
 def _fetched(each: ReplicaStatus) -> StyledText:
-    """Return when it fetched; of a node that does not answer, at least since when."""
+    """Return the time since it fetched; without one, the time since it stopped answering."""
     if each.fetched_ms is None and each.down_ms:
         return StyledText(f"▲ {age(each.down_ms)}", "warn")
     return _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms))

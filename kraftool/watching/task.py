@@ -30,7 +30,7 @@ class Task:
         self.total: int | None = None
         self._furthest: dict[str, int] = {}
         self.take_partial: Callable[[Any], None] | None = None
-        """Takes what is known before the end, in the worker's thread."""
+        """Takes each partial result, in the worker's thread."""
 
     def begin(self, label: str, total: int | None = None) -> None:
         """The next part of the work; its progress begins anew."""
@@ -55,7 +55,7 @@ class Task:
         self.label, self.done, self.total = label, done, total
 
     def partial(self, result: Any) -> None:
-        """Hand over what is known so far. Raises StoppedError where it is not wanted any more."""
+        """Hand over a partial result. Raises StoppedError if the task was stopped."""
         if self._stop.is_set():
             raise StoppedError("stopped")
         if self.take_partial is not None:

@@ -78,7 +78,7 @@ def _read(
 
 
 def seen_timeline(history: WatchHistory) -> Timeline:
-    """Return the elections that were seen happening, or that logs record at their ends."""
+    """Return the elections that were seen while watching, or that the ends of logs record."""
     events = tuple(
         Event(
             category=Category.ELECTIONS,

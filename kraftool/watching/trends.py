@@ -16,7 +16,7 @@ SLOTS = 20
 SLOT_MS = 3_000
 SPAN_S = SLOTS * SLOT_MS // 1000
 DOWN = -1
-"""Stands for a node that did not answer."""
+"""In place of the lag of a node that did not answer."""
 _BARS = "▁▂▃▄▅▆▇█"
 _LEAST_TOP = 10
 """A lag of one or two records is no tower."""
@@ -24,7 +24,7 @@ _STEADY = 0.5
 """Rates that differ from the middle one by less than this share of it are steady."""
 
 Trend = tuple[int | None, ...]
-"""A lag for each slot, the oldest first; None where no leader knew it."""
+"""A lag for each slot, the oldest first: DOWN if it did not answer, None if it is unknown."""
 
 
 def _slot(at_ms: int, now_ms: int) -> int:
@@ -36,9 +36,7 @@ def lag_trends(
 ) -> Mapping[ReplicaKey, Trend]:
     """Return the highest lag of each slot, for each replica."""
     recent = [
-        (slot, sample)
-        for sample in samples
-        if 0 <= (slot := _slot(sample.at_ms, now_ms)) < SLOTS and sample.leader_end is not None
+        (slot, sample) for sample in samples if 0 <= (slot := _slot(sample.at_ms, now_ms)) < SLOTS
     ]
     return {key: _lags(recent, key) for key in replicas}
 
@@ -49,8 +47,8 @@ def _lags(recent: Sequence[tuple[int, QuorumSample]], key: ReplicaKey) -> Trend:
         end, before = sample.ends.get(key), trend[slot]
         if key.id in sample.unreached:
             trend[slot] = DOWN
-        elif end is not None and before != DOWN:
-            trend[slot] = max((sample.leader_end or 0) - end, before or 0, 0)
+        elif end is not None and sample.leader_end is not None and before != DOWN:
+            trend[slot] = max(sample.leader_end - end, before or 0, 0)
     return tuple(trend)
 
 
@@ -67,16 +65,6 @@ def rate_trend(samples: Sequence[QuorumSample], now_ms: int) -> tuple[float | No
         count * 1000 / span if span > 0 else None
         for count, span in zip(records, spans, strict=True)
     )
-
-
-def down_ms(samples: Sequence[QuorumSample], node_id: int | None, now_ms: int) -> int | None:
-    """Return for how long a node has not answered, as far back as samples go."""
-    since = None
-    for sample in reversed(samples):
-        if node_id not in sample.unreached:
-            break
-        since = sample.at_ms
-    return None if since is None else max(now_ms - since, 0)
 
 
 def highest(trends: Iterable[Trend]) -> int:
@@ -115,7 +103,7 @@ def _worst(lags: Trend) -> int | None:
 
 
 def is_steady(rates: Sequence[float | None]) -> bool:
-    """True if the rate hardly changed: a drawing of it would say nothing."""
+    """True if the rate hardly changed, so that a drawing of it is not worth its room."""
     known = sorted(rate for rate in rates if rate is not None)
     if not known:
         return True

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from tests.commands.dumped_logs import Run
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
+from tests.commands.dumped_logs import LOG, Run
 
 _LINE = re.compile(r"^ *(\d+)  \S+ +\d+ +(?:[─┌│└]. (\w+)|⋯ ([\d,]+) no-ops)", re.MULTILINE)
 
@@ -72,3 +76,67 @@ def test_no_machine_format_folds(form: str, idle: Path, kraftool: Run) -> None:
 def test_no_ops_that_are_asked_for_by_name_are_shown(idle: Path, kraftool: Run) -> None:
     lines = _lines(kraftool("dump-log", "--type", "NoOpRecord", "--tail", "7", idle).text)
     assert [name for _, name in lines] == ["nooprecord"] * 7
+
+
+def _no_op(offset: int, *, late_ms: int = 0) -> bytes:
+    record, at_ms = encode_record("NoOpRecord", 0, {}), offset * 500 + late_ms
+    return encode_batch([(None, record)], base_offset=offset, epoch=1, timestamp=at_ms)
+
+
+def test_the_note_comes_with_every_no_op_that_is_not_counted(tmp_path: Path, kraftool: Run) -> None:
+    """A single no-op is no run, and does not count either; what --tail leaves out is not shown."""
+    topic = encode_record("TopicRecord", 0, {"name": "a"})
+    topics = [encode_batch([(None, topic)], base_offset=at, epoch=1, timestamp=at) for at in (2, 4)]
+    path = tmp_path / LOG
+    path.write_bytes(_no_op(0) + _no_op(1) + topics[0] + _no_op(3) + topics[1])
+    for count, offsets in ((2, [2, 3, 4]), (1, [4])):
+        ran = kraftool("dump-log", "--tail", count, path)
+        assert [at for at, _ in _lines(ran.text)] == offsets
+        assert ("no-ops are folded and not counted" in ran.err) == (3 in offsets)
+
+
+def test_a_run_in_a_transaction_has_its_mark(tmp_path: Path, kraftool: Run) -> None:
+    names = ["BeginTransactionRecord", "NoOpRecord", "NoOpRecord", "AbortTransactionRecord"]
+    data = b""
+    for offset, name in enumerate(names):
+        record = encode_record(name, 0, {})
+        data += encode_batch([(None, record)], base_offset=offset, epoch=1, timestamp=1)
+    path = tmp_path / LOG
+    path.write_bytes(data)
+    assert "✗ ⋯ 2 no-ops" in kraftool("dump-log", "--transactions", "mark", path).text
+    assert "  ⋯ 2 no-ops" in kraftool("dump-log", path).text
+
+
+def test_a_run_that_is_followed_does_not_go_on_beyond_a_truncation(
+    tmp_path: Path, kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / LOG
+    path.write_bytes(_no_op(0))
+
+    def append(*offsets: int, late_ms: int = 0) -> None:
+        with path.open("ab") as file:
+            file.write(b"".join(_no_op(offset, late_ms=late_ms) for offset in offsets))
+
+    def cut() -> None:
+        with path.open("r+b") as file:
+            file.truncate(len(_no_op(0) + _no_op(1)))
+        append(2, 3, late_ms=1)
+
+    looks: list[Callable[[], None]] = [
+        partial(append, 1, 2),
+        partial(append, 3, 4),
+        cut,
+        lambda: None,
+    ]
+    steps = iter(looks)
+
+    def wait(_: float) -> None:
+        step = next(steps, None)
+        if step is None:
+            raise KeyboardInterrupt
+        step()
+
+    monkeypatch.setattr("kraftool.commands.log_follow.time.sleep", wait)
+    ran = kraftool("dump-log", "--follow", path)
+    assert "truncated to position" in ran.err
+    assert _lines(ran.text) == [(0, "nooprecord"), (1, "4"), (2, "2")]

@@ -11,7 +11,12 @@ from kraftool.decoders.redact import MASK
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.topics import TopicImage, TopicsImage
 from kraftool.reports.browse import state_finder
-from kraftool.reports.browse.state_finder import FoundKind, find_entities, topic_partitions
+from kraftool.reports.browse.state_finder import (
+    FoundKind,
+    FoundRow,
+    find_entities,
+    topic_partitions,
+)
 from kraftool.reports.browse.state_overview import state_overview
 from kraftool.reports.browse.state_tree import StateTree
 from kraftool.reports.findings.status import Status
@@ -104,7 +109,14 @@ def test_long_lists_are_cut_and_counted(
     topics = [row for row in find_entities(image, "") if row.kind is FoundKind.TOPIC]
     assert len(topics) == 2
     notes = [row.text for row in find_entities(image, "") if row.kind is FoundKind.HEADING]
-    assert notes[0] == f"… and {len(image.topics.by_id) - 2} more topics: write more"
+    made: list[FoundRow] = []
+    row_of = state_finder._topic
+    monkeypatch.setattr(
+        state_finder, "_topic", lambda *given: made.append(row_of(*given)) or made[-1]
+    )
+    find_entities(image, "")
+    assert len(made) == 2, "partitions are counted only for what is listed"
+    assert notes[0] == f"… and {len(image.topics.by_id) - 2} more topics: type more of the name"
 
 
 def test_the_card_has_the_counts_of_the_state_and_never_green_over_what_is_wrong(
@@ -126,6 +138,12 @@ def test_the_card_has_the_counts_of_the_state_and_never_green_over_what_is_wrong
         (Status.NOTE, "1 topic, 2 partitions"),
         (Status.GOOD, "all in sync"),
     ]
+
+
+def test_a_card_of_a_damaged_state_is_never_green(image: MetadataImage) -> None:
+    healthy = _with_isr(image, (11, 12), (12, 11))
+    parts = dict(state_overview(healthy, is_whole=False).lines)["Topics"]
+    assert (Status.UNKNOWN, "all in sync") in [(part.status, part.text) for part in parts]
 
 
 def test_an_empty_state_has_a_card_too() -> None:

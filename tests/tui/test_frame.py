@@ -234,7 +234,7 @@ def test_themes_go_round_and_only_the_view_is_remembered(tmp_path: Path) -> None
             assert app.palette is PALETTES[app.theme]
         assert seen == [LIGHT, HIGH_CONTRAST, COLOUR_BLIND, NO_COLOUR, DARK]
         await press(pilot, "t")
-        assert told(pilot) == "theme light; --theme light begins with it"
+        assert told(pilot) == "theme light; --theme light starts with it"
         await press(pilot, "2")
 
     _run(steps, memory=memory)

@@ -17,7 +17,7 @@ from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.events import EventDetector
 from kraftool.watching.picture import Picture
 from kraftool.watching.quorum import quorum_report
-from kraftool.watching.remembering import MOST_EVENTS, Remembering
+from kraftool.watching.remembering import MOST_EVENTS, MOST_SAMPLES, Remembering
 from tests.client.views import NOW, described, gone, node, replica, view, well, without_controller
 from tests.tui.recording import pictures
 
@@ -103,6 +103,40 @@ def test_observers_of_a_new_leader_are_not_lost_before_they_fetch() -> None:
     ]
 
 
+def test_an_observer_that_no_new_leader_hears_of_is_gone_once_it_had_time_to_find_it() -> None:
+    voters = [replica(number) for number in (1, 2, 3)]
+    before = view(described(voters, [replica(4)]), node(2), node(3))
+    elected = view(described(voters, epoch=6), node(2, epoch=6), node(3, epoch=6))
+    seconds = SILENT_MS // 1000
+    events = _events(before, *[elected] * (seconds + 1))
+    assert events[1:] == [(Status.GOOD, "node 1 elected, epoch 6")], "it still looks for the leader"
+    events = _events(before, *[elected] * (seconds + 5))
+    assert events[2:] == [(Status.WARN, "observer 4 is gone: it fetches no longer")], "said once"
+
+
+def test_an_observer_is_not_new_because_watching_began_without_a_leader() -> None:
+    voters = [replica(number) for number in (1, 2, 3)]
+    leaderless = QuorumView(nodes=(node(1, leader=None), node(2, leader=None)))
+    led = view(described(voters, [replica(4)]), node(2), node(3))
+    assert [words for _, words in _events(leaderless, led)] == [
+        "watching begins: no node leads",
+        "node 1 elected, epoch 5 (1.0 s without a leader)",
+    ]
+
+
+def test_a_node_is_down_for_as_long_as_it_is_however_few_looks_are_remembered() -> None:
+    remembering = Remembering()
+    down = view(described([replica(number) for number in (1, 2, 3)]), gone(2), node(3))
+    for number in range(MOST_SAMPLES + 100):
+        at_ms = 1_000 + number * 1_000
+        history = remembering.take(at_ms, down, ())
+    report = quorum_report(Picture(at_ms=at_ms, view=down, history=history))
+    downs = {replica.node_id: replica.down_ms for replica in report.replicas}
+    assert downs == {1: None, 2: at_ms - 1_000, 3: None}
+    back = remembering.take(at_ms + 1_000, well(), ())
+    assert back.down_since_ms == {}
+
+
 @pytest.mark.parametrize(
     ("worse", "words", "again"),
     [
@@ -173,7 +207,7 @@ def test_what_happens_in_a_directory_is_told() -> None:
     assert _looks(first, first) == []
     assert _looks(first, stopped, cut, broken, cut, replace(cut, lock=LockState.HELD)) == [
         "data: its process exited, nobody holds its lock",
-        "data: its log was truncated from 200 to 150",
+        "data: its log end went back from 200 to 150",
         "data: its log is damaged",
         "data can be read again",
         "data: a process holds its lock now",

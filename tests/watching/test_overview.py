@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kraftool.client.model import QuorumView
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import Status
+from kraftool.watching.checkup import DoctorCheckup, Doctored
 from kraftool.watching.directory import DirectoryWatch
+from kraftool.watching.directory_look import DirectoryLook
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
+from kraftool.watching.remembering import Remembering
+from tests.client.views import NOW, described, node, replica, well
 from tests.tui.recording import pictures
 
 
@@ -45,6 +51,38 @@ def test_a_stale_directory_is_a_warning_of_the_title(fixtures_dir: Path) -> None
     overview.take(Picture(at_ms=looks[0].at_ms, directories=looks))
     assert overview.status is Status.WARN
     assert overview.loud == (Severity.WARNING,)
+
+
+def test_unexamined_directories_keep_the_title_of_a_live_quorum_from_being_green() -> None:
+    looks = (DirectoryLook(path="data", at_ms=1, log_end_offset=100),)
+    overview = Overview()
+    overview.take(Picture(at_ms=NOW, view=well()))
+    assert overview.loud == ()
+    alone = overview.status
+    overview.take(Picture(at_ms=NOW, view=well(), directories=looks))
+    assert (alone, overview.status) == (Status.GOOD, Status.UNKNOWN)
+    overview.examined = DoctorCheckup(found=Doctored(complaints=(), rules=1), at_ms=1, took_ms=1)
+    assert overview.status is alone
+
+
+def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_so_itself() -> None:
+    """Health takes two looks for it, the sentence of the Quorum view needs three seconds."""
+    overview, remembering = Overview(), Remembering()
+    codes = []
+    for second in range(6):
+        at = NOW + second * 1_000
+        voters = [replica(1, end=100 + second, fetched=at)]
+        voters += [replica(number, fetched=at) for number in (2, 3)]
+        answers = (node(1, quorum=described(voters)), node(2), node(3))
+        view = QuorumView(nodes=tuple(replace(answer, asked_ms=at) for answer in answers))
+        overview.take(Picture(at_ms=at, view=view, history=remembering.take(at, view, ())))
+        assert overview.report is not None
+        said = any("Nothing was committed" in each.reason for each in overview.report.statements)
+        further = any("STUCK" in complaint.finding.code for complaint in overview.further)
+        codes.append((said, further))
+    assert codes == [
+        (False, False), (False, False), (False, True), (True, False), (True, False), (True, False),
+    ]  # fmt: skip
 
 
 def test_an_error_of_any_view_is_the_title_s() -> None:

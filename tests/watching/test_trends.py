@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kraftool.raft.names import ReplicaKey
 from kraftool.watching.picture import QuorumSample
 from kraftool.watching.trends import (
     DOWN,
     SLOT_MS,
     SLOTS,
-    down_ms,
     highest,
     is_steady,
     lag_line,
@@ -51,8 +52,12 @@ def test_a_node_that_was_down_is_drawn_as_such_whatever_its_leader_knew() -> Non
     trend = lag_trends(samples, _NOW, [_KEY])[_KEY]
     assert trend[-2:] == (DOWN, DOWN)
     assert lag_line(trend, 10).endswith(" xx")
-    assert down_ms(samples, 2, _NOW) == 1000
-    assert down_ms(samples, 3, _NOW) is None
+
+
+def test_a_node_that_is_down_while_no_node_leads_is_drawn_as_down() -> None:
+    leaderless = replace(_sample(0, None, down=True), leader_id=None, leader_end=None)
+    trend = lag_trends([_sample(SLOT_MS, 90), leaderless], _NOW, [_KEY])[_KEY]
+    assert trend[-2:] == (10, DOWN)
 
 
 def test_lags_share_a_scale_and_a_small_one_is_small() -> None:

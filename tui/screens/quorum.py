@@ -106,7 +106,7 @@ class QuorumScreen(View):
         ]
         since = clock(report.since_ms or report.at_ms, report.at_ms)
         panel = self.query_one("#quorum-events", Panel)
-        panel.border_title = f"Events since {since}"
+        panel.border_title = f"Events, watching since {since}"
         panel.show_rows(rows or [[self.text("nothing happened yet", "quiet")]])
 
     def _findings(self, report: QuorumReport) -> list[list[Text]]:

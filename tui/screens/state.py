@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from kraftool.client.model import QuorumView
 from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.browse.state_changes import ChangeRow, StateComparison, difference
-from kraftool.reports.browse.state_overview import StateOverview, state_overview
+from kraftool.reports.browse.state_overview import StateOverview, overview_of
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
 from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
@@ -57,7 +57,7 @@ _FIND = "find"
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    """A state, what it differs in from the marked one, and its card."""
+    """A state, how it differs from the marked one, and its card."""
 
     state: LoadedState
     difference: StateComparison | None
@@ -119,7 +119,7 @@ class StateScreen(PlaceView):
 
     @property
     def _lists(self) -> tuple[Lines[Any], ...]:
-        """Of which one is shown."""
+        """Return the lists of this view; one of them is shown."""
         return self._tree_lines, self._changes, self._found
 
     def _show_list(self, shown: Lines[Any]) -> None:
@@ -216,7 +216,7 @@ class StateScreen(PlaceView):
                 if marked is not None:
                     compared = difference(history.at(marked, task.passed), state)
                 task.begin("counting partitions")
-                return _Reached(state, compared, state_overview(state.image))
+                return _Reached(state, compared, overview_of(state))
 
             return attempt(reached)
 
@@ -365,7 +365,7 @@ class StateScreen(PlaceView):
         self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
 
     def action_close(self) -> None:
-        """Close the details, or go back: from a topic to what was found, from there to the tree."""
+        """Close the details, or go back: from a topic to the finder, from there to the tree."""
         if self._detail.display:
             self._detail.display = False
         elif self._found.display and not self._found.leave_topic():
@@ -375,7 +375,7 @@ class StateScreen(PlaceView):
     # --- finder -------------------------------------------------------------------------------
 
     def action_find(self) -> None:
-        """Look for topics, brokers and configs by name; what is found is shown while one writes."""
+        """Find topics, brokers and configs by name; rows appear while you type."""
         if self._state is None:
             self.watch_app.tell("no state is read yet")
             return
@@ -450,7 +450,7 @@ class StateScreen(PlaceView):
 
     @property
     def _cluster_id(self) -> str:
-        """By the directory that is shown, or by the live quorum."""
+        """Return the id that the directory has, or the live quorum."""
         picture = self.picture
         if picture is None:
             return ""

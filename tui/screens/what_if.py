@@ -167,7 +167,7 @@ class WhatIfScreen(TaskView):
         self._ask(replace(self._question, down=frozenset(), partition=""))
 
     def action_stop(self) -> None:
-        """Make no more runs; what was run stays."""
+        """Stop the runs, and keep those that were made."""
         super().action_stop()
         self._draw()
 

@@ -1,6 +1,6 @@
-"""A box of lines with a title in its upper border, which scrolls where there is no room.
+"""A box of lines with a title in its upper border. It scrolls if there is no room.
 
-Owns that it is laid out again only if its content differs.
+Owns the comparison that saves a layout if the content is the same.
 """
 
 from __future__ import annotations

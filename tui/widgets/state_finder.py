@@ -1,4 +1,4 @@
-"""The finder of the State view: what has some words in its name, then one topic's partitions.
+"""The finder of the State view: everything with a word in its name, then one topic's partitions.
 
 Owns which of the two is shown. The rows are made in a thread, as a state may have a million
 partitions.
@@ -27,7 +27,7 @@ class StateFinder(Lines[FoundRow]):
     """Rows that were found."""
 
     class Reveal(Message):
-        """A row was opened that has a place in the tree."""
+        """The user opened a row that has a place in the tree."""
 
         def __init__(self, path: tuple[str, ...]) -> None:
             super().__init__()
@@ -42,10 +42,10 @@ class StateFinder(Lines[FoundRow]):
         self._image: MetadataImage | None = None
         self._words = ""
         self._topic = ""
-        """The topic whose partitions are shown in place of what was found."""
+        """The topic whose partitions are shown in place of the search."""
 
     def begin(self, image: MetadataImage) -> str:
-        """Show what was found last; return the words that were looked for."""
+        """Show the last search; return its words."""
         self._topic = ""
         self.take(image)
         return self._words
@@ -62,7 +62,7 @@ class StateFinder(Lines[FoundRow]):
             self._look()
 
     def open_row(self) -> None:
-        """Show a topic's partitions; of all else, ask for its place in the tree."""
+        """Show a topic's partitions; for anything else, ask for its place in the tree."""
         row = self.row
         if row is None or not row.path:
             return
@@ -74,7 +74,7 @@ class StateFinder(Lines[FoundRow]):
             self.post_message(self.Reveal(row.path))
 
     def leave_topic(self) -> bool:
-        """Go back from a topic to what was found; False if none is shown."""
+        """Go back from a topic to the search; False if no topic is shown."""
         if not self._topic:
             return False
         self._topic = ""

@@ -1,14 +1,15 @@
-"""Topics, brokers and configs of a state by name, and the partitions of a topic at a glance.
+"""The finder of a state: topics, brokers and configs by name, and the partitions of a topic.
 
-Owns what matches, in which order, and what a line says. No line holds a secret.
+Owns what matches, the order and the words of a row. No row shows a secret.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import islice
+from typing import TypeVar
 
 from kraftool.decoders.redact import config_value
 from kraftool.image.cluster import BrokerRegistration, ControllerRegistration
@@ -28,12 +29,14 @@ from kraftool.reports.state.summary import (
 )
 from kraftool.reports.text.words import many
 
+T = TypeVar("T")
+
 MOST = 500
-"""So many of a kind are listed; the rest is counted."""
+"""Rows of a kind that are listed; the rest is counted."""
 
 
 class FoundKind(StrEnum):
-    """What a line is about."""
+    """The subject of a row."""
 
     TOPIC = "topic"
     PARTITION = "partition"
@@ -41,40 +44,44 @@ class FoundKind(StrEnum):
     CONTROLLER = "controller"
     CONFIG = "config"
     HEADING = "heading"
-    """Words about the lines below."""
+    """Words about the rows below."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundRow:
-    """One line of the finder."""
+    """One row of the finder."""
 
     kind: FoundKind
     name: str = ""
     text: str = ""
     status: Status = Status.NOTE
     path: tuple[str, ...] = ()
-    """Where it is in the tree of the state; empty where it is nowhere."""
+    """Its place in the tree of the state; empty if it has none."""
 
 
 def find_entities(image: MetadataImage, words: str) -> tuple[FoundRow, ...]:
-    """Return what has the words in its name, exact names and beginnings of names first.
+    """Return everything with these words in its name, exact names first, then beginnings of names.
 
-    Of a config the resource's name and the config's own are looked at.
+    A config matches by its resource's name or its own.
     """
     wanted = words.strip().casefold()
+    least = MinIsr(image)
     return (
-        *_cut("topics", _topics(image, wanted)),
-        *_cut("brokers", _brokers(image, wanted)),
-        *_cut("controllers", _controllers(image, wanted)),
-        *_cut("configs", _configs(image, wanted)),
+        *_cut("topics", _topics(image, wanted), lambda topic: _topic(topic, least)),
+        *_cut("brokers", _brokers(image, wanted), _broker),
+        *_cut("controllers", _controllers(image, wanted), _controller),
+        *_cut("configs", _configs(image, wanted), lambda row: row),
     )
 
 
-def _cut(what: str, rows: Iterator[FoundRow]) -> Iterator[FoundRow]:
-    yield from islice(rows, MOST)
-    left = sum(1 for _ in rows)
+def _cut(what: str, matches: Iterator[T], row: Callable[[T], FoundRow]) -> Iterator[FoundRow]:
+    """Yield a row for each of the first matches: a row of a topic counts its partitions."""
+    yield from map(row, islice(matches, MOST))
+    left = sum(1 for _ in matches)
     if left:
-        yield FoundRow(kind=FoundKind.HEADING, text=f"… and {left:,} more {what}: write more")
+        yield FoundRow(
+            kind=FoundKind.HEADING, text=f"… and {left:,} more {what}: type more of the name"
+        )
 
 
 def _rank(name: str, wanted: str) -> tuple[int, str]:
@@ -82,21 +89,18 @@ def _rank(name: str, wanted: str) -> tuple[int, str]:
     return (0 if folded == wanted else 1 if folded.startswith(wanted) else 2), name
 
 
-def _topics(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:
+def _topics(image: MetadataImage, wanted: str) -> Iterator[TopicImage]:
     topics = [
         topic
         for topic in image.topics.by_id.values()
         if wanted in topic.name.casefold() or wanted == topic.id.casefold()
     ]
-    least = MinIsr(image)
-    for topic in sorted(topics, key=lambda each: _rank(each.name, wanted)):
-        yield _topic(topic, least)
+    yield from sorted(topics, key=lambda topic: _rank(topic.name, wanted))
 
 
 def _topic(topic: TopicImage, least: MinIsr) -> FoundRow:
     counts = PartitionCounts()
-    for partition in topic.partitions.values():
-        counts.add(partition, least.of(topic.name, partition.leader))
+    counts.add_all(topic.name, topic.partitions.values(), least)
     parts = [many(counts.partitions, "partition")]
     # What is offline is under min ISR and under-replicated, too: that is said once.
     parts += [
@@ -119,28 +123,36 @@ def _status_of(counts: PartitionCounts) -> Status:
     return Status.WARN if counts.under_min_isr or counts.under_replicated else Status.GOOD
 
 
-def _brokers(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:
+def _brokers(image: MetadataImage, wanted: str) -> Iterator[BrokerRegistration]:
     for node_id, broker in image.cluster.brokers.items():
         if wanted in f"broker {node_id}" or _is_at(broker, wanted):
-            rack = "" if broker.rack is None else f", rack {broker.rack}"
-            yield FoundRow(
-                kind=FoundKind.BROKER,
-                name=str(node_id),
-                text=f"{broker_state(broker)}{rack}, {_listeners(broker)}",
-                status=Status.WARN if broker.fenced else Status.GOOD,
-                path=("cluster", "brokers", str(node_id)),
-            )
+            yield broker
 
 
-def _controllers(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:
+def _broker(broker: BrokerRegistration) -> FoundRow:
+    rack = "" if broker.rack is None else f", rack {broker.rack}"
+    return FoundRow(
+        kind=FoundKind.BROKER,
+        name=str(broker.id),
+        text=f"{broker_state(broker)}{rack}, {_listeners(broker)}",
+        status=Status.WARN if broker.fenced or broker.in_controlled_shutdown else Status.GOOD,
+        path=("cluster", "brokers", str(broker.id)),
+    )
+
+
+def _controllers(image: MetadataImage, wanted: str) -> Iterator[ControllerRegistration]:
     for node_id, controller in image.cluster.controllers.items():
         if wanted in f"controller {node_id}" or _is_at(controller, wanted):
-            yield FoundRow(
-                kind=FoundKind.CONTROLLER,
-                name=str(node_id),
-                text=_listeners(controller),
-                path=("cluster", "controllers", str(node_id)),
-            )
+            yield controller
+
+
+def _controller(controller: ControllerRegistration) -> FoundRow:
+    return FoundRow(
+        kind=FoundKind.CONTROLLER,
+        name=str(controller.id),
+        text=_listeners(controller),
+        path=("cluster", "controllers", str(controller.id)),
+    )
 
 
 def _is_at(node: BrokerRegistration | ControllerRegistration, wanted: str) -> bool:
@@ -171,7 +183,7 @@ def _configs(image: MetadataImage, wanted: str) -> Iterator[FoundRow]:
 
 
 def topic_partitions(image: MetadataImage, name: str) -> tuple[FoundRow, ...]:
-    """Return a heading, and a line for each partition; nothing if there is no such topic."""
+    """Return two headings and a row for each partition; nothing if there is no such topic."""
     topic = image.topics.by_name.get(name)
     if topic is None:
         return ()

@@ -1,4 +1,4 @@
-"""The overview card of a state: what cluster it is, how much there is, and what is not well.
+"""The overview card of a state: the cluster, the counts, and what is wrong.
 
 Owns its lines and the status of each number.
 """
@@ -6,18 +6,19 @@ Owns its lines and the status of each number.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import KRAFT_VERSION, level_name
 from kraftool.reports.findings.status import Status
+from kraftool.reports.state.load import LoadedState, spoils
 from kraftool.reports.state.summary import StateCounts, state_counts
 from kraftool.reports.text.words import many
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewPart:
-    """Some words, and if they are good news."""
+    """Some words and their status."""
 
     text: str
     status: Status = Status.NOTE
@@ -30,17 +31,33 @@ class StateOverview:
     lines: tuple[tuple[str, tuple[OverviewPart, ...]], ...]
 
 
-def state_overview(image: MetadataImage) -> StateOverview:
-    """Count everything once, for a card of a few lines."""
+def overview_of(state: LoadedState) -> StateOverview:
+    """Return the card of a state, which damage may have cost records."""
+    return state_overview(state.image, is_whole=not any(map(spoils, state.findings)))
+
+
+def state_overview(image: MetadataImage, *, is_whole: bool = True) -> StateOverview:
+    """Count everything once, for a card of a few lines.
+
+    Nothing is GOOD if the state is not whole, as damage may have cost it records.
+    """
     counts = state_counts(image)
+    lines = (
+        ("Cluster", _features(image)),
+        ("Nodes", _nodes(counts)),
+        ("Topics", _topics(counts)),
+        ("Also", _rest(counts)),
+    )
     return StateOverview(
-        lines=(
-            ("Cluster", tuple(_features(image))),
-            ("Nodes", tuple(_nodes(counts))),
-            ("Topics", tuple(_topics(counts))),
-            ("Also", tuple(_rest(counts))),
+        lines=tuple(
+            (label, tuple(part if is_whole else _unsure(part) for part in parts))
+            for label, parts in lines
         )
     )
+
+
+def _unsure(part: OverviewPart) -> OverviewPart:
+    return replace(part, status=Status.UNKNOWN) if part.status is Status.GOOD else part
 
 
 def _features(image: MetadataImage) -> Iterator[OverviewPart]:

@@ -39,7 +39,7 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
 
 
 def _ended(report: Report) -> Iterable[AdviceStep]:
-    """Return what starts a node that Kafka ends for a vote in an epoch that another node won."""
+    """Yield how to start a node that Kafka stops for a vote in an epoch that another node won."""
     ended = {node for node, _, _ in report.broken if report.case.by_id[node].stands_in_won_epoch}
     for node in sorted(ended):
         yield AdviceStep(
@@ -136,9 +136,7 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
 
 
 def _replaced(report: Report) -> Iterable[AdviceStep]:
-    """Return how a node that was formatted anew becomes a voter again: only a leader can do
-    that.
-    """
+    """Yield how a node that was formatted again becomes a voter: only a leader can do that."""
     anywhere = ("--bootstrap-controller", _address(report))
     for node in _strangers(report):
         voter = report.case.voters.voters[node.id]

@@ -270,18 +270,19 @@ def with_runs(
     progress("runs", 0, count)
     first = simulated.start(report.seed, watched=True)
     outcomes: list[Outcome] = []
+    wins: Counter[int | None] = Counter()
     exploration, is_stopped = None, False
     try:
         outcomes.append(first.go())
+        wins[outcomes[0].leader] += 1
         seeds = range(report.seed + 1, report.seed + count)
         with closing(simulated.outcomes(seeds, jobs)) as others:
             for outcome in others:
-                progress(_so_far(outcomes), len(outcomes), count)
+                progress(_so_far(wins), len(outcomes), count)
                 partly(lambda: _with_outcomes(report, outcomes, first, horizon))
                 outcomes.append(outcome)
-                if len(outcomes) == _RUNS_TO_DOUBT and all(
-                    each.leader is None for each in outcomes
-                ):
+                wins[outcome.leader] += 1
+                if len(outcomes) == wins[None] == _RUNS_TO_DOUBT:
                     break
         exploration = Explorer(case, conditions, explore).go() if explore else None
     except KeyboardInterrupt:
@@ -348,9 +349,8 @@ def _with_outcomes(
     )
 
 
-def _so_far(outcomes: Sequence[Outcome]) -> str:
+def _so_far(wins: Counter[int | None]) -> str:
     """Return who led in how many runs so far, as a progress label."""
-    wins = Counter(outcome.leader for outcome in outcomes)
     parts = [f"{leader} leads {count}" for leader, count in sorted(_known(wins).items())]
     return ", ".join(["runs", *parts, *([f"no leader {wins[None]}"] if wins[None] else [])])
 

@@ -117,14 +117,14 @@ def _stopped(report: Report) -> Iterable[str]:
     if not report.stopped_before:
         return
     if report.runs == report.stopped_before:
-        yield "Stopped while exploring: what was found until then is not shown."
+        yield "Stopped during --explore: what it found is not shown."
     elif report.runs:
         yield (
-            f"Stopped after {report.runs} of {many(report.stopped_before, 'run')}: what is said of"
-            " runs is said of these."
+            f"Stopped after {report.runs} of {many(report.stopped_before, 'run')}: all figures are"
+            " of these runs."
         )
     else:
-        yield "Stopped before the first run ended: how likely each leader is, is not known."
+        yield "Stopped before the first run was done: the likelihood of each leader is unknown."
 
 
 def _witnesses(report: Report) -> Iterable[str]:

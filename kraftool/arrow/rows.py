@@ -136,25 +136,29 @@ class RowReader:
         """The rows of ranges, one after the other."""
         table = self._table
         for split in splits:
-            file = split.file
+            before = table.rows
             for entry in self._entries.of(split):
                 if isinstance(entry, Fault):
                     for name, tell in self._tells.items():
                         table.columns[name].append(tell(entry))
-                    count = 1
-                elif self._whole_batches:
-                    if entry.continued:
-                        continue
-                    count = self._fill(entry, 1)
-                else:
-                    count = self._fill(entry, len(entry.records))
-                identity(table, file.directory, file.name, count)
-                table.same("generation", split.generation, count)
-                table.rows += count
+                    table.rows += 1
+                elif not self._whole_batches:
+                    table.rows += self._fill(entry, len(entry.records))
+                elif not entry.continued:
+                    table.rows += self._fill(entry, 1)
                 if table.is_full:
+                    self._own(split, table.rows - before)
                     yield table.take()
+                    before = 0
+            self._own(split, table.rows - before)
         if table.rows:
             yield table.take()
+
+    def _own(self, split: Split, count: int) -> None:
+        """Add of which range the last rows are."""
+        if count:
+            identity(self._table, split.file.directory, split.file.name, count)
+            self._table.same("generation", split.generation, count)
 
     def _fill(self, entry: BatchEntry, count: int) -> int:
         if count:

@@ -40,8 +40,6 @@ class NoOpFolder:
         self._show = show
         self._file: LogFile | None = None
         self._run: NoOpRun | None = None
-        self.folded = 0
-        """Records that no line of their own shows."""
 
     def take(self, file: LogFile, entry: Entry) -> None:
         """Take the next entry of the log."""
@@ -68,7 +66,6 @@ class NoOpFolder:
         if run.count == 1:
             self._show(file, run.first)
         else:
-            self.folded += run.count
             self._show(file, run)
 
 

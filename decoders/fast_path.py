@@ -9,6 +9,8 @@ from __future__ import annotations
 from kraftool import PURE
 from kraftool.decoders.native_build import BUILD_ID
 
+END = -1
+"""A reason of the native module's for stopping: everything is read."""
 NOT_PLAIN = -3
 """A reason of the module's: the next batch is for Python."""
 

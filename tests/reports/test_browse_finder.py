@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,9 +112,12 @@ def test_long_lists_are_cut_and_counted(
     notes = [row.text for row in find_entities(image, "") if row.kind is FoundKind.HEADING]
     made: list[FoundRow] = []
     row_of = state_finder._topic
-    monkeypatch.setattr(
-        state_finder, "_topic", lambda *given: made.append(row_of(*given)) or made[-1]
-    )
+
+    def made_row(*given: Any) -> FoundRow:
+        made.append(row_of(*given))
+        return made[-1]
+
+    monkeypatch.setattr(state_finder, "_topic", made_row)
     find_entities(image, "")
     assert len(made) == 2, "partitions are counted only for what is listed"
     assert notes[0] == f"… and {len(image.topics.by_id) - 2} more topics: type more of the name"

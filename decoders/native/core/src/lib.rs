@@ -15,6 +15,7 @@ pub mod places;
 pub mod program;
 pub mod recent;
 pub mod render;
+pub mod sieve;
 pub mod table;
 pub mod wire;
 

@@ -76,7 +76,7 @@ class LastEntries:
         self._last.add(_Kept(file, dump, unread, weight))
 
     def shown(self) -> tuple[list[tuple[LogFile, Entry | NoOpRun]], int]:
-        """What is shown, and the number of problems before it."""
+        """Return what is shown, and the number of problems before it."""
         last, dump = _Last(self.most), LogDump()
 
         def add(file: LogFile, entry: Entry | NoOpRun) -> None:

@@ -208,7 +208,7 @@ class _GrepSieve:
 
 
 def sieve_of(dump: LogDump) -> Sifter | None:
-    """What passes over the batches that a dump shows nothing of; None if Python has to see all."""
+    """Make what passes over batches that a dump leaves out; None if Python sees all of them."""
     want = dump.selection
     if replace(want, hidden=None) == _EVERYTHING:
         return None
@@ -224,8 +224,8 @@ def sieve_of(dump: LogDump) -> Sifter | None:
 
 
 def counting_sieve(dump: LogDump, *, folds: bool) -> NativeSieve | None:
-    """What counts the records that a dump shows, without decoding them; None if it cannot. With
-    `folds`, no-ops do not count."""
+    """Make what counts the records that a dump shows, without decoding them; None if nothing can.
+    With `folds`, no-ops do not count."""
     want = dump.selection
     is_exact = want.grep is None and want.broker is None and not want.topic and want.hidden is None
     if not fast_path.is_native() or not is_exact or not is_in_range(want):
@@ -240,7 +240,7 @@ def counting_sieve(dump: LogDump, *, folds: bool) -> NativeSieve | None:
 
 
 def sieve_for(names: Collection[str]) -> Sifter | None:
-    """What passes over batches without records of these names; None if Python has to see all."""
+    """Make what passes over batches without such records; None if Python sees all of them."""
     if not fast_path.is_native():
         return None
     return NativeSieve(Selection(types=frozenset(names)), is_selected=lambda it: it.name in names)

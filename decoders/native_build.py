@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "872236f5c828732f"
+BUILD_ID = "a3f7e145ce1fab12"

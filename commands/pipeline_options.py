@@ -123,7 +123,7 @@ def spark_run(
 ) -> Iterator[SparkSession]:
     """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
     from kraftool.spark.ending import ended_by_signals
-    from kraftool.spark.job_progress import JobProgress, watched
+    from kraftool.spark.job_progress import JobProgress, connect_watched, watched
     from kraftool.spark.values import is_connect
 
     with (
@@ -135,12 +135,12 @@ def spark_run(
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        if is_connect(spark):  # which tells a client of its own operations only
+        if is_connect(spark):
 
             def interrupt() -> None:
                 spark.interruptAll()
 
-            with ending.working(interrupt):
+            with connect_watched(spark, tell), ending.working(interrupt):
                 yield spark
         else:
             with (

@@ -21,7 +21,12 @@ def _described() -> str:
     try:
         from kraftool.decoders import _native
     except ImportError:
-        return "pure Python"
+        from kraftool.decoders.native_archive import load_from_archive
+
+        module = load_from_archive()
+        if module is None:
+            return "pure Python"
+        _native = module
     if _native.BUILD_ID != BUILD_ID:
         return "pure Python: the native module is stale, install kraftool again"
     return _NATIVE

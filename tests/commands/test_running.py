@@ -39,7 +39,9 @@ def cut(quorum: Quorum, node: int, batches: int) -> None:
     segment = quorum.segment(node)
     data = segment.read_bytes()
     whole = [
-        item for item in scan(lambda at, size: data[at : at + size]) if isinstance(item, RecordBatch)
+        item
+        for item in scan(lambda at, size: data[at : at + size])
+        if isinstance(item, RecordBatch)
     ]
     segment.chmod(0o644)
     segment.write_bytes(data[: whole[-batches].position])

@@ -13,6 +13,7 @@ from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import directories
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.memory import forgetful
+from kraftool.reports.text.words import listed
 
 
 def quorum_commands(
@@ -23,6 +24,11 @@ def quorum_commands(
     absent = found.not_given
     if found.running.is_majority:
         yield "To ask the controllers that run", health_command(found)
+    if found.running.to_repair and command != "recover plan":
+        yield (
+            f"To plan the repair of node {listed(found.running.to_repair)}",
+            tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+        )
     if found.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
         return
     if found.next_step is NextStep.GIVE_OTHERS and found.voters:

@@ -437,8 +437,9 @@ def test_directories_of_running_nodes_are_moments_apart(
         told = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
         assert holder.stdin is not None
         holder.stdin.close()
-    assert "2 is running. Directories are read one after another" in told
-    assert "3 is running" not in told
+    assert "Voter 2 is running and needs 1 more voter for a majority. Start 3 or 4." in told
+    assert "→ Leave voter 2 running. Start 3 or 4." in told
+    assert told.count("is running") == 1, told
 
 
 def test_directories_of_another_cluster_take_no_part(

@@ -21,7 +21,7 @@ def _described() -> str:
     try:
         from kraftool.decoders import _native
     except ImportError:
-        from kraftool.decoders.native_archive import load_from_archive
+        from kraftool.native_archive import load_from_archive
 
         module = load_from_archive()
         if module is None:

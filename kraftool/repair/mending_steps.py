@@ -17,14 +17,14 @@ from kraftool.repair.quorum_assessment import QuorumAssessment, bootstrap_option
 from kraftool.repair.ranking import Host
 from kraftool.repair.step_commands import copy_step, source_option
 from kraftool.repair.ways import StartOrder, start_steps
-from kraftool.reports.election.assessment import Running
+from kraftool.reports.election.assessment import RunningVoters
 from kraftool.reports.text.words import listed
 
 _MOST_COPIED = 3
 """If a repair needs more files of another host, its whole metadata is copied."""
 
 
-def started_beside(standing: QuorumAssessment, running: Running) -> Iterator[PlanStep]:
+def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterator[PlanStep]:
     """The starts of voters that do not run, where others do: those are not stopped for it."""
     names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
     able = [names[each] for each in running.to_start if each in names]
@@ -55,7 +55,7 @@ def started_beside(standing: QuorumAssessment, running: Running) -> Iterator[Pla
 def _beside_running(
     standing: QuorumAssessment, mended: Sequence[str], live: Sequence[Host]
 ) -> Iterator[PlanStep]:
-    """What comes before a repair beside a running majority."""
+    """Yield what comes before a repair while a majority runs."""
     names = listed(host.name for host in live)
     yield PlanStep(
         action=Action.STOP,

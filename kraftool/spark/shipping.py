@@ -1,7 +1,7 @@
 """kraftool's own code for Spark's workers, which need not have it installed.
 
 Owns the zip of the package and its way to the executors. The native module is in it too, for
-workers that can load it (`decoders/native_archive.py`). What kraftool itself imports there has to
+workers that can load it (`native_archive.py`). What kraftool itself imports there has to
 be installed on the workers: compiled packages of others do not travel.
 """
 
@@ -18,7 +18,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kraftool.decoders.native_archive import FILE as NATIVE
+from kraftool.native_archive import FILE as NATIVE
 
 if TYPE_CHECKING:
     from pyspark import SparkContext

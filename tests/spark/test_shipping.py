@@ -9,7 +9,7 @@ import crc32c
 import pytest
 
 from kraftool.decoders import fast_path
-from kraftool.decoders.native_archive import FILE
+from kraftool.native_archive import FILE
 from kraftool.spark.shipping import ON_WORKERS, write_package
 
 ROOT = Path(__file__).resolve().parents[2]

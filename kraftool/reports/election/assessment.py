@@ -95,7 +95,7 @@ class LaggingVoter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
+class RunningVoters:
     """The voters whose processes ran when their directories were read."""
 
     ids: tuple[int, ...] = ()
@@ -145,7 +145,7 @@ class Assessment:
     is_on_minority: bool = False
     """True if what may be lost is on a minority of the voters, all of which were given: it is
     uncommitted unless a directory is an old copy or lost its end."""
-    running: Running = Running()
+    running: RunningVoters = RunningVoters()
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -254,7 +254,7 @@ def _is_given(case: ElectionCase, voter: int) -> bool:
 
 
 def _next_step(
-    case: ElectionCase, state: QuorumSafety, first: tuple[int, ...], running: Running
+    case: ElectionCase, state: QuorumSafety, first: tuple[int, ...], running: RunningVoters
 ) -> NextStep:
     if running.is_majority:
         return NextStep.ASK_LIVE
@@ -270,10 +270,10 @@ def _next_step(
 # --- voters that run ---------------------------------------------------------------------------
 
 
-def _running(case: ElectionCase, known: CommitEvidence) -> Running:
+def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
     ids = case.running
     if not ids:
-        return Running()
+        return RunningVoters()
     lacking = max(case.voters.majority - len(ids), 0)
     stopped = [
         case.by_id[voter] for voter in sorted(case.voters.ids - set(ids)) if _is_given(case, voter)
@@ -283,7 +283,7 @@ def _running(case: ElectionCase, known: CommitEvidence) -> Running:
         able = [node for node in able if _adds_safely(case, known, {*ids, node.id})]
     able.sort(key=lambda node: node.end.rank, reverse=True)
     endpoints = [next(iter(case.voters.voters[each].endpoints.values()), None) for each in ids]
-    return Running(
+    return RunningVoters(
         ids=ids,
         addresses=tuple(str(each) for each in endpoints if each is not None and each.port),
         read_apart=tuple(node.id for node in case.nodes if node.read_end is not None),

@@ -18,7 +18,7 @@ from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.audit.frames import ROWS, RowKind, finding_row, first, lines, rows_of
+from kraftool.spark.audit.frames import ROWS, AuditRowKind, finding_row, first, lines, rows_of
 from kraftool.spark.audit.sums import both, codes_of, versions_of, with_findings
 from kraftool.spark.values import collected, rows_table
 
@@ -79,13 +79,13 @@ def collect(
     """Count everything and take the worst; `loose` are findings of no single cluster."""
     kept = [finding for finding in loose if finding.finding.code not in wanted.ignored_codes]
     findings = _findings(spark, rows, kept)
-    directories = rows_of(rows, RowKind.DIRECTORY)
-    divergences = rows_of(rows, RowKind.DIVERGENCE)
-    counts = reduce(both, collected(rows_of(rows, RowKind.COUNTS), "held"), FleetCounts())
+    directories = rows_of(rows, AuditRowKind.DIRECTORY)
+    divergences = rows_of(rows, AuditRowKind.DIVERGENCE)
+    counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), FleetCounts())
     counts = replace(counts, ignored=counts.ignored + len(loose) - len(kept))
     counts = with_findings(counts, findings)
     urgent = findings.groupBy(col("cluster").alias("name")).agg(expr("min(urgency) AS urgency"))
-    clusters = rows_of(rows, RowKind.CLUSTER).drop("urgency").join(urgent, "name", "left")
+    clusters = rows_of(rows, AuditRowKind.CLUSTER).drop("urgency").join(urgent, "name", "left")
     worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
     place = {each.name: number for number, each in enumerate(worst)}
     some = _of_clusters(spark, directories, list(place))
@@ -126,7 +126,7 @@ def collect(
 
 def _findings(spark: SparkSession, rows: DataFrame, loose: Sequence[FleetFinding]) -> DataFrame:
     """All findings: those of clusters, and those of no single one."""
-    found = rows_of(rows, RowKind.FINDING)
+    found = rows_of(rows, AuditRowKind.FINDING)
     if not loose:
         return found
     return found.union(spark.createDataFrame(rows_table(map(finding_row, loose), ROWS)))

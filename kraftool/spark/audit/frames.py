@@ -60,7 +60,7 @@ _FINE = 3
 """The rank of what has no finding."""
 
 
-class RowKind(IntEnum):
+class AuditRowKind(IntEnum):
     """What a row is about."""
 
     FINDING = 0
@@ -73,12 +73,12 @@ class RowKind(IntEnum):
     """The name of a cluster whose logs may differ, so that they have to be read once more."""
 
 
-def rows_of(frame: DataFrame, kind: RowKind) -> DataFrame:
+def rows_of(frame: DataFrame, kind: AuditRowKind) -> DataFrame:
     """The rows of one kind."""
     return frame.where(f"kind = {int(kind)}")
 
 
-def _row(kind: RowKind, value: object, line: bytes | None = None, **columns: Any) -> Row:
+def _row(kind: AuditRowKind, value: object, line: bytes | None = None, **columns: Any) -> Row:
     columns |= {"kind": int(kind), "line": line, "held": pickle.dumps(value)}
     return tuple(map(columns.get, _COLUMNS))
 
@@ -87,7 +87,7 @@ def finding_row(found: FleetFinding) -> Row:
     """A finding as a row."""
     finding = found.finding
     return _row(
-        RowKind.FINDING,
+        AuditRowKind.FINDING,
         found,
         # By its name: a form that is only looked up counts where its module was imported, and a
         # worker imports this one alone.
@@ -110,7 +110,7 @@ def cluster_row(found: ClusterSummary) -> Row:
     """The summary of a cluster as a row."""
     counts = found.finding_counts
     return _row(
-        RowKind.CLUSTER,
+        AuditRowKind.CLUSTER,
         found,
         json_line(found),
         rank=rank_of(counts),
@@ -123,7 +123,7 @@ def cluster_row(found: ClusterSummary) -> Row:
 def directory_row(found: DirectorySummary) -> Row:
     """The summary of a directory as a row."""
     return _row(
-        RowKind.DIRECTORY,
+        AuditRowKind.DIRECTORY,
         found,
         json_line(found),
         rank=rank_of(found.finding_counts),
@@ -139,7 +139,7 @@ def directory_row(found: DirectorySummary) -> Row:
 def divergence_row(found: Divergence) -> Row:
     """A divergence as a row."""
     return _row(
-        RowKind.DIVERGENCE,
+        AuditRowKind.DIVERGENCE,
         found,
         json_line(found),
         same_epoch=found.same_epoch,
@@ -150,12 +150,12 @@ def divergence_row(found: Divergence) -> Row:
 
 def counts_row(found: FleetCounts) -> Row:
     """Sums as a row."""
-    return _row(RowKind.COUNTS, found)
+    return _row(AuditRowKind.COUNTS, found)
 
 
 def uncompared_row(name: str) -> Row:
     """The name of a cluster whose logs have to be read once more, as a row."""
-    return _row(RowKind.UNCOMPARED, name)
+    return _row(AuditRowKind.UNCOMPARED, name)
 
 
 def rank_of(counts: FindingCounts) -> int:

@@ -22,7 +22,7 @@ from kraftool.spark.audit.batches import BatchRoots, diverged
 from kraftool.spark.audit.cluster_rows import compared
 from kraftool.spark.audit.collect import AuditRequest, AuditRun, collect
 from kraftool.spark.audit.examined import Examined
-from kraftool.spark.audit.frames import ROWS, RowKind, rows_of
+from kraftool.spark.audit.frames import ROWS, AuditRowKind, rows_of
 from kraftool.spark.audit.membership import Belonging, belonging
 from kraftool.spark.audit.roots import AuditItems, find
 from kraftool.spark.values import collected, map_groups, master_of
@@ -76,7 +76,7 @@ def _compared(
     )
     members = examined.keyed(keys, "audited").selectExpr("*", "CAST(NULL AS BINARY) AS divergence")
     rows = _kept(map_groups(members, "key", task, ROWS), kept)
-    unread = set(collected(rows_of(rows, RowKind.UNCOMPARED), "held"))
+    unread = set(collected(rows_of(rows, AuditRowKind.UNCOMPARED), "held"))
     if not unread:
         return rows
     clusters: dict[str, list[str]] = {name: [] for name in unread}
@@ -90,7 +90,7 @@ def _compared(
     if divergences is not None:
         both = both.unionByName(divergences, allowMissingColumns=True)
     task = partial(task, is_read=True)
-    return rows.where(f"kind <> {int(RowKind.UNCOMPARED)}").union(
+    return rows.where(f"kind <> {int(AuditRowKind.UNCOMPARED)}").union(
         _kept(map_groups(both, "key", task, ROWS), kept)
     )
 

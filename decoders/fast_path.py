@@ -11,6 +11,8 @@ from kraftool.decoders.native_build import BUILD_ID
 
 NOT_PLAIN = -3
 """A reason of the module's: the next batch is for Python."""
+FULL = -2
+"""A reason of the module's: its output has to be taken before it reads more."""
 
 
 def _described() -> str:

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "72ce4666a1480c18"
+BUILD_ID = "e1dcbc3fb78f5361"

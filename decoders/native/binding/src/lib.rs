@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod columns;
 mod values;
 
 use std::mem;
@@ -331,6 +332,9 @@ fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound
 mod _native {
     #[pymodule_export]
     use super::{Checker, Places, Renderer, sound};
+
+    #[pymodule_export]
+    use super::columns::Columns;
 
     #[pymodule_export]
     use super::values::Values;

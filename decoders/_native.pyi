@@ -165,6 +165,62 @@ class Places:
     def values(self, data: bytes, index: int, count: int, crc: int) -> list[bytes] | None:
         """The values of the records of an entry; None if the bytes have changed."""
 
+Cells = tuple[int, int, list[bytes | None], list[tuple[str, "Cells"]]]
+"""A column: its cells and nulls, buffers with that of the nulls first, and the columns within."""
+
+@final
+class Columns:
+    """Reads plain batches, and gives their rows as the buffers of Arrow's columns."""
+
+    def __new__(
+        cls,
+        *,
+        full_rows: int,
+        full_bytes: int,
+        rows: bool = True,
+        checks: bool = True,
+        frames_only: bool = False,
+        payloads: bool = False,
+        fields: bool = False,
+        first_epoch: int | None = None,
+        last_epoch: int | None = None,
+        first_offset: int | None = None,
+        last_offset: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Columns:
+        """`rows` are wanted of records; `checks` reads the other records too."""
+
+    def add(
+        self, api_key: int, version: int, program: bytes, is_shown: bool, chosen: Sequence[bool]
+    ) -> None:
+        """Give the next record type the program that reads it. `chosen` says of each field if it
+        becomes a column."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, data: bytes, at: int, end: int, start: int) -> tuple[int, int]:
+        """Read the batches from `at` to `end`. Returns how far it came and the reason."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Of the rows since the last `take`: how many records, batches, and bytes of batches."""
+
+    def take(
+        self,
+    ) -> tuple[
+        int,
+        tuple[bytes, ...],
+        int,
+        tuple[bytes, ...],
+        list[tuple[int, int, list[tuple[str, Cells]]]],
+    ]:
+        """The number of batches; their position, base offset, count, epoch, timestamp, size and
+        CRC; the number of records; their batch, position, offset, type, size, the ends of their
+        payloads and the payloads; and of each type that there is: its number in the order of `add`,
+        the number of its records, and the columns of its fields."""
+
 @final
 class Values:
     """Decodes the records of plain batches to values."""

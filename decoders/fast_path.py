@@ -13,6 +13,8 @@ END = -1
 """A reason of the native module's for stopping: everything is read."""
 NOT_PLAIN = -3
 """A reason of the module's: the next batch is for Python."""
+FULL = -2
+"""A reason of the module's: its output has to be taken before it reads more."""
 
 
 def _described() -> str:

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "a3f7e145ce1fab12"
+BUILD_ID = "d6bb57c96e9aa45d"

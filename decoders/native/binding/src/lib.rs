@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod columns;
 mod values;
 
 use std::mem;
@@ -434,6 +435,9 @@ fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound
 mod _native {
     #[pymodule_export]
     use super::{Checker, Places, Renderer, Sieve, sound};
+
+    #[pymodule_export]
+    use super::columns::Columns;
 
     #[pymodule_export]
     use super::values::Values;

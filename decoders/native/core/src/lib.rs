@@ -8,7 +8,9 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod cells;
 pub mod check;
+pub mod columns;
 pub mod fields;
 pub mod json;
 pub mod places;

@@ -21,7 +21,7 @@ from kraftool.reports.browse.state_overview import state_overview
 from kraftool.reports.browse.state_tree import StateTree
 from kraftool.reports.findings.status import Status
 from kraftool.reports.state.load import load_state
-from kraftool.reports.state.summary import state_counts
+from kraftool.reports.state.summary import MinIsr, state_counts
 
 
 @pytest.fixture
@@ -111,9 +111,12 @@ def test_long_lists_are_cut_and_counted(
     notes = [row.text for row in find_entities(image, "") if row.kind is FoundKind.HEADING]
     made: list[FoundRow] = []
     row_of = state_finder._topic
-    monkeypatch.setattr(
-        state_finder, "_topic", lambda *given: made.append(row_of(*given)) or made[-1]
-    )
+
+    def counted_row(topic: TopicImage, least: MinIsr) -> FoundRow:
+        made.append(row_of(topic, least))
+        return made[-1]
+
+    monkeypatch.setattr(state_finder, "_topic", counted_row)
     find_entities(image, "")
     assert len(made) == 2, "partitions are counted only for what is listed"
     assert notes[0] == f"… and {len(image.topics.by_id) - 2} more topics: type more of the name"

@@ -133,8 +133,9 @@ class WatchApp(WatchFrame):
     def seen(self) -> View | None:
         """The view that is seen."""
         switcher = self.query_one("#views", ContentSwitcher)
-        widget = switcher.visible_content
-        return widget if isinstance(widget, View) else None
+        # A program that exits takes views away before the switcher.
+        views = (each for each in switcher.children if each.id == switcher.current)
+        return next((view for view in views if isinstance(view, View)), None)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)
@@ -148,7 +149,11 @@ class WatchApp(WatchFrame):
             return
         switcher = self.query_one("#views", ContentSwitcher)
         if not switcher.query(f"#{name}"):
-            await switcher.mount((await self._loaded(registered))(id=name))
+            self.tell(f"opening {registered.title} …")
+            try:
+                await switcher.mount((await self._loaded(registered))(id=name))
+            finally:
+                self.tell("")
         switcher.current = name
         self.query_one(ViewTabs).activate(name)
         self._show()
@@ -160,11 +165,7 @@ class WatchApp(WatchFrame):
         """Return the view's class. The first time, a thread imports it while the screen goes on."""
         if view.is_loaded:
             return view.load()
-        self.tell(f"opening {view.title} …")
-        try:
-            return await asyncio.to_thread(view.load)
-        finally:
-            self.tell("")
+        return await asyncio.to_thread(view.load)
 
     async def action_next_view(self, step: int) -> None:
         names = [view.name for view in VIEWS]

@@ -86,7 +86,7 @@ class Working(Static):
             return
         palette = _palette(self)
         share = task.share
-        told = f"{self._what}: {task.label}" if self._what else task.label
+        told = ": ".join(filter(None, (self._what, task.label)))
         line = palette.text(told, "key").append("  ")
         rest = f"  {_elapsed(task.elapsed_s)}" + ("   x stops it" if self._can_stop else "")
         if share is not None:

@@ -7,6 +7,7 @@ with the next step that it takes.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
 from kraftool.tui.details import Working
@@ -14,6 +15,7 @@ from kraftool.tui.view import View
 from kraftool.watching.task import StoppedError, Task
 
 T = TypeVar("T")
+Partial = TypeVar("Partial")
 
 
 class TaskView(View):
@@ -26,7 +28,7 @@ class TaskView(View):
         what: str,
         function: Callable[[Task], T],
         then: Callable[[T], None],
-        partly: Callable[[T], None] | None = None,
+        partly: Callable[[Partial], None] | None = None,
     ) -> None:
         """Run a task in place of the one before. `then` gets its result, unless it is stopped,
         and `partly` its partial results.
@@ -36,12 +38,14 @@ class TaskView(View):
         self.stop()
         task = self._work_task = Task()
 
-        def show(result: T) -> None:
-            if partly is not None and not task.is_stopped:
+        def show(result: Partial) -> None:
+            # A result that waited while the task ended is older than its last one.
+            if partly is not None and self._work_task is task:
                 partly(result)
 
         if partly is not None:
-            task.take_partial = lambda result: self.app.call_from_thread(show, result)
+            # Not waited for: a worker may hold a lock that the view waits for when it closes.
+            task.take_partial = partial(self.call_later, show)
 
         def run() -> tuple[T] | None:
             try:
@@ -55,18 +59,22 @@ class TaskView(View):
             if result is not None and not task.is_stopped:
                 then(result[0])
 
-        self.query_one(Working).follow(task, what)
+        self._follow(task, what)
         self.work(what, run, done)
 
     def _over(self, task: Task) -> None:
         if self._work_task is task:
             self._work_task = None
-            self.query_one(Working).follow(None)
+            self._follow(None)
 
     def opening(self, task: Task | None, what: str = "") -> None:
         """Show a task that cannot be stopped, unless another one runs. None ends it."""
         if self._work_task is None:
-            self.query_one(Working).follow(task, what, can_stop=False)
+            self._follow(task, what, can_stop=False)
+
+    def _follow(self, task: Task | None, what: str = "", *, can_stop: bool = True) -> None:
+        for working in self.query(Working):  # none, when the program exits
+            working.follow(task, what, can_stop=can_stop)
 
     @property
     def is_working(self) -> bool:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rich.text import Text
 from textual.containers import Vertical
+from textual.css.query import NoMatches
 
 from kraftool.tui.frame import WatchFrame, frame_of
 from kraftool.tui.table import ReportTable
@@ -107,8 +108,13 @@ class View(Vertical):
             result = await asyncio.to_thread(attempt, function)
             if isinstance(result, Failed):
                 self.watch_app.tell(result.reason, is_bad=True)
-            else:
+                return
+            try:
                 then(result)
+            except NoMatches:
+                # A program that exits takes the widgets away before the work is done.
+                if self.is_attached and not self._pruning:
+                    raise
 
         for worker in running:
             worker.cancel()

@@ -24,7 +24,7 @@ from kraftool.client.thresholds import LAG_MS, LAG_RECORDS, LOOKS_APART_S, SILEN
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.json_marks import Ids, Moment
 from kraftool.reports.doctor.explain import explain
-from kraftool.reports.doctor.model import Evidence
+from kraftool.reports.doctor.model import Evidence, Examination
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import SEVERITY_RANK, Finding, Severity, tally
@@ -99,10 +99,20 @@ class DoctorCheckup:
 
 
 def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
-    """All that doctor has to say. Raises StoppedError where the task was stopped."""
+    """Return all that doctor has to say; partial results are what it says of single directories.
+
+    Raises StoppedError if the task was stopped.
+    """
     locations, unopened = locations_of(paths)
     task.begin("examining directories")
-    report = diagnose(examine(locations, unopened, task.passed))
+    known: list[Complaint] = []
+
+    def partly(examination: Examination) -> None:
+        report = diagnose(examination)
+        known.extend(each for each in _of_directories(report) if each.subject != BETWEEN)
+        task.partial(Doctored(complaints=tuple(known), rules=len(report.rules)))
+
+    report = diagnose(examine(locations, unopened, task.passed, partly=partly))
     return Doctored(complaints=tuple(_of_directories(report)), rules=len(report.rules))
 
 

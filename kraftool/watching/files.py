@@ -21,6 +21,7 @@ from kraftool.reports.text.words import many
 from kraftool.storage.entry import Entry, EntryProblem, FolderCounts
 from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import open_path
+from kraftool.watching.task import Task
 
 MOST_READ = 1 << 20
 """Larger files are not read for a listing. An index of this size is of a segment of 500 MB."""
@@ -85,14 +86,22 @@ class WatchedFiles:
     def __init__(self) -> None:
         self._known: dict[str, tuple[tuple[int, int], FileReport]] = {}
 
-    def look(self, paths: Sequence[str]) -> tuple[DirectoryFiles, ...]:
-        """All PATHs now. One that cannot be read says why."""
-        found = tuple(self._directory(path) for path in paths)
+    def look(self, paths: Sequence[str], task: Task | None = None) -> tuple[DirectoryFiles, ...]:
+        """Return the files of all PATHs; partial results are those of the first PATHs.
+
+        A PATH that cannot be read says why.
+        """
+        task = task or Task()
+        found: tuple[DirectoryFiles, ...] = ()
+        for number, path in enumerate(paths):
+            task.counted(f"listing the files of {path}", number, len(paths))
+            found = (*found, self._directory(path, task))
+            task.partial(found)
         there = {file.name for directory_files in found for file in directory_files.files}
         self._known = {name: each for name, each in self._known.items() if name in there}
         return found
 
-    def _directory(self, path: str) -> DirectoryFiles:
+    def _directory(self, path: str, task: Task) -> DirectoryFiles:
         try:
             location = open_path(path)
         except KraftoolError as error:
@@ -107,6 +116,7 @@ class WatchedFiles:
                 if entry.severity is not Severity.INFO:
                     problems.append(f"{entry.name}: {entry.reason}")
             else:
+                task.set(task.label, task.done, task.total)
                 files.append(self._file(entry))
         return DirectoryFiles(
             path=path,

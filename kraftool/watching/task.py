@@ -29,7 +29,7 @@ class Task:
         self.done = 0
         self.total: int | None = None
         self._furthest: dict[str, int] = {}
-        self.take_partial: Callable[[Any], None] | None = None
+        self.take_partial: Callable[[Any], object] | None = None
         """Takes each partial result, in the worker's thread."""
 
     def begin(self, label: str, total: int | None = None) -> None:

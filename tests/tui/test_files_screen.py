@@ -19,6 +19,7 @@ from textual.widgets import Static
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import files as files_module
 from kraftool.tui.screens.files import FilesScreen
+from kraftool.watching.files import DirectoryFiles, WatchedFiles
 from kraftool.watching.task import Task
 from kraftool.watching.verification import verify
 from tests.tui.copied_directories import LOG, copied, damaged, stand_still
@@ -121,6 +122,34 @@ def test_a_file_that_changed_after_it_was_verified_is_marked(folder: Path) -> No
             watcher.look_now()
             await settled(pilot)
             assert "changed since" in shown(pilot)
+
+    asyncio.run(inner())
+
+
+def test_a_slow_listing_says_what_it_does_and_shows_what_it_has(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+    first, second = copied(folder, 2, 3)
+    listed = WatchedFiles._directory
+
+    def slow(self: WatchedFiles, path: str, task: Task) -> DirectoryFiles:
+        assert path == first or goes_on.wait(60)
+        return listed(self, path, task)
+
+    monkeypatch.setattr(WatchedFiles, "_directory", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(first, second), view="files", environment={})
+        async with app.run_test(size=(100, 60)) as pilot:
+            await until_shown(pilot, "quorum-state")
+            await until_shown(pilot, f"listing the files of {second}")
+            assert " s" in str(pilot.app.query_one("#files-working", Static).content)
+            assert shown(pilot).count("quorum-state") == 1
+            goes_on.set()
+            await settled(pilot)
+            assert shown(pilot).count("quorum-state") == 2
+            assert "listing" not in shown(pilot)
 
     asyncio.run(inner())
 

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from kraftool.tui.app import WatchApp
 from kraftool.tui.screens import health as health_module
 from kraftool.tui.screens.health import HealthScreen
-from kraftool.watching.checkup import examine_directories
+from kraftool.watching.checkup import Doctored, examine_directories
 from kraftool.watching.task import Task
 from tests.tui.copied_directories import LOG, copied, damaged, here
 from tests.tui.dashboards import Still, app_of, look_at, press, settled, shown, until_shown
@@ -138,6 +138,35 @@ def test_x_stops_an_examination(folder: Path, monkeypatch: pytest.MonkeyPatch) -
             await press(pilot, "x")
             assert "stopped" in shown(pilot)
             assert "not examined yet" in shown(pilot)
+
+    asyncio.run(inner())
+
+
+def test_what_is_known_of_the_first_directory_is_shown_while_others_are_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+    paths = copied(folder, 2, 3)
+    first, whole = examine_directories(paths[:1], Task()), examine_directories(paths, Task())
+
+    def slow(function: Any, *arguments: object, task: Task) -> Doctored:
+        task.begin("examining directories")
+        task.partial(first)
+        assert goes_on.wait(60)
+        return whole
+
+    monkeypatch.setattr(health_module, "apart", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(*paths), view="health", environment={})
+        async with app.run_test(size=(100, 40)) as pilot:
+            await until_shown(pilot, "not looked at yet: the other directories")
+            assert "examining directories" in shown(pilot)
+            assert first.complaints[0].finding.sentence()[:30] in shown(pilot)
+            assert "not examined yet" in shown(pilot), "the title is not green"
+            goes_on.set()
+            await settled(pilot)
+            assert "not looked at yet" not in shown(pilot)
 
     asyncio.run(inner())
 

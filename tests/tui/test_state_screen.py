@@ -1,6 +1,8 @@
 """The State view as a person uses it, on directories of real Kafka."""
 
+import asyncio
 import shutil
+import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +13,13 @@ from textual.pilot import Pilot
 from kraftool.reports.browse.history import StateHistory
 from kraftool.reports.state.load import LoadedState
 from kraftool.tui.app import WatchApp
+from kraftool.tui.screens import state as state_module
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.widgets.lines import Lines
 from kraftool.tui.widgets.slider import Slider
 from kraftool.tui.widgets.state_lines import TreeLines
+from kraftool.watching.state_reading import ReachedState, reach_state
+from kraftool.watching.task import Task
 from tests.tui.dashboards import (
     DAMAGED,
     QUORUM,
@@ -25,6 +30,7 @@ from tests.tui.dashboards import (
     press,
     settled,
     told,
+    until_shown,
     write,
 )
 from tests.tui.snapshots import assert_snapshot, screen
@@ -187,9 +193,9 @@ def test_a_long_reading_is_stopped_by_x(monkeypatch: pytest.MonkeyPatch) -> None
     whole = StateHistory.at
     app: WatchApp
 
-    def slow(self: StateHistory, offset: int | None, progress: Any) -> LoadedState:
+    def slow(self: StateHistory, offset: int | None, progress: Any, partly: Any) -> LoadedState:
         app.call_from_thread(app.query_one(StateScreen).action_stop)
-        return whole(self, offset, progress)
+        return whole(self, offset, progress, partly)
 
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
         nonlocal app
@@ -284,3 +290,29 @@ def test_the_screen_looks_as_it_did() -> None:
     run(tree_looks("state-light"), NODE, size=(120, 36), theme="kraftool-light")
     run(tree_looks("state-narrow"), NODE)
     run(compared, NODE, size=(100, 30))
+
+
+def test_a_state_on_the_way_is_shown_and_says_that_it_is_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    goes_on = threading.Event()
+
+    def slow(history: StateHistory, offset: int | None, marked: int | None, task: Task) -> Any:
+        task.begin("reading snapshot and log")
+        task.partial(ReachedState(history.at(203), is_partial=True))
+        assert goes_on.wait(60)
+        return reach_state(history, offset, marked, task)
+
+    monkeypatch.setattr(state_module, "reach_state", slow)
+
+    async def inner() -> None:
+        app = WatchApp(Still(NODE), view="state", environment={})
+        async with app.run_test(size=(120, 30)) as pilot:
+            await until_shown(pilot, "at offset 203  ? not yet the state at 224")
+            assert "reading snapshot and log" in screen(app)
+            assert "cluster" in screen(app)
+            goes_on.set()
+            await until_shown(pilot, "at offset 224, the newest")
+            assert "not yet" not in screen(app)
+
+    asyncio.run(inner())

@@ -12,6 +12,7 @@ from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import diagnose
 from kraftool.reports.findings.finding import Severity
 from kraftool.watching.checkup import (
+    BETWEEN,
     DoctorCheckup,
     Doctored,
     LiveHealth,
@@ -48,6 +49,22 @@ def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
     )
     assert lost.commands[0].startswith("kafka-topics ")
     assert lost.evidence
+
+
+def test_partial_results_are_what_doctor_says_of_single_directories(fixtures_dir: Path) -> None:
+    paths = _directories(fixtures_dir)
+    task, partial = Task(), list[Doctored]()
+    task.take_partial = partial.append
+    examine_directories(paths, task)
+    assert len(partial) == len(paths) - 1
+    for number, so_far in enumerate(partial, 1):
+        alone = [
+            complaint
+            for path in paths[:number]
+            for complaint in examine_directories([path], Task()).complaints
+            if complaint.subject != BETWEEN
+        ]
+        assert [each.key for each in so_far.complaints] == [each.key for each in alone]
 
 
 @pytest.mark.parametrize("name", ["healthy", "leader-killed", "no-leader", "uncommitted-voter"])

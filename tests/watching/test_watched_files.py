@@ -13,6 +13,7 @@ from kraftool.storage.entry import Entry
 from kraftool.storage.lock import LockState
 from kraftool.watching import files as files_module
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
+from kraftool.watching.task import StoppedError, Task
 
 _LOG = "__cluster_metadata-0/00000000000000000000.log"
 
@@ -102,3 +103,21 @@ def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
     found = WatchedFiles().look(paths)
     assert len(found) == len(paths)
     assert all(directory_files.files or directory_files.problems for directory_files in found)
+
+
+def test_each_directory_is_a_partial_result(fixtures_dir: Path) -> None:
+    quorum = fixtures_dir / "kafka-4.3.0/dynamic-quorum"
+    paths = [str(path) for path in sorted(quorum.glob("node-*/data"))]
+    partial: list[tuple[DirectoryFiles, ...]] = []
+    task = Task()
+    task.take_partial = partial.append
+    found = WatchedFiles().look(paths, task)
+    assert len(paths) > 1
+    assert partial == [found[: number + 1] for number in range(len(paths))]
+
+
+def test_a_listing_that_is_not_wanted_ends(fixtures_dir: Path) -> None:
+    task = Task()
+    task.stop()
+    with pytest.raises(StoppedError):
+        WatchedFiles().look([str(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data")], task)

@@ -7,6 +7,7 @@ Owns what is said of them. Reading and verifying are `watching/files.py` and
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -25,6 +26,7 @@ from kraftool.tui.tasks import TaskView
 from kraftool.watching.child_process import apart
 from kraftool.watching.files import DirectoryFiles, FileLook, WatchedFiles
 from kraftool.watching.picture import Picture
+from kraftool.watching.result import Failed, attempt
 from kraftool.watching.staleness import currencies
 from kraftool.watching.task import Task
 from kraftool.watching.verification import DirectoryVerification, verify
@@ -51,6 +53,7 @@ class FilesScreen(TaskView):
         super().__init__(id=id)
         self._files = WatchedFiles()
         self._directories: tuple[DirectoryFiles, ...] = ()
+        self._listing: Task | None = None
         self._verified: dict[str, DirectoryVerification] = {}
         self._stamp: object = None
         self._at_ms = 0
@@ -72,13 +75,39 @@ class FilesScreen(TaskView):
         self._stale = {directory_look.path: current.stale for directory_look, current in found}
         if picture.stamp != self._stamp:
             self._stamp = picture.stamp
-            paths = self.sources.directories
-            self.work("list", lambda: self._files.look(paths), self._take, again=False)
+            self._list()
         self._draw()
 
-    def _take(self, found: tuple[DirectoryFiles, ...]) -> None:
-        self._directories = found
+    def _list(self) -> None:
+        """List the files, unless that is in progress. The first time it shows how far it is."""
+        if self._listing is not None:
+            return
+        paths, task = self.sources.directories, Task()
+        self._listing = task
+        if not self._directories and paths:
+            task.begin("listing files")
+            task.take_partial = partial(self.call_later, self._take_partly, task)
+            self.opening(task)
+        self.work("list", lambda: (attempt(lambda: self._files.look(paths, task)),), self._take)
+
+    def _take_partly(self, task: Task, found: tuple[DirectoryFiles, ...]) -> None:
+        if self._listing is task:
+            self._directories = found
+            self._draw()
+
+    def _take(self, result: tuple[tuple[DirectoryFiles, ...] | Failed]) -> None:
+        self._listing = None
+        self.opening(None)
+        if isinstance(result[0], Failed):
+            self.watch_app.tell(result[0].reason, is_bad=True)
+            return
+        self._directories = result[0]
         self._draw()
+
+    def on_unmount(self) -> None:
+        if self._listing is not None:
+            self._listing.stop()
+        super().on_unmount()
 
     def _draw(self) -> None:
         if not self.sources.directories:

@@ -26,6 +26,7 @@ from kraftool.tui.tasks import TaskView
 from kraftool.watching.checkup import (
     Complaint,
     DoctorCheckup,
+    Doctored,
     MetadataHealth,
     MetadataWatch,
     complaints,
@@ -36,7 +37,8 @@ from kraftool.watching.checkup import (
 )
 from kraftool.watching.child_process import apart
 from kraftool.watching.picture import Picture
-from kraftool.watching.task import StoppedError, Task
+from kraftool.watching.result import Failed, attempt
+from kraftool.watching.task import Task
 
 _COLUMNS = (("", False), ("of", False), ("finding", False))
 _WIDE_COLUMNS = (("", False), ("of", False), ("code", False), ("finding", False))
@@ -63,8 +65,10 @@ class HealthScreen(TaskView):
         self._live: Health | None = None
         self._watch: MetadataWatch | None = None
         self._metadata: MetadataHealth | None = None
-        self._reading = Task()
+        self._reading: Task | None = None
         self._examined: DoctorCheckup | None = None
+        self._partly: DoctorCheckup | None = None
+        """What the first examination says so far."""
         self._stamp: object = None
         self._at_ms = 0
         self._with_info = True
@@ -90,23 +94,30 @@ class HealthScreen(TaskView):
     def _look_at_metadata(self, view: QuorumView) -> None:
         """Read on in what the leader has committed, from time to time."""
         target, known = self.sources.target, self._metadata
-        if target is None or (known is not None and not known.is_due(self._at_ms)):
+        if target is None or self._reading is not None:
+            return
+        if known is not None and not known.is_due(self._at_ms):
             return
         watch = self._watch = self._watch or MetadataWatch(target)
+        task = self._reading = Task()
+        task.begin("reading the leader's metadata")
+        if known is None:
+            self.opening(task)
 
-        def look() -> MetadataHealth | None:
-            try:
-                return watch.look(view, self._reading)
-            except StoppedError:
-                return None  # the view has ended
+        def then(result: tuple[MetadataHealth | Failed]) -> None:
+            self._reading = None
+            self.opening(None)
+            found = result[0]
+            if isinstance(found, Failed):
+                self.watch_app.tell(found.reason, is_bad=True)
+            else:
+                self._metadata = self.watch_app.overview.metadata = found
 
-        def then(found: MetadataHealth | None) -> None:
-            self._metadata = self.watch_app.overview.metadata = found
-
-        self.work("metadata", look, then, again=False)
+        self.work("metadata", lambda: (attempt(lambda: watch.look(view, task)),), then)
 
     def on_unmount(self) -> None:
-        self._reading.stop()
+        if self._reading is not None:
+            self._reading.stop()
         super().on_unmount()
 
     def action_examine(self) -> None:
@@ -124,10 +135,17 @@ class HealthScreen(TaskView):
 
         def then(examined: DoctorCheckup) -> None:
             self._examined = self.watch_app.overview.examined = examined
+            self._partly = None
             self._draw()
 
+        def partly(so_far: Doctored) -> None:
+            # Later ones would take away what an examination of all directories has found.
+            if self._examined is None:
+                self._partly = DoctorCheckup(found=so_far, at_ms=at_ms, took_ms=0)
+                self._draw()
+
         self._stamp = stamp
-        self.begin("doctor", run, then)
+        self.begin("doctor", run, then, partly)
 
     def action_toggle_info(self) -> None:
         """Leave out what is no reason to worry, or show it again."""
@@ -137,7 +155,7 @@ class HealthScreen(TaskView):
     # --- what is seen -------------------------------------------------------------------------
 
     def _draw(self) -> None:
-        self._found = complaints(self._live, self._examined)
+        self._found = complaints(self._live, self._examined or self._partly)
         self.watch_app.overview.tell(
             "health", (complaint.finding.severity for complaint in self._found)
         )
@@ -170,7 +188,7 @@ class HealthScreen(TaskView):
         if self._live is not None and self._live.cluster is None:
             yield "brokers and partitions"
         if self._examined is None and self.sources.directories:
-            yield "directories"
+            yield "directories" if self._partly is None else "the other directories"
 
     def _about(self) -> Iterable[str]:
         live, examined = self._live, self._examined

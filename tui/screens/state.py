@@ -6,7 +6,6 @@ Owns what is said and which keys do it. States come from `reports/browse/history
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from rich.text import Text
@@ -16,8 +15,8 @@ from textual.widgets import Input, Static
 
 from kraftool.client.model import QuorumView
 from kraftool.reports.browse.history import StateHistory
-from kraftool.reports.browse.state_changes import ChangeRow, StateComparison, difference
-from kraftool.reports.browse.state_overview import StateOverview, overview_of
+from kraftool.reports.browse.state_changes import ChangeRow, StateComparison
+from kraftool.reports.browse.state_overview import StateOverview
 from kraftool.reports.browse.state_tree import Path, StateTree, TreeRow
 from kraftool.reports.logs.query import read_goto
 from kraftool.reports.state.load import LoadedState
@@ -49,19 +48,11 @@ from kraftool.watching.state_document import (
     leaves,
     state_view,
 )
+from kraftool.watching.state_reading import ReachedState, reach_state
 from kraftool.watching.task import Task
 
 _PARTS = 20
 _FIND = "find"
-
-
-@dataclass(frozen=True, slots=True)
-class _Reached:
-    """A state, how it differs from the marked one, and its card."""
-
-    state: LoadedState
-    difference: StateComparison | None
-    overview: StateOverview
 
 
 class StateScreen(PlaceView):
@@ -98,6 +89,7 @@ class StateScreen(PlaceView):
         self._marked: int | None = None
         self._difference: StateComparison | None = None
         self._overview: StateOverview | None = None
+        self._is_partial = False
         self._problem = ""
 
     def compose(self) -> ComposeResult:
@@ -207,29 +199,19 @@ class StateScreen(PlaceView):
         self._wanted = offset
         marked = self._marked if self._changes.display else None
 
-        def read(task: Task) -> _Reached | Failed:
-            task.begin("reading snapshot and log")
+        def read(task: Task) -> ReachedState | Failed:
+            return attempt(lambda: reach_state(history, offset, marked, task))
 
-            def reached() -> _Reached:
-                state = history.at(offset, task.passed)
-                compared = None
-                if marked is not None:
-                    compared = difference(history.at(marked, task.passed), state)
-                task.begin("counting partitions")
-                return _Reached(state, compared, overview_of(state))
-
-            return attempt(reached)
-
-        self.begin("state", read, self._take)
+        self.begin("state", read, self._take, self._take if marked is None else None)
         self._draw()
 
-    def _take(self, result: _Reached | Failed) -> None:
+    def _take(self, result: ReachedState | Failed) -> None:
         if isinstance(result, Failed):
             self._problem = result.reason
             self._draw()
             return
         self._state, self._difference = result.state, result.difference
-        self._overview = result.overview
+        self._overview, self._is_partial = result.overview, result.is_partial
         self._problem = ""
         opened = self._tree.opened if self._tree is not None else frozenset()
         self._tree = StateTree(self._state.image, opened)
@@ -471,8 +453,13 @@ class StateScreen(PlaceView):
             )
             return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
         stale = self.currency_of(self.picture).stale
-        is_newest = self._wanted is None
-        return state_words(state, self.palette, is_newest=is_newest, stale=stale)
+        return state_words(
+            state,
+            self.palette,
+            is_newest=self._wanted is None,
+            stale=stale,
+            wanted=self._here() if self._is_partial else None,
+        )
 
     # --- ways out -----------------------------------------------------------------------------
 

@@ -109,10 +109,17 @@ def headline(found_total: int, old: int, new: int) -> str:
     return f"{many(found_total, 'difference')} from offset {old} to {new}"
 
 
-def state_words(state: LoadedState, palette: Palette, *, is_newest: bool, stale: str) -> Text:
-    """Which state it is, and what it may lack."""
+def state_words(
+    state: LoadedState, palette: Palette, *, is_newest: bool, stale: str, wanted: int | None = None
+) -> Text:
+    """Return the words on a state: which one it is, and what it may lack.
+
+    `wanted`: the offset up to which the log is still being read.
+    """
     line = Text(f"at offset {state.end_offset}", palette.key, no_wrap=True, end="")
-    if stale:
+    if wanted is not None:
+        line.append_text(palette.text(f"  ? not yet the state at {wanted}", "warn"))
+    elif stale:
         line.append_text(palette.text(f"  ▲ stale: {stale}", "warn"))
     elif is_newest:
         line.append(", the newest", palette.quiet)

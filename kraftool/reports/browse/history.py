@@ -40,6 +40,10 @@ def _silent(name: str, position: int) -> None:
     """Nobody watches."""
 
 
+def _passed_over(state: LoadedState) -> None:
+    """Only the last state is wanted."""
+
+
 def _nothing() -> None:
     """Files stay where they are."""
 
@@ -79,9 +83,14 @@ class StateHistory:
                 del self._kept[offset]
             return self.bounds
 
-    def at(self, offset: int | None, progress: Progress = _silent) -> LoadedState:
+    def at(
+        self,
+        offset: int | None,
+        progress: Progress = _silent,
+        partly: Callable[[LoadedState], None] = _passed_over,
+    ) -> LoadedState:
         """The state before an offset; the last one if there is none. Whatever `progress` raises
-        ends it."""
+        ends it. `partly` takes the states on the way there."""
         with self._lock:
             files = self.window.files
             if offset is None or offset >= self.bounds.last:
@@ -92,7 +101,7 @@ class StateHistory:
             if kept is not None:
                 self._kept.move_to_end(offset)
                 return kept
-            return self._keep(self._reach(files, offset, progress))
+            return self._keep(self._reach(files, offset, progress, partly))
 
     def offset_of(self, goto: GoTo) -> int:
         """The offset of the state then: before an epoch began, or a time came."""
@@ -104,9 +113,16 @@ class StateHistory:
         found = rows[0].offset if rows else None
         return self.bounds.last if found is None else found
 
-    def _reach(self, files: StateFiles, offset: int, progress: Progress) -> LoadedState:
+    def _reach(
+        self,
+        files: StateFiles,
+        offset: int,
+        progress: Progress,
+        partly: Callable[[LoadedState], None],
+    ) -> LoadedState:
         state = self._nearest(files, offset, progress)
         while state is not None and state.end_offset < offset:
+            partly(state)
             step = min(offset, state.end_offset + STRIDE)
             state = self._on(files, state, step, progress)
             if state is not None:

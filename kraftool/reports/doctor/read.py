@@ -61,13 +61,17 @@ def examine(
     findings: Sequence[Finding] = (),
     progress: Progress = lambda name, position: None,
     nodes: Sequence[VoterSourceReport] = (),
+    partly: Callable[[Examination], None] | None = None,
 ) -> Examination:
     """Read everything that the rules look at. Nothing is raised for what is wrong in it.
 
     `nodes`: what running nodes say; one whose log is among the locations has its name.
+    `partly` takes each directory by itself, before the next one is read.
     """
     read = _Read(findings=list(findings))
-    for location in locations:
+    for number, location in enumerate(locations):
+        if partly is not None and number:
+            partly(together(read.patients[-1:]))
         if location.kind is LocationKind.PROPERTIES and not location.directory:
             _settings_alone(read, location)
         else:

@@ -89,9 +89,12 @@ def looked_at(found: Assessment) -> str:
         return "The voters are not known"
     count = len(found.voters)
     if found.is_live:
-        return f"The leader reported the log ends of {len(found.given)} of {many(count, 'voter')}"
-    whose = "voters' directories" if count > 1 else "voter's directory"
-    told = f"{len(found.given)} of {count} {whose} were checked"
+        of = "the only voter" if count == 1 else f"{len(found.given)} of {count} voters"
+        return f"The leader reported the log end{'' if count == 1 else 's'} of {of}"
+    if count == 1:
+        was = "was checked" if found.given else "was not given"
+        return f"The directory of voter {found.voters[0]}, the only one, {was}"
+    told = f"{len(found.given)} of {count} voters' directories were checked"
     if not found.not_given:
         return told
     were = "was" if len(found.not_given) == 1 else "were"

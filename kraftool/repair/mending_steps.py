@@ -55,7 +55,7 @@ def started_beside(standing: QuorumAssessment, running: Running) -> Iterator[Pla
 def _beside_running(
     standing: QuorumAssessment, mended: Sequence[str], live: Sequence[Host]
 ) -> Iterator[PlanStep]:
-    """What comes before a repair beside a running majority."""
+    """Yield what comes before a repair that leaves a majority running."""
     names = listed(host.name for host in live)
     yield PlanStep(
         action=Action.STOP,

@@ -55,7 +55,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
 def _beside_running(
     standing: QuorumAssessment, mended: Sequence[str], live: Sequence[Host]
 ) -> Iterator[PlanStep]:
-    """Yield what comes before a repair while a majority runs."""
+    """Yield what comes before a repair that leaves a majority running."""
     names = listed(host.name for host in live)
     yield PlanStep(
         action=Action.STOP,

@@ -13,6 +13,7 @@ from kraftool.decoders.segment import scan
 from kraftool.storage.lock_taking import DirectoryLock
 from tests.commands.conftest import Run
 from tests.repair.directories import EQUAL, Quorum
+from tests.repair.test_mending import cleaned
 
 FEW = ("--runs", "3")
 
@@ -91,3 +92,60 @@ def test_one_running_voter_is_the_same_sentence_everywhere(
     assert sentence in ran.words
     assert "DATA LOSS" not in ran.words
     assert "only a minority of the voters has" in ran.words
+
+
+def test_dump_says_if_the_lock_is_held(quorum: Quorum, locks: ExitStack, kraftool: Run) -> None:
+    (quorum[1] / ".lock").touch()
+    assert "lock file, not held" in kraftool("dump", quorum[1]).words
+    runs(locks, quorum, 1)
+    assert "lock file, held by a running process" in kraftool("dump", quorum[1]).words
+
+
+def test_a_single_directory_asks_for_the_live_quorum_first(quorum: Quorum, kraftool: Run) -> None:
+    """Two lost voters are declared only if nothing answers."""
+    told = kraftool("doctor", quorum[2]).words
+    asked = told.index("To ask first if the quorum has a leader: $ kraftool quorum health")
+    assert asked < told.index("If there is no leader, and the directories of voters 1 and 3")
+    assert asked < told.index("--set lost=1,3")
+
+
+def test_a_damaged_snapshot_is_replaced_by_a_whole_one(quorum: Quorum, kraftool: Run) -> None:
+    newest = quorum.snapshots(3)[-1]
+    whole = quorum.partition(1) / newest.name
+    newest.chmod(0o644)
+    newest.write_bytes(newest.read_bytes()[:700])
+    ran = kraftool("doctor", *(quorum[node] for node in (1, 2, 3)))
+    assert f"$ cp -pf {whole} {newest}" in ran.text
+    assert "# then start node 3" in ran.text
+    whole.unlink()
+    without = kraftool("doctor", *(quorum[node] for node in (1, 2, 3)))
+    assert "cp -pf" not in without.text
+    assert f"$ kraftool recover plan {quorum[1]} {quorum[2]} {quorum[3]} --out" in without.text
+
+
+def test_a_damaged_log_of_one_node_is_fetched_again_if_the_others_lead(
+    quorum: Quorum, kraftool: Run
+) -> None:
+    segment = quorum.segment(1)
+    data = bytearray(segment.read_bytes())
+    data[5000] ^= 1
+    segment.chmod(0o644)
+    segment.write_bytes(data)
+    told = kraftool("doctor", quorum[1]).words
+    assert (
+        "If the other voters run and have a leader, start this node once you have the copy" in told
+    )
+    assert "If they have none, use the log of an intact node" in told
+
+
+def test_voters_that_only_a_damaged_snapshot_names(quorum: Quorum, kraftool: Run) -> None:
+    """As after cleaning: the log begins at the snapshot."""
+    newest = cleaned(quorum, 1)
+    newest.chmod(0o644)
+    newest.write_bytes(newest.read_bytes()[:-300])
+    ran = kraftool("recover", "plan", quorum[1])
+    assert ran.code == 5
+    assert "Only a damaged file names the voters: 1, 2 and 3." in ran.narration
+    collected = quorum[1].parent / "one.collect"
+    assert kraftool("recover", "collect", quorum[1], "--out", collected).code in (0, 1)
+    assert "names the voters: 1, 2 and 3" in kraftool("recover", "plan", collected).narration

@@ -32,6 +32,7 @@ def quorum_commands(
     if found.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
         return
     if found.next_step is NextStep.GIVE_OTHERS and found.voters:
+        yield "To ask first if the quorum has a leader", health_command(found)
         others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
         yield (
             f"With {directories(absent)} too",
@@ -40,7 +41,7 @@ def quorum_commands(
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
-            f"If {directories(absent)} cannot be read any more",
+            f"If there is no leader, and {directories(absent)} cannot be read any more",
             tools.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
         )
     elif command != "recover plan":
@@ -57,7 +58,7 @@ def quorum_commands(
 
 def health_command(found: Assessment) -> str:
     """Return the command that asks a live quorum, with the addresses of the voters that run."""
-    where = ",".join(found.running.addresses) or tools.ANYWHERE
+    where = ",".join(found.running.addresses or found.addresses) or tools.ANYWHERE
     return tools.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
 
 

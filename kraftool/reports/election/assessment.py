@@ -8,7 +8,7 @@ may be committed, the quorum is safe in any order of starts. It refuses to repai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
@@ -146,6 +146,10 @@ class Assessment:
     """True if what may be lost is on a minority of the voters, all of which were given: it is
     uncommitted unless a directory is an old copy or lost its end."""
     running: RunningVoters = RunningVoters()
+    doubtful_voters: tuple[int, ...] = ()
+    """Without known voters: those that only a damaged file names."""
+    addresses: tuple[str, ...] = ()
+    """Where the voters listen, as far as it is known."""
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -197,6 +201,7 @@ def assess(case: ElectionCase) -> Assessment:
         and not unseen
         and all(not loss.standing.is_grave for loss in weighing),
         running=running,
+        addresses=_addresses(case, sorted(case.voters.ids)),
     )
 
 
@@ -213,6 +218,9 @@ def _unknown(known: CommitEvidence) -> Assessment:
         not_given=_not_given(known.case),
         lagging=_lagging(known.case),
         next_step=NextStep.GIVE_OTHERS,
+        doubtful_voters=next(
+            (node.doubtful_voters for node in known.case.nodes if node.doubtful_voters), ()
+        ),
     )
 
 
@@ -282,10 +290,9 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
     if lacking == 1:
         able = [node for node in able if _adds_safely(case, known, {*ids, node.id})]
     able.sort(key=lambda node: node.end.rank, reverse=True)
-    endpoints = [next(iter(case.voters.voters[each].endpoints.values()), None) for each in ids]
     return RunningVoters(
         ids=ids,
-        addresses=tuple(str(each) for each in endpoints if each is not None and each.port),
+        addresses=_addresses(case, ids),
         read_apart=tuple(node.id for node in case.nodes if node.read_end is not None),
         is_majority=not lacking,
         lacking=lacking,
@@ -293,6 +300,13 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
         has_best=len(able) > 1 and able[0].end.rank > able[1].end.rank,
         to_repair=tuple(node.id for node in stopped if node.cannot_start),
     )
+
+
+def _addresses(case: ElectionCase, ids: Iterable[int]) -> tuple[str, ...]:
+    """The first endpoint of each of these voters that has a real one."""
+    voters = case.voters.voters
+    endpoints = [next(iter(voters[each].endpoints.values()), None) for each in ids]
+    return tuple(str(each) for each in endpoints if each is not None and each.port)
 
 
 def _adds_safely(case: ElectionCase, known: CommitEvidence, up: Collection[int]) -> bool:

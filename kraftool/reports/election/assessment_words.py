@@ -85,6 +85,8 @@ def _relevant(found: Assessment) -> Iterator[ForgetfulVoter]:
 
 def looked_at(found: Assessment) -> str:
     """Return how many voters' directories were looked at, as a headline."""
+    if found.doubtful_voters:
+        return f"Only a damaged file names the voters: {listed(found.doubtful_voters)}"
     if not found.voters:
         return "The voters are not known"
     count = len(found.voters)
@@ -126,7 +128,8 @@ def state_sentence(found: Assessment) -> str:
     if found.state is QuorumSafety.UNKNOWN:
         if found.voters:
             return f"More than {MOST_VOTERS} voters: the safety of a start was not checked"
-        return "No file names the voters, so kraftool cannot say anything about committed records"
+        which = "No whole file" if found.doubtful_voters else "No file"
+        return f"{which} names the voters, so kraftool cannot say anything about committed records"
     if found.state is QuorumSafety.NO_LEADER:
         return "No node that was given can be elected"
     if found.state is QuorumSafety.SAFE:

@@ -146,6 +146,9 @@ class NodeCase:
     """Where the log of a running node ended when it was read, if that of another running node,
     which was read later, is taken for it."""
 
+    doubtful_voters: tuple[int, ...] = ()
+    """Voters that only a damaged file names; empty if a whole one names any."""
+
     @property
     def id(self) -> int:
         assert self.settings.node_id is not None, "only nodes with an id are looked at"

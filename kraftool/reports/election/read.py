@@ -201,6 +201,9 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         notes=tuple(notes),
         cannot_start=obstacle is not None,
         is_running=is_running,
+        doubtful_voters=()
+        if log.control(static).voters or source.newest is None
+        else tuple(sorted((source.newest.voters or NO_VOTERS).ids)),
     )
 
 

@@ -185,8 +185,8 @@ def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def storage_options(path: str) -> dict[str, object]:
-    """The JSON object that a file holds for fsspec; none without a file."""
+def storage_options(path: str, option: str = "--storage-options") -> dict[str, object]:
+    """The JSON object that a file holds for a library; none without a file."""
     if not path:
         return {}
     import orjson
@@ -194,11 +194,11 @@ def storage_options(path: str) -> dict[str, object]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(f"--storage-options {path}: {error.strerror}") from error
+        raise UsageError(f"{option} {path}: {error.strerror}") from error
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict):
-        raise UsageError(f"--storage-options {path} does not contain a JSON object")
+        raise UsageError(f"{option} {path} does not contain a JSON object")
     return value

@@ -115,13 +115,13 @@ def write(fleet: Path, out: Path, spark: Callable[[], AbstractContextManager[Any
 
 def rows(out: Path) -> dict[str, list[Any]]:
     """Every table's rows, in an order of their own: which file has a row is nobody's business."""
-    dataset: Any = import_module("pyarrow.dataset")
+    delta_table: Any = import_module("deltalake").DeltaTable
     found = {}
     for folder in sorted(path for path in out.iterdir() if path.is_dir()):
         if folder.name.startswith(("_", ".")):
             continue
-        table = dataset.dataset(folder, format="parquet", partitioning="hive").to_table()
-        found[folder.name] = sorted(map(repr, table.to_pylist()))
+        rows_of = delta_table(str(folder)).to_pyarrow_table().to_pylist()
+        found[folder.name] = sorted(map(repr, rows_of))
     return found
 
 

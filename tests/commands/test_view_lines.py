@@ -15,8 +15,8 @@ from kraftool.commands.pipeline_audit_view import write_audit
 from kraftool.commands.pipeline_tables_view import write_report
 from kraftool.commands.quorum_change_run import write_permission
 from kraftool.commands.quorum_view import write_health, write_quorum
-from kraftool.spark.tables.commit import Totals
 from kraftool.spark.tables.run import TableReport, TablesReport
+from kraftool.spark.tables.state import Totals
 from tests.client.views import NOW, described, gone, replica, view, well, without_controller
 from tests.commands.wrapped_lines import assert_wrapped
 from tests.reports.fleet.page_fleets import sick, sound

@@ -189,12 +189,12 @@ def test_of_two_runs_at_the_same_time_one_counts(
     """Both have done all work when the first commits."""
     root = tmp_path / "fleet"
     _fleet(root)
-    other = list[TablesReport]()
+    other = list[TablesReport | None]()
     real_changes, real_commit = commit_module._changes, delta.commit
 
     def meanwhile(*_: Any) -> None:
         if not other:
-            other.append(None)  # type: ignore[arg-type]
+            other.append(None)
             other[0] = _write(root, out, options)
 
     def changes(*given: Any) -> Any:
@@ -213,7 +213,9 @@ def test_of_two_runs_at_the_same_time_one_counts(
     with pytest.raises(TablesRefusedError, match="another run has written to") as caught:
         _write(root, out, options)
     assert caught.value.hint == "run it again"
-    assert other[0].is_new
+    [first] = other
+    assert first is not None
+    assert first.is_new
     support.run(root, tmp_path / "out")
     assert _rows(out, options) == _rows(tmp_path / "out")
     named = {

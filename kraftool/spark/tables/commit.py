@@ -93,7 +93,7 @@ class TableStore:
 
     @property
     def memory_file(self) -> StateFile:
-        """What the next run is to remember."""
+        """Return what the next run has to know."""
         self.start()
         assert self._started is not None
         return self._started.memories

@@ -145,16 +145,21 @@ class Replay:
     def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have
         the offsets of their places in the batch. Returns how many there were."""
-        if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
+        if self._native is None or batch.is_control:
             return 0
         replay = self.loader.replay
+        watch = None if snapshot else self.watch
+        records = batch.records()  # of which nothing is read unless somebody watches
         offset = batch.base_offset
         for values in self._native.read(batch):
             for name, value in values:
                 try:
                     if snapshot and name in TRANSACTION_RECORDS:
                         raise ReplayError(f"{name} in a snapshot")
-                    replay(offset, name, value)
+                    if watch is None:
+                        replay(offset, name, value)
+                    else:
+                        watch(self.loader, file, batch, next(records), name, value)
                 except ReplayError as error:
                     if len(self.findings) < MAX_FINDINGS:
                         place = islice(batch.records(), offset - batch.base_offset, None)

@@ -47,6 +47,8 @@ class ArrowRows:
         """`makers` has the columns whose arrays are not made in the usual way."""
         self._arrow, self._makers = arrow, makers or {}
         self.columns: dict[str, list[Any]] = {name: [] for name in arrow.names}
+        self.made: dict[str, Array] = {}
+        """Columns that are arrays already, with moments as milliseconds."""
         self._runs: dict[str, list[tuple[Any, int]]] = {}
         self._repeats = _Repeats()
         self.rows = 0
@@ -71,13 +73,17 @@ class ArrowRows:
             runs = self._runs.get(each.name)
             if runs is not None:
                 arrays.append(self._repeats.column(each.name, runs, each.type))
+            elif each.name in self.made:
+                made = self.made[each.name]
+                is_moment = pa.types.is_timestamp(each.type)
+                arrays.append(instants(made, each.type) if is_moment else made)
             else:
                 make = self._makers.get(each.name, _array)
                 made = make(self.columns[each.name], each.type)
                 arrays.append(made if native is None else native.column(each.name, made))
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
         self.columns = {name: [] for name in self._arrow.names}
-        self._runs, self.rows, self.weight = {}, 0, 0
+        self.made, self._runs, self.rows, self.weight = {}, {}, 0, 0
         return batch
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from kraftool.decoders.batch import Record, RecordBatch
@@ -145,7 +145,7 @@ class Replay:
     def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have
         the offsets of their places in the batch. Returns how many there were."""
-        if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
+        if self._native is None or batch.is_control:
             return 0
 
         def misfit(offset: int, name: str, error: ReplayError) -> None:
@@ -156,9 +156,19 @@ class Replay:
                 # Its place would not be kept, and looking for it would take time.
                 self.more_findings += 1
 
+        watch = None if snapshot else self.watch
         offset = batch.base_offset
-        for values in self._native.read(batch):
-            offset = self.loader.replay_run(offset, values, misfit, is_snapshot=snapshot)
+        if watch is None:
+            for values in self._native.read(batch):
+                offset = self.loader.replay_run(offset, values, misfit, is_snapshot=snapshot)
+        else:
+            records = batch.records()
+            for name, value in chain.from_iterable(self._native.read(batch)):
+                try:
+                    watch(self.loader, file, batch, next(records), name, value)
+                except ReplayError as error:
+                    misfit(offset, name, error)
+                offset += 1
         plain = offset - batch.base_offset
         self.records += plain
         return plain

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from kraftool.arrow.rows import ArrowRows
-from kraftool.arrow.untyped import ArrowBatch
+from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.spark.tables.layout import arrow_schema
 
 
@@ -36,14 +36,15 @@ class RowWriter:
         self._sink, self._name, self._cluster = sink, table, cluster_id
         self._table = ArrowRows(arrow_schema(table))
         self._same = same
-        self._own = [name for name in self._table.columns if name not in same]
+        self._own = pa.struct(
+            [_as_given(field) for field in arrow_schema(table) if field.name not in same]
+        )
+        self._rows: list[Mapping[str, Any]] = []
 
     def add(self, values: Mapping[str, Any], weight: int = 0) -> None:
         """Add a row; what it does not have is null. `weight` is about how large it is."""
         table = self._table
-        columns = table.columns
-        for name in self._own:
-            columns[name].append(values.get(name))
+        self._rows.append(values)
         table.rows += 1
         table.weight += weight
         if table.is_full:
@@ -56,4 +57,13 @@ class RowWriter:
             return
         for name, value in self._same.items():
             table.same(name, value, table.rows)
+        # All columns at once; what a row does not have is null.
+        made = pa.array(self._rows, self._own).flatten()
+        self._rows = []
+        table.made |= {field.name: array for field, array in zip(self._own, made, strict=True)}
         self._sink.write(self._name, self._cluster, None, table.take())
+
+
+def _as_given(field: Any) -> Any:
+    """A field with the type of the values that are given for it: moments are milliseconds."""
+    return field.with_type(pa.int64()) if pa.types.is_timestamp(field.type) else field

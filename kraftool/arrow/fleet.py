@@ -12,11 +12,12 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import orjson
 
+from kraftool.arrow.lookers import Lookers, TakenNames
 from kraftool.arrow.places import Files, files_at, missing
 from kraftool.decoders import meta_properties, properties
 from kraftool.decoders.errors import KraftoolError
@@ -156,11 +157,15 @@ def find_fleet(
     paths: list[str], *, depth: int = DEPTH, options: Mapping[str, Any] | None = None
 ) -> Fleet:
     """Find all files that the PATHs lead to. Raises KraftoolError for a PATH that leads nowhere."""
-    search = _Search(depth, _text_of(options))
-    for path in paths:
-        search.path(path)
+    with Lookers() as lookers:
+        search = _Search(depth, _text_of(options), lookers, TakenNames())
+        for path in paths:
+            search.part().path(path)
+            lookers.finish()
     return Fleet(
-        files=tuple(search.files), problems=tuple(search.problems), empty=tuple(search.empty)
+        files=tuple(file for part in search.parts() for file in part.files),
+        problems=tuple(problem for part in search.parts() for problem in part.problems),
+        empty=tuple(empty for part in search.parts() for empty in part.empty),
     )
 
 
@@ -187,13 +192,30 @@ def has_pattern(path: str) -> bool:
 
 
 class _Search:
-    def __init__(self, depth: int, options: str) -> None:
-        self._depth, self._options = depth, options
+    """What a PATH leads to. Folders of a store are looked into by threads, each as a part of its
+    own, so that the order is that of the names."""
+
+    def __init__(
+        self, depth: int, options: str, lookers: Lookers, known: TakenNames, *, raises: bool = True
+    ) -> None:
+        self._depth, self._options, self._lookers = depth, options, lookers
         self.files: list[FleetFile] = []
         self.problems: list[Unread] = []
         self.empty: list[Empty] = []
-        self._seen: set[str] = set()
-        self._real: set[str] = set()
+        self._parts: list[_Search] = []
+        self._known, self._raises = known, raises
+
+    def parts(self) -> Iterator[_Search]:
+        """Yield this search, and those that it began, in the order of the names."""
+        yield self
+        for part in self._parts:
+            yield from part.parts()
+
+    def part(self, *, raises: bool = True) -> _Search:
+        """Begin a search of its own."""
+        part = _Search(self._depth, self._options, self._lookers, self._known, raises=raises)
+        self._parts.append(part)
+        return part
 
     def path(self, path: str) -> None:
         """Take one PATH: a pattern, a file, a directory, or a folder that holds some."""
@@ -207,11 +229,18 @@ class _Search:
             raise missing(shown_url(path))
         root, pattern = _fixed_part(path)
         files, found = _files(root, self._options), 0
-        for each in files.glob(pattern):
-            item = files.item(each)
-            if item is not None:
-                self._item(root, files, item)
-                found += 1
+        # Of what ** finds, some is below the rest.
+        apart = files.takes_threads and "**" not in pattern
+        names = files.glob(pattern)
+        for item in self._lookers.map(files.item, names) if apart else map(files.item, names):
+            if item is None:
+                continue
+            found += 1
+            part = self.part(raises=not apart)
+            if apart:
+                self._lookers.add(partial(part._item, root, files, item))
+            else:
+                part._item(root, files, item)
         if not found:
             raise missing(shown_url(path))
 
@@ -248,8 +277,9 @@ class _Search:
                 break
             try:
                 files = _files(whole, self._options)
-                if files.item(_META) is not None:
-                    return self._identity(files, "", shown)
+                item = files.item(_META)
+                if item is not None:
+                    return self._identity(files, item, shown)
             except KraftoolError:
                 break
         return FleetDirectory(name=shown)
@@ -259,7 +289,7 @@ class _Search:
         try:
             items = files.listed(path)
         except KraftoolError as error:
-            if named and not self.files:
+            if named and self._raises and not self._known.has_files:
                 raise
             self.problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
             return
@@ -272,10 +302,10 @@ class _Search:
             (named or parse_folder_name(basename) is None)
             and any(is_partition_file(name) for name in names)
         )
-        if is_partition or is_data:
-            if self._is_known(root, shown):
-                return
-            self._seen.add(shown)
+        if (is_partition or is_data) and self._known.is_taken(
+            shown, shown if is_url(root) else os.path.realpath(shown)
+        ):
+            return
         before = len(self.files) + len(self.problems)
         if is_partition and not (is_data and basename != METADATA_PARTITION):
             # The data directory around it says whose it is, if it can be read.
@@ -284,21 +314,19 @@ class _Search:
         elif is_data:
             self._data_directory(root, files, path, items)
         elif depth > 0:
+            # What an almost empty folder leads to decides whether it is told of.
+            apart = files.takes_threads and not names <= {_LOST}
             for item in self._to_descend(root, files, shown, folders):
-                self._folder(root, files, item.path, depth - 1, named=False)
+                if apart:
+                    part = self.part()
+                    look = partial(part._folder, root, files, item.path, depth - 1, named=False)
+                    self._lookers.add(look)
+                else:
+                    self._folder(root, files, item.path, depth - 1, named=False)
         is_kafkas = is_partition or bool(is_data)
         nothing = len(self.files) + len(self.problems) == before
         if nothing and (is_kafkas or (names <= {_LOST} and basename != _LOST)):
             self.empty.append(Empty(name=shown, is_data=is_kafkas, is_named=named))
-
-    def _is_known(self, root: str, shown: str) -> bool:
-        """True if a folder was taken already, be it under another name."""
-        if shown in self._seen:
-            return True
-        real = shown if is_url(root) else os.path.realpath(shown)
-        known = real in self._real
-        self._real.add(real)
-        return known
 
     def _to_descend(
         self, root: str, files: Files, shown: str, folders: list[RemoteItem]
@@ -317,7 +345,8 @@ class _Search:
         return [*(folder for folder in folders if folder not in links), *away]
 
     def _data_directory(self, root: str, files: Files, path: str, items: list[RemoteItem]) -> None:
-        directory = self._identity(files, path, files.shown(path))
+        meta = next((item for item in items if item.name == _META), None)
+        directory = self._identity(files, meta, files.shown(path))
         for remote_item in sorted(items, key=lambda item: root_order(item.name)):
             if not remote_item.is_folder:
                 self._take(root, files, remote_item, directory, remote_item.name, EntryPlace.ROOT)
@@ -362,9 +391,8 @@ class _Search:
         named: bool = False,
     ) -> None:
         name = files.shown(item.path)
-        if name in self._seen:
+        if self._known.is_seen(name):
             return
-        self._seen.add(name)
         self.files.append(
             FleetFile(
                 directory=directory,
@@ -381,22 +409,21 @@ class _Search:
             )
         )
 
-    def _identity(self, files: Files, path: str, shown: str) -> FleetDirectory:
-        meta_path = f"{path}/{_META}" if path else _META
+    def _identity(self, files: Files, meta: RemoteItem | None, shown: str) -> FleetDirectory:
+        if meta is None:
+            return FleetDirectory(name=shown)
         try:
-            if files.item(meta_path) is None:
-                return FleetDirectory(name=shown)
-            with files.open(meta_path) as source:
+            with files.open_listed(meta) as source:
                 data = source.read_at(0, properties.MAX_BYTES)
         except KraftoolError:
             # That it cannot be read is a finding of the file's own.
             return FleetDirectory(name=shown)
-        meta, _ = meta_properties.decode(data)
+        known, _ = meta_properties.decode(data)
         return FleetDirectory(
             name=shown,
-            cluster_id=meta.cluster_id,
-            node_id=meta.node_id,
-            directory_id=meta.directory_id,
+            cluster_id=known.cluster_id,
+            node_id=known.node_id,
+            directory_id=known.directory_id,
         )
 
 

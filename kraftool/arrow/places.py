@@ -61,6 +61,14 @@ class LocalFiles:
     def open(self, path: str = "", *, name: str = "") -> ByteSource:
         return FileSource(self.shown(path), name=name)
 
+    def open_listed(self, item: RemoteItem) -> ByteSource:
+        return self.open(item.path)
+
+    @property
+    def takes_threads(self) -> bool:
+        """False: a look at a disk is over before a thread has begun."""
+        return False
+
 
 Files = LocalFiles | RemoteFiles
 

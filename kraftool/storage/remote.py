@@ -151,6 +151,15 @@ class RemoteFiles:
             raise KraftoolError(f"{name}: is a directory, not a file")
         return RemoteSource(self, path, name, item.size)
 
+    def open_listed(self, item: RemoteItem) -> RemoteSource:
+        """Open a file that was just listed, without asking the store for its size again."""
+        return RemoteSource(self, item.path, self.shown(item.path), item.size)
+
+    @property
+    def takes_threads(self) -> bool:
+        """True if several threads may ask the store at the same time."""
+        return bool(getattr(self._fs, "async_impl", False))
+
     def read(self, path: str, position: int, size: int) -> bytes:
         """Read a range that lies in the file."""
         try:

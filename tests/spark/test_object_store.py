@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Barrier
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,7 @@ from kraftool.arrow.fleet import FleetFile, find_fleet, with_batches
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
+from kraftool.storage.remote import RemoteFiles
 from tests.spark.audit_cases import audited
 from tests.spark.tables_support import read_tables, run
 
@@ -72,6 +74,25 @@ def test_a_bucket_gives_the_records_that_the_disk_gives(store: dict[str, Any]) -
 def test_a_pattern_in_a_bucket_chooses_directories(store: dict[str, Any]) -> None:
     found = find_fleet(["s3://fleet/*/node-[12]/data"], options=store)
     assert {file.directory.node_id for file in found.files} == {1, 2}
+
+
+@pytest.mark.parametrize("root", ["s3://fleet/c1", "s3://fleet/c1/node-*"])
+def test_folders_of_a_bucket_are_looked_into_at_the_same_time(
+    store: dict[str, Any], monkeypatch: pytest.MonkeyPatch, root: str
+) -> None:
+    with monkeypatch.context() as alone:
+        alone.setattr(RemoteFiles, "takes_threads", False)
+        expected = find_fleet([root], options=store)
+    real, together = RemoteFiles.listed, Barrier(2)
+
+    def listed(files: RemoteFiles, path: str = "") -> Any:
+        if files.shown(path).endswith(("/node-1", "/node-2")):
+            together.wait(timeout=60)  # else it breaks: nobody else is looking
+        return real(files, path)
+
+    monkeypatch.setattr(RemoteFiles, "listed", listed)
+    assert find_fleet([root], options=store) == expected
+    assert len({file.directory.name for file in expected.files}) == 7
 
 
 def test_what_is_wrong_with_a_store_is_said_without_its_credentials(store: dict[str, Any]) -> None:

@@ -77,7 +77,7 @@ SUBCOMMANDS = {
     "pipeline": {
         "stream": "Follow the logs of many directories as they grow",
         "audit": "Examine many directories, and write one report",
-        "tables": "Write the logs of many directories as Parquet tables",
+        "tables": "Write the logs of many directories as Delta tables",
     },
 }
 

@@ -361,7 +361,7 @@ def _files(report: DirectoryReport, width: int) -> Table:
         indent = "  " if folder else ""
         name = text(f"{indent}{file.basename}", style)
         kind = [text(file.kind.value, QUIET)] if wide else []
-        held = text(holds(file), QUIET if file.kind is FileKind.UNKNOWN else "")
+        held = text(holds(file, report.lock), QUIET if file.kind is FileKind.UNKNOWN else "")
         if narrow:
             table.add_row(name.append(f"\n{indent}    ").append_text(held), size(file.size))
         else:

@@ -1,4 +1,4 @@
-"""How the rows of an annotated file look as lines of a table that fits 80 columns.
+"""The layout of an annotated file: rows as lines of a table that fits 80 columns.
 
 Owns the layout of `kraftool explain`. Rows are written as they come, so that a file of any size
 needs no more memory than one batch of it. It refuses to decide what is secret: that came with
@@ -98,7 +98,8 @@ class ExplainTable:
         gap = " " * (self.field_width - len(name) - len(kind))
         return f"{self.to.style(name, 'key')}{gap}{self.to.style(kind, 'type')}"
 
-    def _names(self, row: Row) -> list[str]:
+    def _names(self, row: Row) -> list[tuple[str, str]]:
+        """The field and its type, a line each; what is wider than the column is beside no value."""
         field, kind = _last(row), row.type
         prefix = _PREFIX.fullmatch(kind)
         if prefix is not None:
@@ -109,19 +110,21 @@ class ExplainTable:
         if not field:
             field, kind = kind, ""
         indent = " " * min(row.depth, 8)
-        room = self.field_width - len(indent)
-        first, *more = _wrap(printable(field), room - len(kind) - bool(kind))
-        return [
-            self._named(indent + first, kind),
-            *(self._named(indent + each, "") for each in more),
-        ]
+        most = self.field_width + self.value_width - len(indent)
+        first, *more = _wrap_names(printable(field), self.field_width - len(indent), most)
+        lines = [(indent + first, kind), *((indent + each, "") for each in more)]
+        if kind and len(indent + first) + 1 + len(kind) > self.field_width:
+            lines = [(name, "") for name, _ in lines] + [("", kind)]
+        return lines
 
     def _primitive(self, row: Row) -> None:
         empty = " " * (1 + self.position_width)
-        lines = zip_longest(_hex_lines(row), self._names(row), self._values(row))
+        names, values = self._names(row), self._values(row)
+        below = [""] * sum(len(name) > self.field_width for name, _ in names)
+        lines = zip_longest(_hex_lines(row), names, [*below, *values])
         for number, (digits, name, value) in enumerate(lines):
             start = empty if number else self._start(row)
-            column = name if name is not None else " " * self.field_width
+            column = self._named(*(name or ("", "")))
             self.to.line(f"{start} {digits or '':{_HEX}} {column} {value or ''}".rstrip())
 
     def _values(self, row: Row) -> list[str]:
@@ -176,6 +179,13 @@ def _cut(text: str, room: int) -> str:
 
 def _wrap(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, max(width, 4), break_on_hyphens=False) or [""]
+
+
+def _wrap_names(text: str, width: int, most: int) -> list[str]:
+    """Wrap at blanks. A name is broken only if it is wider than the field and value columns."""
+    is_short = all(len(word) <= most for word in text.split())
+    lines = textwrap.wrap(text, width, break_long_words=not is_short, break_on_hyphens=False)
+    return lines or [""]
 
 
 def _chunks(data: bytes) -> list[bytes]:

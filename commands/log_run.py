@@ -2,41 +2,34 @@
 
 Owns the order of work. Machine formats are rendered by `reports/logs/render.py`, in several
 processes where a file is large; the table, --topic, --head, --tail and --follow take one entry at
-a time, in this process.
+a time, in this process. A sieve passes over the batches that have nothing of the selection.
 """
 
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
 from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.log_follow import DumpFollower, Following
-from kraftool.commands.log_noops import (
-    NoOpFolder,
-    NoOpRun,
-    first_of,
-    has_uncounted,
-    weight,
-    without_first,
-)
+from kraftool.commands.log_noops import NoOpFolder, NoOpRun, first_of, has_uncounted, weight
 from kraftool.commands.log_table import LogTable
+from kraftool.commands.log_tail import LastEntries
 from kraftool.commands.options import DumpLogFormat, NoOps
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError
 from kraftool.decoders.fault import FaultKind, LogFault
-from kraftool.decoders.segment import ReadAt
+from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import BatchEntry, Entry, Selection, TopicNames, is_decoded
 from kraftool.reports.logs.kafka_indexes import kafka_side_file
+from kraftool.reports.logs.native_sieve import Sifter, counting_sieve, left_of, sieve_for, sieve_of
 from kraftool.reports.logs.processes import quicken
 from kraftool.reports.logs.query import offset_range as read_range
 from kraftool.reports.logs.query import record_types
@@ -56,8 +49,11 @@ _LARGEST_SIDE_FILE = 64 << 20
 
 
 def _items_of(file: LogFile) -> Iterator[Item]:
+    from kraftool.image.loader import TRANSACTION_RECORDS
+
     with file.open() as source:
-        yield from Walk(source.read_at)
+        sieve = sieve_for(TRANSACTION_RECORDS)
+        yield from left_of(Walk(source.read_at).spans(), sieve)
 
 
 def selection_of(options: DumpLogOptions) -> Selection:
@@ -113,14 +109,10 @@ class LogRun:
         self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
         self.topics = TopicNames()
         self.remaining = options.head
-        self.last: deque[tuple[LogFile, Entry | NoOpRun]] = deque()
-        self.tail = options.tail
         self.following: Following | None = DumpFollower() if options.follow else None
         self.ends: dict[str, tuple[str, WalkState]] = {}
         """The segment that was read last, and the state of the walk behind it, by directory."""
         self.held: list[tuple[LogFile, Faulty]] = []
-        self.kept = 0
-        self.passed = 0
         self.late_start: WalkState | None = None
         """Where the first file begins, if --tail shows nothing of what comes before."""
         self.matched = False
@@ -143,6 +135,10 @@ class LogRun:
         self.folder = NoOpFolder(self._take)
         self.has_uncounted = False
         """True if no-ops were shown that --head and --tail do not count."""
+        self.last: LastEntries | None = None
+        if options.tail is not None:
+            self.last = LastEntries(options.tail, folds=self.folds)
+        self.sieve: Sifter | None = None
 
     def run(self, where: Sequence[str | Location]) -> None:
         """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
@@ -231,7 +227,7 @@ class LogRun:
         if not self._names_topics:
             return
         with file.open() as source:
-            for item in Walk(source.read_at):
+            for item in left_of(Walk(source.read_at).spans(), sieve_for(("TopicRecord",))):
                 if isinstance(item, RecordBatch) and not item.is_control:
                     self.topics.learn(item)
 
@@ -306,57 +302,64 @@ class LogRun:
 
     def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
         """Return the files without those that come before what --tail shows."""
-        if self.tail is None:
+        if self.last is None:
             return files
-        from kraftool.commands import log_tail_start
+        from kraftool.commands.log_tail_start import files_from, unread_words
 
-        if not log_tail_start.may_begin_late(self.options, self.selection):
-            return files
-        taken, left = log_tail_start.take_files(iter(files))
-        start = None
-        with suppress(KraftoolError):  # reading forwards reports it
-            start = log_tail_start.find_tail_start(
-                taken, self.tail, lambda file: self._plan(file).dump(None), folds=self.folds
-            )
-        if start is None:
-            return left
-        self.late_start = WalkState.at(start.position)
-        self.output.note(log_tail_start.unread_words(start, self.tail))
-        return taken[start.number :]
+        left, start = files_from(
+            self.options,
+            self.selection,
+            files,
+            lambda file: self._plan(file).dump(None),
+            folds=self.folds,
+        )
+        if start is not None:
+            self.late_start = WalkState.at(start.position)
+            self.output.note(unread_words(start, self.last.most))
+        return left
 
     def _entries(self, files: Iterable[LogFile]) -> None:
         self._each(files, self._entries_of)
         self.end_run()
-        while self.last:
-            self._show(*self.last.popleft())
-        self.tail = None
-        if self.passed:
-            self.output.note(f"kraftool: {many(self.passed, 'problem')} before what --tail shows")
+        last, self.last = self.last, None
+        if last is None:
+            return
+        shown, passed = last.shown()
+        for file, entry in shown:
+            self._show(file, entry)
+        if passed:
+            self.output.note(f"kraftool: {many(passed, 'problem')} before what --tail shows")
 
     def _entries_of(self, file: LogFile) -> None:
         self.show_held()
         plan = self._plan(file)
         self.write = plan.renderer()
         self.dump = plan.dump(self.topics if self._names_topics else None)
+        self.sieve = sieve_of(self.dump)
+        self.counter = None
+        if self.last is not None and self.remaining is None:
+            self.counter = counting_sieve(self.dump, folds=self.folds)
         self.table.marks, self.table.batches_only = plan.marks, plan.batches_only
         with file.open() as source:
             if not file.has_batches:
                 self._side_file(file, source)
                 return
-            if self.tail is None:
+            if self.last is None:
                 self._begin(file)
             if self.following is not None:
                 self.following.start(file)
             with self.output.progress(file.size, file.name) as progress:
                 walk = Walk(source.read_at, self._start(file))
-                for item in walk:
+                for item in walk.spans():
                     if self.following is not None:
                         if isinstance(item, Faulty):
                             self.held.append((file, item))
                             continue
                         self.show_held()
-                        self.following.saw(file, item)
-                    self._item(file, item)
+                        for batch in left_of(iter((item,)), None):
+                            if isinstance(batch, RecordBatch):
+                                self.following.saw(file, batch)
+                    self._items(file, item)
                     progress(item.position)
                     if self.remaining == 0:
                         return
@@ -375,18 +378,29 @@ class LogRun:
         """Show what a file holds from a state on, as far as it is selected; without the damage that
         is known. Returns what is damaged."""
         damaged: list[Faulty] = []
-        for item in Walk(read_at, state, stop=stop):
+        for item in Walk(read_at, state, stop=stop).spans():
             if isinstance(item, Faulty):
                 damaged.append(item)
             if not isinstance(item, Faulty) or item not in known:
-                self._item(file, item)
+                self._items(file, item)
             if self.remaining == 0:
                 break
         return damaged
 
+    def _items(self, file: LogFile, item: Item | BatchSpan) -> None:
+        """Show an item, or what is selected of a span."""
+        if self.last is not None and self.counter is not None and isinstance(item, BatchSpan):
+            for batch in self.last.take_span(file, self.dump, item, self.counter):
+                self._item(file, batch)
+            return
+        for each in left_of(iter((item,)), self.sieve):
+            self._item(file, each)
+            if self.remaining == 0:
+                return
+
     def _item(self, file: LogFile, item: Item) -> None:
         for entry in self.dump.item(file.name, item):
-            if self.folds:
+            if self.folds and self.last is None:
                 self.folder.take(file, entry)
             else:
                 self._take(file, entry)
@@ -409,25 +423,11 @@ class LogRun:
         if isinstance(entry, BatchEntry) and self.remaining is not None:
             if not self.dump.batches_only:
                 entry = first_of(entry, self.remaining, folds=self.folds)
-            self.remaining -= self._weight(entry)
-        if self.tail is None:
+            self.remaining -= weight(entry, folds=self.folds, batches_only=self.dump.batches_only)
+        if self.last is None:
             self._show(file, entry)
-            return
-        self.last.append((file, entry))
-        self.kept += self._weight(entry)
-        while self.last and self.kept - self._weight(self.last[0][1]) >= self.tail:
-            gone = self.last.popleft()[1]
-            self.kept -= self._weight(gone)
-            self.passed += isinstance(gone, Fault)
-        if self.kept > self.tail and self.last:
-            file, oldest = self.last[0]
-            if isinstance(oldest, BatchEntry) and not self.dump.batches_only:
-                surplus = self.kept - self.tail
-                self.last[0] = file, without_first(oldest, surplus, folds=self.folds)
-                self.kept -= surplus
-
-    def _weight(self, entry: Entry | NoOpRun) -> int:
-        return weight(entry, folds=self.folds, batches_only=self.dump.batches_only)
+        elif not isinstance(entry, NoOpRun):  # what --tail shows is folded at the end
+            self.last.add(file, self.dump, entry)
 
     def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
         self._begin(file)

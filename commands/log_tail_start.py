@@ -7,6 +7,7 @@ may select nothing for gigabytes, so a run with a filter reads the log from its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 
@@ -15,6 +16,7 @@ from kraftool.commands.log_noops import has_only_no_ops, weight
 from kraftool.commands.options import DumpLogFormat
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.walk import Item
 from kraftool.reports.logs.dump import LogDump, Selection
 from kraftool.reports.logs.source import LogFile
@@ -51,6 +53,25 @@ def may_begin_late(options: DumpLogOptions, selection: Selection) -> bool:
         and not options.transactions
         and selection == Selection()
     )
+
+
+def files_from(
+    options: DumpLogOptions,
+    selection: Selection,
+    files: Iterable[LogFile],
+    dump_of: Callable[[LogFile], LogDump],
+    *,
+    folds: bool,
+) -> tuple[Iterable[LogFile], TailStart | None]:
+    """Return the files without those that come before what --tail shows, and where to begin."""
+    if options.tail is None or not may_begin_late(options, selection):
+        return files, None
+    taken, left = take_files(iter(files))
+    with suppress(KraftoolError):  # reading forwards reports it
+        start = find_tail_start(taken, options.tail, dump_of, folds=folds)
+        if start is not None:
+            return taken[start.number :], start
+    return left, None
 
 
 def take_files(files: Iterator[LogFile]) -> tuple[list[LogFile], Iterable[LogFile]]:

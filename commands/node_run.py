@@ -9,6 +9,7 @@ import typer
 
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
+    CutDamagedLog,
     LogFormat,
     LogFormatOption,
     MetricsListen,
@@ -61,6 +62,7 @@ def run(
     metrics_listen: MetricsListen = "",
     shutdown_timeout: ShutdownTimeout = 5.0,
     log_format: LogFormatOption = LogFormat.TEXT,
+    cut_damaged_log: CutDamagedLog = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
@@ -86,6 +88,9 @@ def run(
     resort, if it alone has the newest records. It hands the leadership to a voter that runs a
     controller as soon as one has caught up. While a witness leads, brokers are not served. Admin
     tools can describe the quorum, and change its voters and kraft.version.
+
+    A log that is damaged before whole batches is not opened. Kafka cuts it there, and so does the
+    node with --cut-damaged-log. A torn end is cut without asking, as it was never committed.
 
     The node registers with the active controller, as Kafka's controllers do, but not with --role
     observer or --no-image.
@@ -116,6 +121,7 @@ def run(
         part=None if role is None else QuorumRole(role.value),
         witness=witness,
         replays=image,
+        cuts_batches=cut_damaged_log,
         metrics=endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None,
         shutdown_s=shutdown_timeout,
     )

@@ -29,6 +29,13 @@ MetricsListen = Annotated[
     str,
     typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
 ]
+CutDamagedLog = Annotated[
+    bool,
+    typer.Option(
+        "--cut-damaged-log",
+        help="Cut a damaged log, and lose the whole batches after the damage.",
+    ),
+]
 ShutdownTimeout = Annotated[
     float,
     typer.Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),

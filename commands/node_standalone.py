@@ -8,6 +8,7 @@ import typer
 
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
+    CutDamagedLog,
     LogFormat,
     LogFormatOption,
     MetricsListen,
@@ -45,6 +46,7 @@ def standalone(
     metrics_listen: MetricsListen = "",
     shutdown_timeout: ShutdownTimeout = 5.0,
     log_format: LogFormatOption = LogFormat.TEXT,
+    cut_damaged_log: CutDamagedLog = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
@@ -64,6 +66,8 @@ def standalone(
     register, fail and return. Kafka's tools create, alter and delete topics, change configs and
     feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
     reassignments are not implemented yet.
+
+    A log that is damaged before whole batches is not opened: see --cut-damaged-log.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.
@@ -112,5 +116,7 @@ def standalone(
     to.line()
     to.line(f"Format its directory with kafka-storage format -t {printable(cluster_id)} -c FILE")
     to.flush()
-    options = NodeOptions(metrics=metrics, shutdown_s=shutdown_timeout)
+    options = NodeOptions(
+        cuts_batches=cut_damaged_log, metrics=metrics, shutdown_s=shutdown_timeout
+    )
     run_to_end(to, config, options, log_format)

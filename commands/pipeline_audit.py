@@ -65,7 +65,7 @@ def audit(options: AuditOptions) -> None:
     page = Output(out=options.html) if options.html else None
 
     def attempt() -> FleetAudit:
-        with turned_down(), spark_run(to, options, "audit") as spark:
+        with turned_down(), spark_run(to, options, "audit", classic_only=False) as spark:
             from kraftool.spark.audit.collect import AuditRequest
             from kraftool.spark.audit.run import audit as run_audit
 

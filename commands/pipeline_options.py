@@ -123,7 +123,7 @@ def spark_run(
 ) -> Iterator[SparkSession]:
     """A Spark session with a bar of the tasks of all jobs that run in it; signals end it."""
     from kraftool.spark.ending import ended_by_signals
-    from kraftool.spark.job_progress import JobProgress, watched
+    from kraftool.spark.job_progress import JobProgress, connect_watched, watched
     from kraftool.spark.values import is_connect
 
     with (
@@ -135,12 +135,12 @@ def spark_run(
         def tell(now: JobProgress) -> None:
             told(app, now.tasks_done, now.tasks)
 
-        if is_connect(spark):  # which tells a client of its own operations only
+        if is_connect(spark):
 
             def interrupt() -> None:
                 spark.interruptAll()
 
-            with ending.working(interrupt):
+            with connect_watched(spark, tell), ending.working(interrupt):
                 yield spark
         else:
             with (
@@ -185,8 +185,8 @@ def absolute(roots: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def storage_options(path: str) -> dict[str, object]:
-    """The JSON object that a file holds for fsspec; none without a file."""
+def storage_options(path: str, option: str = "--storage-options") -> dict[str, object]:
+    """The JSON object that a file holds for a library; none without a file."""
     if not path:
         return {}
     import orjson
@@ -194,11 +194,11 @@ def storage_options(path: str) -> dict[str, object]:
     try:
         data = Path(path).read_bytes()
     except OSError as error:
-        raise UsageError(f"--storage-options {path}: {error.strerror}") from error
+        raise UsageError(f"{option} {path}: {error.strerror}") from error
     try:
         value = orjson.loads(data)
     except orjson.JSONDecodeError:
         value = None
     if not isinstance(value, dict):
-        raise UsageError(f"--storage-options {path} does not contain a JSON object")
+        raise UsageError(f"{option} {path} does not contain a JSON object")
     return value

@@ -1,4 +1,4 @@
-"""`kraftool pipeline tables`: a fleet as Parquet, brought up to date by every run."""
+"""`kraftool pipeline tables`: a fleet as Delta tables, brought up to date by every run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,18 @@ class TablesOptions(PipelineOptions):
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Folder of the tables: new, empty, or from an earlier run.",
+            help="Folder or s3:// URL of the tables: new, empty, or from an earlier run.",
         ),
     ]
+    out_options: Annotated[
+        str,
+        typer.Option(
+            "--out-options",
+            metavar="FILE",
+            help="File with a JSON object for the object store of --out, such as"
+            " aws_access_key_id and aws_endpoint_url. By default the environment has them.",
+        ),
+    ] = ""
     snapshots: Annotated[
         bool, typer.Option("--snapshots", help="Also write the records of snapshots.")
     ] = False
@@ -41,15 +50,15 @@ class TablesOptions(PipelineOptions):
 
 @takes(TablesOptions)
 def tables(options: TablesOptions) -> None:
-    """Write the metadata logs of a fleet as Parquet tables.
+    """Write the metadata logs of a fleet as Delta tables.
 
     Example: kraftool pipeline tables /var/lib/kafka/data --out /data/tables
 
-    Writes one folder per table: records, batches, one for each record type, files, findings,
-    elections, voters, features, brokers, topics, partitions and their history. Each has subfolders
-    cluster_id=… and date=…. The next run reads only what is new. After a run that was killed, the
-    next run finishes or discards its work. Secrets are masked unless you give --show-secrets. Exits
-    3 if something could not be read. Damage in a file is a row and a finding.
+    Writes one Delta table per folder: records, batches, one for each record type, files, findings,
+    elections, voters, features, brokers, topics, partitions and their history. Each has the columns
+    cluster_id and, if rows have a time, date. The next run reads only what is new. After a run that
+    was killed, the next run finishes or discards its work. Secrets are masked unless you give
+    --show-secrets. Exits 3 if something could not be read. Damage in a file is a row and a finding.
 
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
@@ -71,6 +80,7 @@ def tables(options: TablesOptions) -> None:
         roots=absolute(options.roots),
         out=os.path.expanduser(options.out),
         storage=storage,
+        out_options=storage_options(options.out_options, "--out-options"),
         depth=options.depth,
         show_secrets=options.show_secrets,
         snapshots=options.snapshots,

@@ -1,4 +1,4 @@
-"""What a run of `pipeline tables` wrote, for people."""
+"""The report of a run of `pipeline tables`, for people."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from rich.text import Text
 
 from kraftool.commands.finding_view import NAME, QUIET, WARN, text
 from kraftool.commands.output import Output
+from kraftool.commands.text_flow import Flow
 from kraftool.reports.text.words import many, size
 from kraftool.spark.tables.run import TablesReport
 
@@ -27,7 +28,7 @@ def write_report(to: Output, report: TablesReport) -> None:
         line.append(f"{size(report.bytes_read)} of {many(report.read_logs, 'log')} read")
     else:
         line.append("; nothing is new")
-    to.rich(line, unbroken=True)
+    to.rich(Flow(line, again="  "))
     if report.is_new:
         to.line()
         to.rich(_table(report))

@@ -89,6 +89,8 @@ def write_health(output: Output, health: Health, zone: tzinfo) -> None:
         output.rich(Text("The quorum is healthy.", style=style))
     elif health.is_quorum_well:
         output.rich(Text("The quorum is healthy; the cluster is not.", style=style))
+    elif not view.reached:
+        output.rich(Text("Nothing is known about the quorum.", style=style))
     else:
         output.rich(Text("The quorum is not healthy.", style=style))
 

@@ -15,8 +15,10 @@ def recover(context: typer.Context) -> None:
 
     Example: kraftool recover collect /etc/kafka/server.properties --out node-2.collect
 
-    First stop every controller and broker, and whatever could start them again. Then run collect on
-    each surviving host, and carry the files to one place. There run plan, and read the plan.
+    If a majority of the controllers runs and has a leader, leave it running: only the broken node
+    is stopped and repaired. If not, first stop every controller and broker, and whatever could
+    start them again. Then run collect on each host, and carry the files to one place. There run
+    plan, and read the plan.
     Rehearse it on copies. Apply it host by host, and start the nodes in the plan's order. Then run
     verify. Until a node has changed the directory, undo restores everything. docs/recover.md shows
     the whole procedure for a night in which two of three controllers are lost. On a terminal,

@@ -10,13 +10,13 @@ import typer
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
-from kraftool.commands.output import Output, printable
+from kraftool.commands.output import Output
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 
 @dataclass(frozen=True, kw_only=True)
 class CollectOptions:
-    """What was asked for, as it was written."""
+    """The options of `recover collect` as they were written."""
 
     out: Annotated[
         str, typer.Option("--out", metavar="FILE", help="New file to carry to where you plan.")
@@ -144,13 +144,17 @@ def _collect_remote(options: CollectOptions) -> NoReturn:
 
 
 def _collect_here(options: CollectOptions) -> NoReturn:
+    import os
+    import shlex
     import time
 
+    from kraftool.commands.finding_view import command_lines, text
     from kraftool.commands.read_progress import read_progress
-    from kraftool.commands.recover_collect_nodes import CollectedNode
+    from kraftool.commands.recover_collect_nodes import CollectedNode, survey_flows
     from kraftool.commands.recover_json import collect_document
+    from kraftool.commands.text_flow import READABLE, Flow
     from kraftool.repair import collect_file
-    from kraftool.repair.narration import is_well, survey_lines
+    from kraftool.repair.narration import is_well
     from kraftool.repair.planner import read_surveys
     from kraftool.storage.paths import open_path
 
@@ -164,11 +168,12 @@ def _collect_here(options: CollectOptions) -> NoReturn:
     data = collect_file.encode(surveys)
     to.write(data)
     for survey in surveys:
-        for line in survey_lines(survey):
-            to.note(printable(line))
+        to.narrate(*survey_flows(survey))
         if not is_well(survey):
             to.raise_code(ExitCode.FINDING)
-    to.note(f"carry {printable(out)} to where you plan: kraftool recover plan FILE...")
+    words = f"Carry {out} to the place where you plan, with the files of the other nodes. There:"
+    command = f"kraftool recover plan {shlex.quote(os.path.basename(out))} FILE..."
+    to.narrate(Flow(text(words), widest=READABLE), *command_lines([command]))
     if options.output is PlainFormat.JSON:
         to.flush()
         report = Output(quiet=options.quiet)

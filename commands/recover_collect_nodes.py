@@ -7,18 +7,20 @@ import re
 import shlex
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
 
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.output import Output, printable
+from kraftool.commands.finding_view import command_lines, text
+from kraftool.commands.output import Output
 from kraftool.commands.progress_bar import transfer_bars
 from kraftool.commands.remote_copy import survey_copy
 from kraftool.commands.remote_fetch import FetchedNode, fetch
 from kraftool.commands.remote_nodes import RemoteNode
+from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from kraftool.repair.narration import is_well, survey_lines
@@ -31,7 +33,7 @@ _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectedNode:
-    """What came from one node, or why nothing came."""
+    """The result for one node: its collect file, or why there is none."""
 
     name: str = ""
     """As the command line or kubectl names it; empty for this host."""
@@ -127,26 +129,34 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
     return replace(node, file=str(file), size=len(data), surveys=surveys, changed=fetched.changed)
 
 
+def survey_flows(survey: Survey, indent: int = 0) -> Iterator[Flow]:
+    """Yield what was found in one directory, wrapped; what is wrong is further in."""
+    for line in survey_lines(survey):
+        words = line.lstrip()
+        lead = " " * (indent + len(line) - len(words))
+        yield Flow(text(words), lead=lead, again=f"{lead}  ", widest=READABLE)
+
+
 def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None:
-    """Report per node what came and what did not, and the next command."""
+    """Report for each node whether its file arrived, and the next command."""
     for node in nodes:
-        name = printable(node.name)
         if node.problem:
-            to.line(f"{name}  did not come: {printable(node.problem)}")
+            to.rich(Flow(text(f"{node.name}  did not come: {node.problem}"), again="  "))
             if node.hint:
-                to.line(f"  {printable(node.hint)}")
+                to.rich(Flow(text(node.hint), lead="  "))
             continue
-        to.line(f"{name}  {printable(node.file)}  {node.size} bytes")
+        to.rich(Flow(text(f"{node.name}  {node.file}  {node.size} bytes"), again="  "))
         for survey in node.surveys:
-            for line in survey_lines(survey):
-                to.line(f"  {printable(line)}")
+            to.rich(*survey_flows(survey, 2))
         if node.changed:
-            to.line(f"  {_CHANGED}")
-    missing = [printable(collected_node.name) for collected_node in nodes if collected_node.problem]
+            to.rich(Flow(text(_CHANGED), lead="  "))
+    missing = [collected_node.name for collected_node in nodes if collected_node.problem]
     came = many(len(nodes) - len(missing), "node")
-    to.note(f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else ""))
+    words = f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else "")
+    to.narrate(Flow(text(words)))
     if len(missing) < len(nodes):
-        to.note(f"Next: kraftool recover plan {printable(shlex.quote(folder))}/*.collect")
+        command = f"kraftool recover plan {shlex.quote(folder)}/*.collect"
+        to.narrate(Flow(text("Next:")), *command_lines([command]))
 
 
 def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:

@@ -53,16 +53,17 @@ def guide(
 
 
 def guide_on_terminal(folder: str = "") -> None:
-    """Run the guide. Where nobody can answer, print the commands and exit 2."""
+    """Run the guide. Without a terminal, print the commands and exit 2."""
     to = Output()
     if not to.to_terminal or sys.stdin is None or not sys.stdin.isatty():
+        from kraftool.commands.finding_view import command_lines
+
         to.problem(
             "the guide asks questions and requires a terminal",
             hint="without one, run these commands:",
             code=ExitCode.USAGE,
         )
-        for each in _BY_HAND:
-            to.note(f"    {each}")
+        to.narrate(*command_lines(_BY_HAND))
         to.finish()
     import time
 

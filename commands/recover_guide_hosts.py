@@ -1,4 +1,4 @@
-"""Where the directories of a plan are, and the commands that bring the plan to another host.
+"""The hosts of a plan's directories, and the commands that bring the plan to another host.
 
 Owns the shell commands that the guide shows and never runs: they change other hosts. What comes
 back is a collect file, which is compared with the plan.

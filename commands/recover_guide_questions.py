@@ -1,4 +1,4 @@
-"""What the guide asks: the hosts, the paths, the lost voters; and how it speaks on the terminal.
+"""The guide's questions about hosts, paths and lost voters; and its words on the terminal.
 
 Owns the questions, and that each is asked once: the record keeps the answers.
 """

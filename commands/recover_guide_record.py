@@ -1,4 +1,5 @@
-"""What a guide did: journal.md for people, and guide.json, with which the guide goes on later.
+"""The record of a guide: journal.md for people, and guide.json, with which the guide continues
+later.
 
 Owns both files. Each is complete whenever the guide stops. Only answers, commands and exit codes
 are in them.

@@ -94,7 +94,12 @@ class Guide(GuideQuestions):
         answer = self._asked(question)  # also after a pause: somebody may have started them
         self._record.note(f"- {question.strip()} {answer}")
         if answer.lower() != "yes":
-            self._say("Stop them first: a plan for running nodes will not fit.", WARN)
+            self._say(
+                "Stop them first: this guide is for a quorum that has no leader. If a majority of"
+                " the controllers has one, leave it running, and use kraftool recover plan for the"
+                " broken node.",
+                WARN,
+            )
             raise _Stop
         self._ask_what_there_is()
         self._left = self._commands_until_plan()

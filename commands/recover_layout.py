@@ -1,4 +1,5 @@
-"""How plan, rehearse, apply, verify and guide show a plan: its loss first, then labelled rows.
+"""The layout of a plan for plan, rehearse, apply, verify and guide: its loss first, then labelled
+rows.
 
 Owns the layout and the colours of loss. It yields what `Output.rich` and `Output.narrate` write.
 The words are the plan's, and go through `printable`.
@@ -35,6 +36,8 @@ _LOSS_LABELS = {
     LossBound.POSSIBLE: f"{Status.WARN.mark} Loss?",
 }
 """Labels that say the verdict; others are followed by it."""
+_CONDITION = "none, if "
+"""How the text of a plan begins that loses nothing only in a certain order of starts."""
 
 
 def labelled(
@@ -46,7 +49,9 @@ def labelled(
         yield Flow(row, lead=lead, again=" " * (LABEL + hanging), widest=READABLE)
 
 
-def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
+def plan_head(
+    plan: Plan, file: str, words: str = "", *, is_quorum_safe: bool = True
+) -> Iterator[Line]:
     """Show which plan it is, by its file's name, and what it may lose: the worst first."""
     title = Text().append("PLAN ", style=QUIET).append(plan.id[:SHORT_ID], style=NAME)
     is_idle = plan.method is Method.NONE
@@ -56,23 +61,39 @@ def plan_head(plan: Plan, file: str, words: str = "") -> Iterator[Line]:
     if words:
         title.append_text(text(f", {words}"))
     yield Beside(title, text(os.path.basename(file), QUIET))
-    yield from loss(plan)
+    yield from loss(plan, is_quorum_safe=is_quorum_safe)
 
 
-def loss(plan: Plan) -> Iterator[Flow]:
+def loss(plan: Plan, *, is_quorum_safe: bool = True) -> Iterator[Flow]:
     """Show what may be lost, the records that are given up, and the risks that were accepted."""
-    verdict = plan.loss.verdict
-    style = _LOSS_STYLES[verdict]
-    head = Text()
-    if verdict not in _LOSS_LABELS:
-        head.append(verdict.value, style=style).append(": ")
-    head.append_text(text(plan.loss.text.removeprefix(f"{verdict.value}: ")))
+    label, style, head = _verdict(plan, is_quorum_safe=is_quorum_safe)
     rows = [head, *(text(each) for each in _lost(plan.loss.records))]
     for risk in plan.risks:
         row = Text().append(f"accepted ({risk.word}): ", style=WARN)
         rows.append(row.append_text(text(risk.text)))
-    label = _LOSS_LABELS.get(verdict, f"{Status.WARN.mark} DATA LOSS")
     yield from labelled(label, rows, style)
+
+
+def _verdict(plan: Plan, *, is_quorum_safe: bool) -> tuple[str, str, Text]:
+    """Return the label of a plan's loss, its style, and the words beside it.
+
+    A plan that loses nothing is green only if the nodes lose nothing without it either.
+    """
+    verdict = plan.loss.verdict
+    words = plan.loss.text.removeprefix(f"{verdict.value}: ")
+    style = _LOSS_STYLES[verdict]
+    if verdict is LossBound.NONE:
+        condition = words.removeprefix(_CONDITION) if words.startswith(_CONDITION) else ""
+        if not is_quorum_safe and not condition and (plan.changes or plan.steps):
+            condition = f"you carry out this plan: {words}"
+        if condition:
+            return f"{Status.WARN.mark} No loss if", WARN, text(condition)
+        if not is_quorum_safe:
+            return f"{Status.WARN.mark} No loss", WARN, text(words)
+    if verdict in _LOSS_LABELS:
+        return _LOSS_LABELS[verdict], style, text(words)
+    head = Text().append(verdict.value, style=style).append(": ").append_text(text(words))
+    return f"{Status.WARN.mark} DATA LOSS", style, head
 
 
 def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:

@@ -104,6 +104,7 @@ def plan(
     from kraftool.repair.planner import plan_for, read_surveys
     from kraftool.repair.request import PlanRequest, with_settings
     from kraftool.repair.step_commands import naming_its_file
+    from kraftool.reports.election.assessment import QuorumSafety
     from kraftool.reports.election.assessment_words import sentences
     from kraftool.storage.random_ids import random_uuid
 
@@ -144,5 +145,6 @@ def plan(
     else:
         to.write(plan_to_yaml(made))
     to.flush()
-    write_plan(to, made, out, list(sentences(judged, with_next=False)))
+    is_safe = judged.state is QuorumSafety.SAFE
+    write_plan(to, made, out, list(sentences(judged, with_next=False)), is_quorum_safe=is_safe)
     to.finish()

@@ -1,4 +1,4 @@
-"""What `recover plan` shows people: the loss, the survivors, then the steps as a checklist.
+"""The report of `recover plan` for people: the loss, the survivors, then the steps as a checklist.
 
 Owns the order. The plan's file is the data on stdout; this is the narration on stderr.
 """
@@ -16,9 +16,16 @@ from kraftool.commands.recover_layout import LABEL, checklist, commands_of, labe
 from kraftool.repair.plan import Action, Plan, Ranked
 
 
-def write_plan(to: Output, plan: Plan, file: str, judgement: Sequence[str] = ()) -> None:
+def write_plan(
+    to: Output,
+    plan: Plan,
+    file: str,
+    judgement: Sequence[str] = (),
+    *,
+    is_quorum_safe: bool = True,
+) -> None:
     """Narrate a plan that was written to `file`, or to stdout if that is empty."""
-    to.narrate(*plan_head(plan, file))
+    to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
     to.narrate(*labelled("Quorum", [text(each) for each in judgement]))
     to.narrate(*labelled("Plan", [text(each) for each in plan.summary]))
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))

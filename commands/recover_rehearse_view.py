@@ -1,4 +1,5 @@
-"""What `recover rehearse` shows people: the loss, rows for each phase, what was found, the verdict.
+"""The report of `recover rehearse` for people: the loss, rows for each phase, findings, the
+verdict.
 
 Owns layout and words. Everything from the plan, the directories and the nodes goes through
 `printable`.

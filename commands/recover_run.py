@@ -1,4 +1,4 @@
-"""What apply, undo and verify share: reading the plan, asking before anything is done, next steps.
+"""Shared parts of apply, undo and verify: reading the plan, asking before a change, next steps.
 
 Owns the confirmation: the plan's id is typed, so that nobody applies another plan than the one that
 was read, with the words of the risks that it takes. Everything from the plan goes through

@@ -10,6 +10,8 @@ from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import Directory, Host, PlanFile, Yes
 
 if TYPE_CHECKING:
+    from rich.text import Text
+
     from kraftool.repair.plan import Plan
     from kraftool.repair.undo import Undo
 
@@ -38,6 +40,7 @@ def undo(
     """
     import time
 
+    from kraftool.commands.finding_view import GOOD, text
     from kraftool.commands.recover_run import (
         confirm,
         no_action,
@@ -46,7 +49,7 @@ def undo(
         refusing,
         telling_interruption,
     )
-    from kraftool.repair.plan import SHORT_ID
+    from kraftool.commands.text_flow import READABLE, Flow
     from kraftool.repair.undo import Undo
     from kraftool.storage.repair_journal import Stage
 
@@ -61,7 +64,6 @@ def undo(
         else:
             _write_document(to, made)
         to.finish()
-    name = printable(directory)
     with refusing():
         repair = Undo(made, directory, host=host)
         again = repair.stage is Stage.UNDONE
@@ -70,7 +72,8 @@ def undo(
                 repair.check()
                 if output is PlainFormat.TABLE:
                     changes = repair.record.changes
-                    to.line(f"Plan {made.id[:SHORT_ID]} is {repair.stage.value} in {name}.")
+                    stage = _plan_in(made, repair.stage.value, directory)
+                    to.rich(Flow(stage.append("."), again="  "))
                     for change in reversed(changes):
                         verb = "remove " if change.before is None else "restore"
                         to.line(f"  {verb}  {printable(change.target.name)}")
@@ -83,14 +86,23 @@ def undo(
     if output is PlainFormat.JSON:
         _write_document(to, made, repair, again=again)
     elif again:
-        to.line(f"Plan {made.id[:SHORT_ID]} is already undone in {name}.")
+        to.rich(Flow(_plan_in(made, "already undone", directory).append("."), again="  "))
     else:
-        told = (
-            f"Plan {made.id[:SHORT_ID]} is undone: what it changed in {name} is as it was before."
-        )
-        to.line(to.style(told, "good"))
-        to.line("Do not start the node before you know the next step: make another plan.")
+        head = _plan_in(made, "undone", directory)
+        words = ": every file that it changed there is as it was before."
+        to.rich(Flow(head.append(words, style=GOOD), again="  ", widest=READABLE))
+        words = "Do not start the node before you know the next step: make another plan."
+        to.rich(Flow(text(words), widest=READABLE))
     to.finish()
+
+
+def _plan_in(plan: Plan, stage: str, directory: str) -> Text:
+    """Return how far a plan is in a directory."""
+    from kraftool.commands.finding_view import NAME, text
+    from kraftool.repair.plan import SHORT_ID
+
+    line = text("Plan ").append_text(text(plan.id[:SHORT_ID], NAME))
+    return line.append(f" is {stage} in ").append_text(text(directory, NAME))
 
 
 def _write_document(

@@ -53,7 +53,8 @@ def write_election(output: Output, report: Report, written: Report | None = None
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
-    _section(output, "The directories alone", map(text, sentences(report.assessment)))
+    judged = sentences(report.assessment, with_running=False)
+    _section(output, "The directories alone", map(text, judged))
     _section(output, "Who cannot win, and votes that are refused", _refusals(report))
     _section(output, "What is cut off if a node leads", _losses(report))
     _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
@@ -122,7 +123,7 @@ def _nodes(report: Report) -> Table:
 def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
     if node.id in report.leaders:
         via = "" if chance.via is None else f", after witness {chance.via}"
-        grave = any(loss.standing.weighs for loss in report.losses_by(node.id))
+        grave = any(loss.standing.is_grave for loss in report.losses_by(node.id))
         grave = grave or report.log_of(node.id) in report.unseen
         return Text(f"yes{via}", style=BAD if grave else "")
     if node.id in report.conditions.down:
@@ -193,7 +194,11 @@ def _losses(report: Report) -> Iterator[Text]:
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"
-        style = {CommitStatus.NOT: "", CommitStatus.POSSIBLE: WARN}.get(loss.standing, BAD)
+        style = {
+            CommitStatus.NOT: "",
+            CommitStatus.MINORITY: WARN,
+            CommitStatus.POSSIBLE: WARN,
+        }.get(loss.standing, BAD)
         if can:
             style = QUIET
         yield text(f"{loss.leader} leads{can}: {lost(loss)}", style)

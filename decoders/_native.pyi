@@ -31,6 +31,7 @@ class Renderer:
         since: int | None = None,
         until: int | None = None,
         by_record: bool = False,
+        batches_only: bool = False,
     ) -> Renderer: ...
     def add(
         self, api_key: int, version: int, program: bytes, opening: bytes, is_shown: bool
@@ -50,6 +51,62 @@ class Renderer:
 
     def copy_to(self, target: WriteableBuffer) -> None:
         """Copy what the last call rendered into a buffer of exactly its size."""
+
+@final
+class Sieve:
+    """Passes over plain batches that have no record of a selection, and counts those that have."""
+
+    def __new__(
+        cls,
+        *,
+        first_offset: int | None = None,
+        last_offset: int | None = None,
+        epoch: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+        control: bool | None = None,
+        by_record: bool = False,
+        by_header: bool = True,
+        counts_batches: bool = False,
+    ) -> Sieve: ...
+    def look_for(
+        self,
+        number: int | None,
+        labels: Sequence[bytes],
+        uuids: Sequence[bytes],
+        texts: Sequence[bytes],
+    ) -> None:
+        """A record has to have one of these values: a number in a field of one of the labels, or
+        a uuid or a text in any field. A label is `"name":`."""
+
+    def take_learnt(self) -> list[bytes]:
+        """The records of learnt types since the last time, in the batches that were read."""
+
+    def add(
+        self,
+        api_key: int,
+        version: int,
+        program: bytes,
+        is_selected: bool,
+        is_counted: bool,
+        is_learnt: bool,
+    ) -> None:
+        """Give a record type the program that reads it."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def skip(self, data: bytes, at: int, end: int) -> tuple[int, int]:
+        """Pass over the batches from `at` on that have nothing. Returns how far it came and the
+        reason: -2 if the next one has something, -1 also where something was learnt."""
+
+    def take(self, data: bytes, at: int, end: int, most: int) -> tuple[int, int]:
+        """Count the batches from `at` on that have something, up to about `most`. Returns how far
+        it came and the reason."""
+
+    @property
+    def count(self) -> int:
+        """What the batches of the last `take` count."""
 
 @final
 class Checker:
@@ -107,6 +164,62 @@ class Places:
 
     def values(self, data: bytes, index: int, count: int, crc: int) -> list[bytes] | None:
         """The values of the records of an entry; None if the bytes have changed."""
+
+Cells = tuple[int, int, list[bytes | None], list[tuple[str, "Cells"]]]
+"""A column: its cells and nulls, buffers with that of the nulls first, and the columns within."""
+
+@final
+class Columns:
+    """Reads plain batches, and gives their rows as the buffers of Arrow's columns."""
+
+    def __new__(
+        cls,
+        *,
+        full_rows: int,
+        full_bytes: int,
+        rows: bool = True,
+        checks: bool = True,
+        frames_only: bool = False,
+        payloads: bool = False,
+        fields: bool = False,
+        first_epoch: int | None = None,
+        last_epoch: int | None = None,
+        first_offset: int | None = None,
+        last_offset: int | None = None,
+        since: int | None = None,
+        until: int | None = None,
+    ) -> Columns:
+        """`rows` are wanted of records; `checks` reads the other records too."""
+
+    def add(
+        self, api_key: int, version: int, program: bytes, is_shown: bool, chosen: Sequence[bool]
+    ) -> None:
+        """Give the next record type the program that reads it. `chosen` says of each field if it
+        becomes a column."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, data: bytes, at: int, end: int, start: int) -> tuple[int, int]:
+        """Read the batches from `at` to `end`. Returns how far it came and the reason."""
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Of the rows since the last `take`: how many records, batches, and bytes of batches."""
+
+    def take(
+        self,
+    ) -> tuple[
+        int,
+        tuple[bytes, ...],
+        int,
+        tuple[bytes, ...],
+        list[tuple[int, int, list[tuple[str, Cells]]]],
+    ]:
+        """The number of batches; their position, base offset, count, epoch, timestamp, size and
+        CRC; the number of records; their batch, position, offset, type, size, the ends of their
+        payloads and the payloads; and of each type that there is: its number in the order of `add`,
+        the number of its records, and the columns of its fields."""
 
 @final
 class Values:

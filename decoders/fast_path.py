@@ -9,8 +9,12 @@ from __future__ import annotations
 from kraftool import PURE
 from kraftool.decoders.native_build import BUILD_ID
 
+END = -1
+"""A reason of the native module's for stopping: everything is read."""
 NOT_PLAIN = -3
 """A reason of the module's: the next batch is for Python."""
+FULL = -2
+"""A reason of the module's: its output has to be taken before it reads more."""
 
 
 def _described() -> str:
@@ -19,7 +23,12 @@ def _described() -> str:
     try:
         from kraftool.decoders import _native
     except ImportError:
-        return "pure Python"
+        from kraftool.native_archive import load_from_archive
+
+        module = load_from_archive()
+        if module is None:
+            return "pure Python"
+        _native = module
     if _native.BUILD_ID != BUILD_ID:
         return "pure Python: the native module is stale, install kraftool again"
     return _NATIVE

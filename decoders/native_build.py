@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "72ce4666a1480c18"
+BUILD_ID = "d6bb57c96e9aa45d"

@@ -120,6 +120,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     for marker, missing in _NEEDS.items():
         if item.get_closest_marker(marker) and (reason := missing()):
             pytest.skip(reason)
+    if item.get_closest_marker("spark"):
+        _archive_classes_of_spark()
+
+
+@functools.cache
+def _archive_classes_of_spark() -> None:
+    """From here on, each Spark maps its classes from an archive, unless the user has settings."""
+    from tests.spark.class_archive import PLAIN, settings_folder
+
+    if os.environ["SPARK_CONF_DIR"] == str(PLAIN):
+        os.environ["SPARK_CONF_DIR"] = str(settings_folder())
 
 
 @pytest.hookimpl(trylast=True)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import islice
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from kraftool.arrow.narrowing import Narrowing
 from kraftool.arrow.splits import Split
@@ -27,9 +28,15 @@ from kraftool.decoders.log_record import (
     decode_metadata,
 )
 from kraftool.decoders.redact import SENSITIVE_KEYS, redact
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState, batch_of
 from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, type_words
 
+if TYPE_CHECKING:
+    from kraftool.arrow.native_columns import NativeColumns, NativeRows
+
+_MOST_FOR_PYTHON = 64
+"""Batches that Python reads before the native reader is asked again."""
 _PART = 10_000
 """Records of one batch that are in memory at a time: a small gzip batch can hold millions."""
 
@@ -74,9 +81,12 @@ class EntryReader:
         show_secrets: bool = False,
         batches_only: bool = False,
         frames_only: bool = False,
+        native: NativeColumns | None = None,
     ) -> None:
         """`frames_only`: of sound batches the frames of records are read and not what is in them;
-        such a record has no type and no data."""
+        such a record has no type and no data. `native` keeps the rows that it reads for the caller,
+        who takes them as soon as it is full."""
+        self._native = native
         self._narrowing = narrowing
         self._show_secrets = show_secrets
         self._batches_only, self._frames_only = batches_only, frames_only
@@ -89,37 +99,63 @@ class EntryReader:
         self._whole = self._rows and not batches_only and self._selected is None
         self._any_batch = narrowing.takes_all_batches
 
-    def of(self, split: Split) -> Iterator[Entry]:
+    def of(self, split: Split) -> Iterator[Entry | NativeRows]:
         """The entries of one range that are wanted; a file that cannot be read is a problem."""
         file = split.file
         if not self._batches_only and file.in_topic:
             return
         try:
             with file.open() as source:
-                start = WalkState.at(split.start)
-                for item in Walk(source.read_at, start, stop=split.stop):
-                    batch = batch_of(item)
-                    if isinstance(item, Faulty) and batch is None:
-                        # The audit judges the order of batches: it knows what is before a range.
-                        if self._problems and item.fault.cuts:
-                            yield from self._dump.item(file.name, item)
-                        continue
-                    assert batch is not None, "what is not faulty is a batch"
-                    sound = not isinstance(item, Faulty)
-                    wanted = self._any_batch or self._narrowing.may_hold(batch, sound=sound)
-                    plain = self._plain(file.name, item) if wanted and self._whole else None
-                    if plain is not None:
-                        yield plain
-                    elif wanted and self._rows:
-                        yield from self._batch(file.name, item, batch)
-                    elif self._problems:
-                        yield from self._problems_of(file.name, item)
+                walk = Walk(source.read_at, WalkState.at(split.start), stop=split.stop)
+                for item in walk if self._native is None else walk.spans():
+                    if isinstance(item, BatchSpan):
+                        yield from self._span(file.name, item)
+                    else:
+                        yield from self._item(file.name, item)
         except KraftoolError as error:
             if self._problems:
                 hint = f" ({error.hint})" if error.hint else ""
                 yield Unreadable(
                     file=file.name, position=split.start, reason=f"{error.message}{hint}"
                 )
+
+    def _span(self, file: str, span: BatchSpan) -> Iterator[Entry | NativeRows]:
+        """The same of a span: what the native reader does not take is for Python."""
+        assert self._native is not None, "there are spans for it alone"
+        at, for_python = span.at, 1
+        while at < span.end:
+            before = at
+            taken = self._native.read(span, at)
+            at = taken.end
+            if taken.records or taken.is_full:
+                yield taken
+            if not taken.is_stuck:
+                continue
+            # Of a log that is not plain, Python takes more and more at a time.
+            for_python = 1 if at > before else min(2 * for_python, _MOST_FOR_PYTHON)
+            for _ in range(for_python):
+                if at < span.end:
+                    batch = span.batch(at)
+                    at += batch.size
+                    yield from self._item(file, batch)
+
+    def _item(self, file: str, item: Item) -> Iterator[Entry]:
+        batch = batch_of(item)
+        if isinstance(item, Faulty) and batch is None:
+            # The audit judges the order of batches: it knows what is before a range.
+            if self._problems and item.fault.cuts:
+                yield from self._dump.item(file, item)
+            return
+        assert batch is not None, "what is not faulty is a batch"
+        sound = not isinstance(item, Faulty)
+        wanted = self._any_batch or self._narrowing.may_hold(batch, sound=sound)
+        plain = self._plain(file, item) if wanted and self._whole else None
+        if plain is not None:
+            yield plain
+        elif wanted and self._rows:
+            yield from self._batch(file, item, batch)
+        elif self._problems:
+            yield from self._problems_of(file, item)
 
     def _plain(self, file: str, batch: Item) -> BatchEntry | None:
         """A batch in which nothing is wrong, as nearly all are; the others are looked into."""

@@ -10,7 +10,9 @@ import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
+from kraftool.arrow import rows
 from kraftool.arrow.columns import (
     BATCHES,
     FILES,
@@ -19,6 +21,7 @@ from kraftool.arrow.columns import (
     RECORDS,
     is_of_files,
     is_state,
+    record_of,
 )
 from kraftool.arrow.entries import EntryReader
 from kraftool.arrow.file_rows import file_rows, finding_rows
@@ -35,6 +38,10 @@ from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, by_directory, packed, plan
 from kraftool.arrow.state_rows import state_rows
 from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
+from kraftool.decoders import fast_path, schema
+
+if TYPE_CHECKING:
+    from kraftool.arrow.native_rows import MixedRows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,18 +128,58 @@ def row_reader(
 ) -> RowReader:
     """The reader of a source whose rows come from batches."""
     secrets = settings.show_secrets
+    narrowing = settings.narrowing
     if source == BATCHES:
-        return batch_reader(arrow, EntryReader(settings.narrowing, batches_only=True))
+        return batch_reader(arrow, EntryReader(narrowing, batches_only=True))
     # What is wrong in a record is known only when it is decoded.
     frames_only = (
         source == RECORDS
         and OF_FRAMES.issuperset(arrow.names)
-        and not settings.narrowing.wants_kind("problem")
+        and not narrowing.wants_kind("problem")
     )
-    entries = EntryReader(settings.narrowing, show_secrets=secrets, frames_only=frames_only)
+    native = _native_rows(source, arrow, settings, makers or {}, frames_only=frames_only)
+    entries = EntryReader(
+        narrowing,
+        show_secrets=secrets,
+        frames_only=frames_only,
+        native=native.reader if native is not None else None,
+    )
     if source == RECORDS:
-        return record_reader(arrow, entries, show_secrets=secrets, makers=makers)
-    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries)
+        return record_reader(arrow, entries, show_secrets=secrets, makers=makers, native=native)
+    return typed_reader(source.removeprefix(f"{RECORDS}."), arrow, entries, native)
+
+
+def _native_rows(
+    source: str,
+    arrow: ArrowSchema,
+    settings: SourceOptions,
+    makers: Mapping[str, Maker],
+    *,
+    frames_only: bool,
+) -> MixedRows | None:
+    """The native reader of plain batches; None if Python reads everything."""
+    if not fast_path.is_native():
+        return None
+    from kraftool.arrow.native_columns import native_columns
+    from kraftool.arrow.native_rows import OF_RECORDS, MixedRows, fields_of, of_type
+
+    names = frozenset(arrow.names)
+    record = record_of(source)
+    fields = {} if record is None else {record: fields_of(record, names)}
+    if record is not None and record not in schema.names("metadata"):
+        return None
+    reader = native_columns(
+        settings.narrowing,
+        masked=not settings.show_secrets,
+        full_rows=rows.ROWS,
+        full_bytes=rows.PAYLOAD,
+        payloads=not names.isdisjoint({"payload", *makers}),
+        frames_only=frames_only,
+        chosen=fields or None,
+    )
+    if reader is None:
+        return None
+    return MixedRows(reader, OF_RECORDS if record is None else of_type(record), makers)
 
 
 @contextmanager

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kraftool.arrow.columns import column_of, typed_fields
 from kraftool.arrow.entries import EntryReader, type_text
 from kraftool.arrow.fleet import FleetDirectory
-from kraftool.arrow.narrowing import FIRST_MS, LAST_MS
+from kraftool.arrow.moments import instants
 from kraftool.arrow.splits import Split
-from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
+from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa
 from kraftool.arrow.words import Words, words_of
 from kraftool.decoders import schema
 from kraftool.decoders.codec import has_doubles, json_text
@@ -23,8 +23,12 @@ from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import LogFault
 from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.schema import KAFKA, Field
-from kraftool.reports.logs.dump import BatchEntry, raw_value
+from kraftool.reports.logs.dump import BatchEntry, Entry, raw_value
 from kraftool.reports.text.printable import file_text
+
+if TYPE_CHECKING:
+    from kraftool.arrow.native_columns import NativeRows
+    from kraftool.arrow.native_rows import MixedRows
 
 ROWS = 10_000
 """Rows of an Arrow batch, about."""
@@ -44,6 +48,7 @@ class ArrowRows:
         self._arrow, self._makers = arrow, makers or {}
         self.columns: dict[str, list[Any]] = {name: [] for name in arrow.names}
         self._runs: dict[str, list[tuple[Any, int]]] = {}
+        self._repeats = _Repeats()
         self.rows = 0
         self.weight = 0
 
@@ -56,34 +61,51 @@ class ArrowRows:
         if name in self.columns:
             self._runs.setdefault(name, []).append((value, count))
 
-    def take(self) -> ArrowBatch:
-        """Return what has come together, as a batch; and start again without rows."""
+    def take(self, native: MixedRows | None = None) -> ArrowBatch:
+        """Return what has come together, as a batch; and start again without rows. `native` has the
+        rows that were counted and are not in the columns."""
+        if native is not None:
+            native.take()
         arrays = []
         for each in self._arrow:
             runs = self._runs.get(each.name)
             if runs is not None:
-                arrays.append(_repeated(runs, each.type))
+                arrays.append(self._repeats.column(each.name, runs, each.type))
             else:
                 make = self._makers.get(each.name, _array)
-                arrays.append(make(self.columns[each.name], each.type))
+                made = make(self.columns[each.name], each.type)
+                arrays.append(made if native is None else native.column(each.name, made))
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
         self.columns = {name: [] for name in self._arrow.names}
         self._runs, self.rows, self.weight = {}, 0, 0
         return batch
 
 
-def _repeated(runs: list[tuple[Any, int]], kind: ArrowType) -> Array:
-    merged: list[tuple[Any, int]] = []
-    for value, count in runs:
-        if merged and merged[-1][0] == value:
-            merged[-1] = (value, merged[-1][1] + count)
-        else:
-            merged.append((value, count))
-    arrays = [
-        pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)
-        for value, count in merged
-    ]
-    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+class _Repeats:
+    """Columns of one value: what a file has in common is the same from batch to batch."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[Any, Array]] = {}
+
+    def column(self, name: str, runs: list[tuple[Any, int]], kind: ArrowType) -> Array:
+        """A column of values, each so many times."""
+        merged: list[tuple[Any, int]] = []
+        for value, count in runs:
+            if merged and merged[-1][0] == value:
+                merged[-1] = (value, merged[-1][1] + count)
+            else:
+                merged.append((value, count))
+        arrays = [self._one(name, value, count, kind) for value, count in merged]
+        return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays)
+
+    def _one(self, name: str, value: Any, count: int, kind: ArrowType) -> Array:
+        before, array = self._known.get(name, (None, ()))
+        if before != value or len(array) < count:
+            array = (
+                pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)
+            )
+            self._known[name] = value, array
+        return array[:count]
 
 
 def _array(values: list[Any], kind: ArrowType) -> Array:
@@ -94,13 +116,6 @@ def _array(values: list[Any], kind: ArrowType) -> Array:
 
 def _timestamps(values: list[int | None], kind: ArrowType) -> Array:
     return instants(pa.array(values, pa.int64()), kind)
-
-
-def instants(milliseconds: Array, kind: ArrowType) -> Array:
-    """Milliseconds to Spark's microseconds; null where no calendar reaches."""
-    told = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
-    whole = pc.if_else(told, milliseconds, pa.scalar(None, pa.int64()))
-    return pc.multiply(whole, 1000).cast(kind)
 
 
 def identity(table: ArrowRows, owner: FleetDirectory, file: str, count: int) -> None:
@@ -124,8 +139,10 @@ class RowReader:
         *,
         whole_batches: bool = False,
         makers: Mapping[str, Maker] | None = None,
+        native: MixedRows | None = None,
     ) -> None:
-        self._entries = entries
+        """`native`: the rows of plain batches wait there, not in the columns."""
+        self._entries, self._native = entries, native
         self._table = ArrowRows(arrow, makers)
         names = self._table.columns
         self._fills = {name: fill for name, fill in fills.items() if name in names}
@@ -136,25 +153,44 @@ class RowReader:
         """The rows of ranges, one after the other."""
         table = self._table
         for split in splits:
-            file = split.file
+            before = table.rows
             for entry in self._entries.of(split):
-                if isinstance(entry, Fault):
-                    for name, tell in self._tells.items():
-                        table.columns[name].append(tell(entry))
-                    count = 1
-                elif self._whole_batches:
-                    if entry.continued:
-                        continue
-                    count = self._fill(entry, 1)
-                else:
-                    count = self._fill(entry, len(entry.records))
-                identity(table, file.directory, file.name, count)
-                table.same("generation", split.generation, count)
-                table.rows += count
-                if table.is_full:
-                    yield table.take()
+                is_full = self._add(entry)
+                if is_full or table.is_full:
+                    self._own(split, table.rows - before)
+                    yield table.take(self._native)
+                    before = 0
+            self._own(split, table.rows - before)
         if table.rows:
-            yield table.take()
+            yield table.take(self._native)
+
+    def _add(self, entry: Entry | NativeRows) -> bool:
+        """Add the rows of an entry. True if those that were read natively have to be taken."""
+        table = self._table
+        if isinstance(entry, Fault):
+            for name, tell in self._tells.items():
+                table.columns[name].append(tell(entry))
+            count = 1
+        elif not isinstance(entry, BatchEntry):
+            assert self._native is not None, "its reader read them"
+            self._native.add(entry.records, is_native=True)
+            table.rows += entry.records
+            table.weight += entry.size
+            return entry.is_full
+        elif not self._whole_batches:
+            count = self._fill(entry, len(entry.records))
+        else:
+            count = 0 if entry.continued else self._fill(entry, 1)
+        table.rows += count
+        if self._native is not None:
+            self._native.add(count, is_native=False)
+        return False
+
+    def _own(self, split: Split, count: int) -> None:
+        """Add of which range the last rows are."""
+        if count:
+            identity(self._table, split.file.directory, split.file.name, count)
+            self._table.same("generation", split.generation, count)
 
     def _fill(self, entry: BatchEntry, count: int) -> int:
         if count:
@@ -247,6 +283,7 @@ def record_reader(
     *,
     show_secrets: bool,
     makers: Mapping[str, Maker] | None = None,
+    native: MixedRows | None = None,
 ) -> RowReader:
     """The rows of `kraft`. `makers` makes an array of the payloads for the column `data`."""
     fills: dict[str, Fill] = {
@@ -261,7 +298,7 @@ def record_reader(
         "damage": _nones,
         "size": _nones,
     }
-    return RowReader(arrow, entries, fills, OF_PROBLEMS, makers=makers)
+    return RowReader(arrow, entries, fills, OF_PROBLEMS, makers=makers, native=native)
 
 
 def batch_reader(arrow: ArrowSchema, entries: EntryReader) -> RowReader:
@@ -292,7 +329,9 @@ def batch_reader(arrow: ArrowSchema, entries: EntryReader) -> RowReader:
     return RowReader(arrow, entries, fills, OF_PROBLEMS, whole_batches=True)
 
 
-def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowReader:
+def typed_reader(
+    record: str, arrow: ArrowSchema, entries: EntryReader, native: MixedRows | None = None
+) -> RowReader:
     """The rows of `kraft.<RecordType>`: Kafka's fields as columns."""
 
     def of(name: str) -> Fill:
@@ -305,7 +344,7 @@ def typed_reader(record: str, arrow: ArrowSchema, entries: EntryReader) -> RowRe
     words = {
         name: _words(known[number], kafkas) for name, (number, kafkas) in words_of(record).items()
     }
-    return RowReader(arrow, entries, {**_OF_PLACE, **fields, **words}, {})
+    return RowReader(arrow, entries, {**_OF_PLACE, **fields, **words}, {}, native=native)
 
 
 def _words(number: Field, words: Words) -> Fill:

@@ -116,7 +116,10 @@ def _moved(now: QuorumView) -> Iterator[Finding]:
 
 
 def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
-    if now.leader is None:
+    if not now.reached:
+        count = many(len(now.nodes), "address")
+        yield kinds.NO_ANSWER.at("", f"unknown: {count} asked, and none answered")
+    elif now.leader is None:
         epoch = "" if now.epoch is None else f" of epoch {now.epoch}"
         yield kinds.NO_LEADER.at(
             "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"

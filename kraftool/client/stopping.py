@@ -22,7 +22,7 @@ from kraftool.raft.messages import DescribeQuorumResponse, ReplicaState
 from kraftool.raft.names import majority_of
 from kraftool.reports.findings.kinds import live as kinds
 from kraftool.reports.text.json_form import in_json
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, numbered
 
 _UNSETTLED = (kinds.TWO_LEADERS, kinds.ELECTION, kinds.STUCK)
 """Findings of `health` with which no voter may stop."""
@@ -156,7 +156,7 @@ def _without(
             "wait until the other voters have caught up, or bring them back first",
         )
     else:
-        yield fine(f"{words} (voters {listed(ready)}), but {needed} are needed")
+        yield fine(f"{words} ({numbered('voter', ready)}), and {needed} are enough")
     yield from _leader_after(now, quorum, node_id, ready)
 
 
@@ -166,7 +166,7 @@ def _problem(
     """Why a voter cannot be counted on, or empty."""
     node = now.node(voter.replica.id)
     if node is not None and not node.is_reached:
-        return "it cannot be reached from here. Set its address with --resolve"
+        return _unreached(before, quorum, voter, node.problem)
     if node is not None and (node.epoch, node.leader_id) != (now.epoch, quorum.leader_id):
         known = "no leader" if node.leader_id is None else f"leader {node.leader_id}"
         return f"it knows {known} of epoch {node.epoch}"
@@ -185,6 +185,23 @@ def _problem(
     return ""
 
 
+def _unreached(
+    before: QuorumView, quorum: DescribeQuorumResponse, voter: ReplicaState, problem: str
+) -> str:
+    """Why a voter that was not reached does not count: it is down, or only out of reach."""
+    fetched = voter.last_fetch_timestamp
+    then = before.quorum
+    is_leader = voter.replica.id == quorum.leader_id
+    if is_leader or (then is not None and fetched > leader_clock(then)):
+        return (
+            f"it fetches, but it cannot be reached from here ({problem}). Set its address with"
+            " --resolve"
+        )
+    silent = (leader_clock(quorum) - fetched) / 1000
+    last = f"last fetch {silent:.0f} s ago" if fetched >= 0 else "it has not fetched"
+    return f"it is down ({problem}, {last}). Bring it back first"
+
+
 def _leader_after(
     now: QuorumView, quorum: DescribeQuorumResponse, node_id: int, ready: list[int]
 ) -> Iterator[Check]:
@@ -199,7 +216,7 @@ def _leader_after(
     able = [each for each in ready if now.runs_controller(each)]
     if able:
         yield caution(
-            f"node {node_id} leads: voters {listed(able, 'or')} can be elected in its place",
+            f"node {node_id} leads: {numbered('voter', able, 'or')} can be elected in its place",
             "in a rolling restart, stop the leader last, so that leadership moves once",
         )
     else:

@@ -34,7 +34,8 @@ class MetadataDelta:
         self.acls = AclsDelta(image.acls)
         self.scram = ScramDelta(image.scram)
         self.delegation_tokens = DelegationTokenDelta(image.delegation_tokens)
-        self._replayers: dict[str, Callable[[RecordValue], None]] = {}
+        self.replayers: dict[str, Callable[[RecordValue], None]] = {}
+        """The method that replays each record."""
         for aspect in (
             self.features,
             self.cluster,
@@ -47,11 +48,11 @@ class MetadataDelta:
             self.delegation_tokens,
             self,
         ):
-            self._replayers.update(replayers(aspect))
+            self.replayers.update(replayers(aspect))
 
     def replay(self, name: str, record: RecordValue) -> None:
         """Apply a record. Raises ReplayError, and has changed nothing, where it does not fit."""
-        replayer = self._replayers.get(name)
+        replayer = self.replayers.get(name)
         if replayer is None:
             raise ReplayError(f"no image holds a {name}")
         replayer(record)
@@ -59,7 +60,7 @@ class MetadataDelta:
     @property
     def replayed(self) -> frozenset[str]:
         """The names of all records that can be replayed."""
-        return frozenset(self._replayers)
+        return frozenset(self.replayers)
 
     @replays("RemoveTopicRecord")
     def remove_topic(self, record: RecordValue) -> None:

@@ -116,29 +116,51 @@ def partition_value(topic_id: str, number: int, partition: PartitionRegistration
 def merge(partition: PartitionRegistration, record: RecordValue) -> PartitionRegistration:
     """The partition after a PartitionChangeRecord."""
     # Written out, since most of a log is such records.
-    replicas, isr = record["replicas"], record.get("isr")
-    removing, adding = record.get("removingReplicas"), record.get("addingReplicas")
-    elr, last_known_elr = record.get("eligibleLeaderReplicas"), record.get("lastKnownElr")
+    get = record.get
+    replicas, isr = record["replicas"], get("isr")
+    removing, adding = get("removingReplicas"), get("addingReplicas")
+    elr, last_known_elr = get("eligibleLeaderReplicas"), get("lastKnownElr")
     leader, recovery = record["leader"], record["leaderRecoveryState"]
-    assigned = record.get("directories")
-    new_replicas = partition.replicas if replicas is None else tuple(replicas)
-    directories = partition.directories if assigned is None else tuple(assigned)
-    leads_on = leader == NO_LEADER_CHANGE
-    return PartitionRegistration(
-        new_replicas,
-        _directories(directories, len(new_replicas)),
-        partition.isr if isr is None else tuple(isr),
-        partition.removing_replicas if removing is None else tuple(removing),
-        partition.adding_replicas if adding is None else tuple(adding),
-        partition.elr if elr is None else tuple(elr),
-        partition.last_known_elr if last_known_elr is None else tuple(last_known_elr),
-        partition.leader if leads_on else leader,
-        partition.leader_recovery_state
-        if recovery == NO_RECOVERY_CHANGE
-        else _recovery_state(recovery),
-        partition.leader_epoch if leads_on else partition.leader_epoch + 1,
-        partition.partition_epoch + 1,
+    assigned = get("directories")
+    (
+        own_replicas,
+        directories,
+        own_isr,
+        own_removing,
+        own_adding,
+        own_elr,
+        own_last_known_elr,
+        own_leader,
+        own_recovery,
+        leader_epoch,
+        partition_epoch,
+    ) = partition
+    if replicas is not None or assigned is not None:
+        own_replicas = own_replicas if replicas is None else tuple(replicas)
+        directories = directories if assigned is None else tuple(assigned)
+        directories = _directories(directories, len(own_replicas))
+    if leader != NO_LEADER_CHANGE:
+        own_leader, leader_epoch = leader, leader_epoch + 1
+    return _registration(
+        PartitionRegistration,
+        (
+            own_replicas,
+            directories,
+            own_isr if isr is None else tuple(isr),
+            own_removing if removing is None else tuple(removing),
+            own_adding if adding is None else tuple(adding),
+            own_elr if elr is None else tuple(elr),
+            own_last_known_elr if last_known_elr is None else tuple(last_known_elr),
+            own_leader,
+            own_recovery if recovery == NO_RECOVERY_CHANGE else _recovery_state(recovery),
+            leader_epoch,
+            partition_epoch + 1,
+        ),
     )
+
+
+_registration = tuple.__new__
+"""What the class does with its values, once they have names."""
 
 
 def _directories(directories: tuple[str, ...], replicas: int) -> tuple[str, ...]:
@@ -304,11 +326,15 @@ class TopicsDelta:
     @replays("PartitionChangeRecord")
     def change_partition(self, record: RecordValue) -> None:
         topic_id, number = record["topicId"], record["partitionId"]
-        partition = self.partition(topic_id, number)
+        topic = self._open.get(topic_id)
+        if topic is not None and topic.placed is None:
+            partition = topic.partitions.get(number)
+        else:
+            topic, partition = None, self.partition(topic_id, number)
         if partition is None:
             raise ReplayError(f"there is no partition {number} of topic id {topic_id} to change")
         changed = merge(partition, record)
-        self._changed(topic_id).partitions[number] = changed
+        (topic or self._changed(topic_id)).partitions[number] = changed
 
     @replays("ClearElrRecord")
     def clear_elr(self, record: RecordValue) -> None:

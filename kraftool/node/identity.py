@@ -6,6 +6,7 @@ Owns the reasons not to start that have to do with that. It refuses to write any
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,8 +18,10 @@ from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
 from kraftool.raft.names import ReplicaKey
 from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.text.words import many
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
+from kraftool.storage.recovery import Cut
 from kraftool.storage.source import FileSource
 
 _META = "meta.properties"
@@ -163,4 +166,16 @@ def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_vo
             f"this directory belongs to voter {identity.key}: it cannot only observe",
             hint="--role voter runs it as a witness; to observe, use a copy with another node.id"
             " and directory.id",
+        )
+
+
+def refuse_cut(cut: Cut, directory: str) -> None:
+    """Refuse to cut off whole batches, which may be committed. A torn write leaves none behind."""
+    if cut.lost_batches:
+        raise NotStarted(
+            f"{cut.file} is damaged at position {cut.position} ({cut.reason}), before"
+            f" {many(cut.lost_batches, 'whole batch')}. Kafka would cut them off, though they may"
+            " be committed",
+            hint=f"kraftool doctor {shlex.quote(directory)} shows the damage, and kraftool recover"
+            " plan how to keep the records. --cut-damaged-log starts without them",
         )

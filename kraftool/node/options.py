@@ -28,6 +28,8 @@ class NodeOptions:
     """True if it replays into an image and writes snapshots of it; a controller needs that."""
     consumer: Callable[[Runner], Consumer] | None = None
     """What consumes in the stead of either, where the log is not for metadata."""
+    cuts_batches: bool = False
+    """True to cut a damaged log even if that loses whole batches, as Kafka does."""
     metrics: Endpoint | None = None
     shutdown_s: float = SHUTDOWN_S
 

@@ -24,7 +24,14 @@ from kraftool.node.active import controller_of
 from kraftool.node.config import NodeConfig
 from kraftool.node.controller_metrics import ControllerMetrics
 from kraftool.node.ending import Ended, Signals, until_ended
-from kraftool.node.identity import NodeIdentity, NotStarted, QuorumRole, part_of, refuse_observing
+from kraftool.node.identity import (
+    NodeIdentity,
+    NotStarted,
+    QuorumRole,
+    part_of,
+    refuse_cut,
+    refuse_observing,
+)
 from kraftool.node.metadata_metrics import metadata_samples
 from kraftool.node.metrics import MetricSample, RaftMetrics, exposition, samples_of
 from kraftool.node.metrics_http import MetricsServer
@@ -42,6 +49,7 @@ from kraftool.raft.names import Endpoint, Endpoints, ProtocolError
 from kraftool.raft.raft import Raft
 from kraftool.raft.settings import NodeSettings
 from kraftool.storage.metadata_log import MetadataLog
+from kraftool.storage.recovery import Cut
 from kraftool.storage.witness_marker import WitnessMarker
 
 
@@ -89,11 +97,16 @@ async def _run(
     security: Security,
     closing: contextlib.AsyncExitStack,
 ) -> Ended:
+    def accept(control: ControlHistory, cut: Cut | None) -> None:
+        if cut is not None and not options.cuts_batches:
+            refuse_cut(cut, config.metadata_directory)
+        part_of(identity, control, options.part)
+
     log = MetadataLog.open(
         config.metadata_directory,
         config.log,
         static_voters=config.static_voters,
-        accept=lambda control: part_of(identity, control, options.part),
+        accept=accept,
     )
     closing.callback(log.close, clean=False)  # which after a clean one does nothing
     for sentence in log.recovery.sentences():

@@ -14,8 +14,8 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name, parse_segment_name
 from kraftool.decoders.walk import Faulty, Walk
-from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused
-from kraftool.repair.plan import Edit, HostPlan, Piece, Plan, SnapshotRecipe
+from kraftool.repair.disk import CHUNK, DataDirectory, RepairRefused, beginning_of
+from kraftool.repair.plan import Edit, Fingerprint, HostPlan, Piece, Plan, SnapshotRecipe
 from kraftool.repair.plan_file import PlanFile, PlanFileKind, is_acted_on
 from kraftool.repair.state_records import snapshot_of
 from kraftool.reports.findings.finding import Severity
@@ -101,6 +101,7 @@ def check_sources(plan: Plan, host: HostPlan, sources: Mapping[str, DataDirector
         check_as_planned(
             there,
             sources[name],
+            may_grow=not there.edits,
             hint=f"give --source {name}=PATH, a copy of {name}'s directory from before {name} was"
             " started again. Without one, run recover collect and recover plan again",
         )
@@ -115,13 +116,21 @@ def check_as_planned(
     host: HostPlan,
     directory: DataDirectory,
     hint: str = "nothing was changed. Run recover collect and recover plan again",
+    *,
+    may_grow: bool = False,
 ) -> None:
-    """Refuse a directory whose files are not what they were when the plan was made."""
+    """Refuse a directory whose files are not what they were when the plan was made.
+
+    A segment that `may_grow` needs only what it had: a plan uses nothing behind that.
+    """
     relied_on = [(each.target, each.fingerprint) for each in host.expected]
     changed = [(edit.target, edit.before) for edit in host.edits]
     for target, wanted in sorted((*relied_on, *changed), key=lambda each: is_index(each[0])):
         fingerprint = directory.fingerprint(target)
         if fingerprint == wanted:
+            continue
+        is_segment = target.kind is PlanFileKind.SEGMENT
+        if may_grow and is_segment and _begins_with(directory, target, wanted):
             continue
         path = directory.at(target)
         if is_index(target) and fingerprint is not None:
@@ -143,6 +152,17 @@ def check_as_planned(
                 f" {wanted.sha256[:12]}…"
             )
         raise RepairRefused(reason, hint=hint)
+
+
+def _begins_with(directory: DataDirectory, target: PlanFile, wanted: Fingerprint | None) -> bool:
+    """True if a file has these bytes at its beginning."""
+    file = directory.open(target)
+    if file is None or wanted is None:
+        return False
+    try:
+        return beginning_of(file, wanted.size) == wanted
+    finally:
+        file.close()
 
 
 def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:

@@ -18,6 +18,7 @@ from kraftool.repair.survey import Survey
 from kraftool.reports.election.assessment import Assessment, LossBound, assess
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import CommitEvidence, may_have_unseen_by_doubt
+from kraftool.reports.election.moments import at_one_moment
 from kraftool.reports.files.home_cluster import home_of
 from kraftool.reports.text.words import listed
 
@@ -114,7 +115,7 @@ def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
         if other is None or not other.end.is_at_least(node.end):
             nodes[node.id] = node
     case = ElectionCase(nodes=tuple(nodes[node] for node in sorted(nodes)))
-    return case.with_static_voters()
+    return at_one_moment(case.with_static_voters())
 
 
 def _trusted(log: Log, survey: Survey) -> Log:

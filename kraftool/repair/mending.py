@@ -27,9 +27,10 @@ from kraftool.repair.cases import (
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.edit_builder import relied_on
 from kraftool.repair.judging import forgetting_risk, judge
+from kraftool.repair.live_majority import described, left_running, takes_what_may_change
+from kraftool.repair.mending_steps import mending_steps, started_beside
 from kraftool.repair.plan import (
     SCHEMA_VERSION,
-    Action,
     Edit,
     HostPlan,
     HostRole,
@@ -37,13 +38,11 @@ from kraftool.repair.plan import (
     Method,
     Plan,
     PlannedLoss,
-    PlanStep,
     Risk,
 )
 from kraftool.repair.plan_file import PlanFileKind
 from kraftool.repair.quorum_assessment import (
     QuorumAssessment,
-    bootstrap_option,
     common_risks,
     refuse_missing,
     unknown_voters,
@@ -52,9 +51,12 @@ from kraftool.repair.ranking import Host, is_voter, ranked
 from kraftool.repair.refusal import PlanRefused, accepted, refuse_ignored
 from kraftool.repair.request import Acceptance
 from kraftool.repair.shortfall import Shortfall, shortfall, unconfirmed
-from kraftool.repair.step_commands import copy_step, source_option
 from kraftool.repair.ways import StartOrder, danger, is_better, start_order, start_steps
-from kraftool.reports.election.assessment import Assessment, LossBound, QuorumSafety
+from kraftool.reports.election.assessment import (
+    Assessment,
+    LossBound,
+    QuorumSafety,
+)
 from kraftool.reports.election.assessment_words import danger_with_reasons, state_sentence
 from kraftool.reports.text.words import listed
 
@@ -83,8 +85,6 @@ OF_THE_REST: tuple[Case, ...] = (
     small_files.stray_names,
     leftovers.find,
 )
-
-
 _OF_A_VOTERS_WORD = frozenset(
     {PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE}
 )
@@ -110,8 +110,16 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
     if asked:
         told = beside(standing, standing.hosts, "only includes what you asked for", real)
     fallen = list(_given_up(standing, order, real))
+    live = left_running(standing, real, order)
+    if live and order is not None:
+        order = replace(order, first=())  # those that start first run already
+    is_settled = bool(live) and not takes_what_may_change(standing, real)
     risks = [
-        *common_risks(standing),
+        *(
+            risk
+            for risk in common_risks(standing)
+            if not (is_settled and risk.word == Acceptance.RUNNING.value)
+        ),
         *(risk for one in real for risk in one.risks),
         *(risk for own, _ in fallen for risk in own),
     ]
@@ -128,7 +136,10 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         tool=__version__,
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(mend.case for mend in mends)),
-        summary=(*(mend.text for mend in mends), *_ordered(order), *told, *_replaced(standing)),
+        summary=(
+            *(mend.text for mend in mends), *described(live), *_ordered(order), *told,
+            *_replaced(standing),
+        ),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=request.kafka_version,
@@ -137,9 +148,9 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         voters_before=standing.voters,
         voters_after=after,
         risks=accepted(request, risks),
-        steps=tuple(_steps(standing, real, order)),
+        steps=tuple(mending_steps(standing, real, order, live)),
         hosts=tuple(_host_plan(standing, host, real) for host in standing.hosts),
-    )
+    )  # fmt: skip
 
 
 def _found(
@@ -248,11 +259,16 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     if unsafe and all(risk.word != Acceptance.AHEAD.value for risk in risks):
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
+    running = judge(standing.request.surveys).running
     told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
     told += " which is a majority, and nothing in it keeps Kafka from starting."
     told += " If they still have no leader: kraftool quorum health"
     told += " asks the running controllers, kraftool doctor compares settings and files."
-    if order is not None and order.first:
+    started = tuple(started_beside(standing, running))
+    if running.is_majority or started:
+        told = "No file needs a repair. Leave the nodes that run as they are."
+        order = replace(order, first=()) if order is not None else None
+    elif order is not None and order.first:
         told = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
     elif fallen:
         told = "No file needs a repair, and no repair can restore what is missing:"
@@ -274,7 +290,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         voters_after=standing.voters,
         steps=tuple(start_steps(standing, order.first))
         if order is not None and order.first
-        else (),
+        else started,
     )
 
 
@@ -425,66 +441,3 @@ def _role(standing: QuorumAssessment, host: Host) -> HostRole:
     if host.node_id in standing.voters.ids:
         return HostRole.VOTER
     return HostRole.OBSERVER
-
-
-def _steps(
-    standing: QuorumAssessment, mends: Sequence[Mend], order: StartOrder | None
-) -> Iterator[PlanStep]:
-    first = order.first if order is not None else ()
-    mended = list(dict.fromkeys(mend.host.name for mend in mends))
-    by_name = {host.name: host for host in standing.hosts}
-    runs = any(host.survey.running for host in standing.hosts if host.name not in mended)
-    stops_all = bool(first) or any(mend.stops_all for mend in mends)
-    if stops_all:
-        yield PlanStep(
-            action=Action.STOP,
-            hosts=tuple(by_name),
-            text="stop every controller and every broker, and whatever could start them again:"
-            " running nodes may elect a leader over a shorter log",
-        )
-    else:
-        yield PlanStep(
-            action=Action.STOP,
-            hosts=tuple(mended),
-            text="stop the node, and whatever could start it again"
-            + ("; the others can keep running" if runs else ""),
-        )
-    for mend in mends:
-        if mend.source is not None:
-            yield copy_step(mend.source, mend.host)
-    for name in mended:
-        own = [mend for mend in mends if mend.host.name == name]
-        for setting in dict.fromkeys(one for each in own for one in each.settings):
-            yield PlanStep(
-                action=Action.CONFIGURE,
-                hosts=(name,),
-                text=identity.configuring(setting, by_name[name].survey.directory),
-            )
-        if any(each.edits for each in own):
-            sources = {source_option(each.source) for each in own if each.source is not None}
-            more = "".join(sorted(sources))
-            where = by_name[name].survey.directory
-            yield PlanStep(
-                action=Action.APPLY,
-                hosts=(name,),
-                text="run it as the user that Kafka runs as. It keeps a backup",
-                commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
-            )
-    if first:
-        yield from start_steps(standing, first, is_stopped=True)
-    else:
-        yield PlanStep(
-            action=Action.START,
-            hosts=tuple(by_name) if stops_all else tuple(mended),
-            text="start the controllers. Once they have a leader, start the brokers",
-        )
-    yield PlanStep(
-        action=Action.CHECK,
-        hosts=tuple(mended),
-        text="everything is as planned, and the quorum has a leader",
-        commands=tuple(
-            f"kraftool recover verify plan.yaml --dir {by_name[each].survey.directory}"
-            f"{bootstrap_option(standing)}"
-            for each in mended
-        ),
-    )

@@ -24,7 +24,10 @@ def survey_lines(survey: Survey) -> Iterator[str]:
             f" to offset {end.offset} of epoch {end.epoch}"
         )
     if survey.running:
-        yield "  a process is running on it: stop it and collect again, or the plan will not fit"
+        yield (
+            "  a process is running on it. A plan can use its snapshots and closed segments. To"
+            " have this node repaired, stop it and collect again"
+        )
     for complaint in complaints(survey):
         yield f"  {complaint}"
     if log is not None and log.open_transaction is not None:

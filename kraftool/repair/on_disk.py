@@ -26,7 +26,7 @@ from kraftool.repair.plan import (
     PlanStep,
     RestoredFile,
 )
-from kraftool.repair.plan_file import PlanFile
+from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.repair.ranking import Host
 from kraftool.repair.restored_file import joined, slice_of
 from kraftool.repair.step_commands import copy_step, source_option
@@ -39,7 +39,7 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
         {host.name: {one.target.path: one for one in host.survey.restored_files} for host in hosts},
     )
     if not disks.has_changes:
-        return plan
+        return with_used_alone(plan)
     own = {host.name: host for host in hosts}
     planned = replace(plan, hosts=tuple(map(disks.host, plan.hosts)))
     planned = replace(planned, hosts=tuple(_lending(planned, disks, own)))
@@ -61,11 +61,38 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
         )
         if about.described(host) not in plan.summary:
             texts.setdefault(about.CASE, []).append(about.described(host))
+    planned = with_used_alone(planned)
     return replace(
         planned,
         summary=(*plan.summary, *(text for each in texts.values() for text in each)),
         cases=tuple(dict.fromkeys((*plan.cases, *(case for case in texts if texts[case])))),
     )
+
+
+def with_used_alone(plan: Plan) -> Plan:
+    """The plan that expects only the files that it uses of a host that lends some and is not
+    changed. All of a directory is expected if a state is made of it."""
+    used = _used(plan)
+    states = {
+        edit.snapshot.source
+        for host in plan.hosts
+        for edit in host.edits
+        if edit.snapshot is not None
+    }
+    lenders = {name for host in plan.hosts for name in sources_needed(host)} - states
+
+    def alone(host: HostPlan) -> HostPlan:
+        if host.edits or host.settings or host.name not in lenders:
+            return host
+        expected = (
+            one
+            for one in host.expected
+            if one.target.kind is PlanFileKind.META_PROPERTIES
+            or (host.name, one.target.path) in used
+        )
+        return replace(host, expected=tuple(expected))
+
+    return replace(plan, hosts=tuple(map(alone, plan.hosts)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -272,7 +272,7 @@ def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | No
 def unknown_voters(but: str) -> KraftoolError:
     """Return the refusal of files that name no voters: log, snapshot, quorum-state, settings."""
     return KraftoolError(
-        f"nothing that was given names the voters: {but}",
+        f"no whole file that was given names the voters: {but}",
         hint="give the directories of the other nodes too. If this is a voter's last directory,"
         " and its metadata is gone, count it as lost: leave it out, and declare that with"
         " --set lost=ID,…",

@@ -47,6 +47,8 @@ class SurveyedQuorum:
     """(epoch, leader id), -1 without a leader; None if there is no file that can be read."""
     fetch_timeout_ms: int = Timing().fetch_timeout_ms
     is_running: bool = False
+    doubtful_voters: tuple[int, ...] = ()
+    """Voters that only a damaged file names; empty if a whole one names any."""
 
     def __post_init__(self) -> None:
         for pairs in (self.epochs, self.voter_sets, self.kraft_versions):
@@ -85,6 +87,7 @@ def surveyed_quorum(node: NodeCase, cluster_id: str) -> SurveyedQuorum:
         else (election.epoch, -1 if leader is None else leader),
         fetch_timeout_ms=settings.timing.fetch_timeout_ms,
         is_running=node.is_running,
+        doubtful_voters=node.doubtful_voters,
     )
 
 
@@ -118,4 +121,5 @@ def surveyed_node(kept: SurveyedQuorum, source: str) -> NodeCase:
         election=election,
         source=source,
         is_running=kept.is_running,
+        doubtful_voters=kept.doubtful_voters,
     )

@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kraftool.repair.plan import Action, Plan, PlanStep
+from kraftool.repair.plan_file import PlanFile
 from kraftool.repair.ranking import Host
+from kraftool.reports.text.words import listed
 
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 """As a shell reads one."""
@@ -33,18 +36,28 @@ def naming_its_file(plan: Plan, file: str) -> Plan:
     return replace(plan, steps=steps)
 
 
-def copy_step(source: Host, target: Host, more: str = "") -> PlanStep:
-    """The step that brings a copy of a directory to another host, before apply runs there."""
+def copy_step(
+    source: Host, target: Host, more: str = "", files: Sequence[PlanFile] = ()
+) -> PlanStep:
+    """The step that brings a copy of a directory to another host, before apply runs there.
+
+    With `files`, only these are copied: they never change, so that the source may run.
+    """
     folder = copy_of(source)
-    files = "meta.properties __cluster_metadata-0"
+    whole = "__cluster_metadata-0"
+    names = " ".join(("meta.properties", *(shlex.quote(file.path) for file in files or ())))
+    what = f"{source.survey.directory} of {source.name} to {target.name}, without the topics'"
+    what += " folders"
+    if files:
+        what = f"{listed(file.name for file in files)} of {source.name} to {target.name}"
+    files_to_copy = names if files else f"{names} {whole}"
     return PlanStep(
         action=Action.COPY,
         hosts=(source.name, target.name),
-        text=f"copy {source.survey.directory} of {source.name} to {target.name}, without the"
-        f" topics' folders: run the first command on {source.name}, carry the file over, run the"
+        text=f"copy {what}: run the first command on {source.name}, carry the file over, run the"
         f" second on {target.name}{more}",
         commands=(
-            f"tar -C {source.survey.directory} -czf {folder}.tar.gz {files}",
+            f"tar -C {source.survey.directory} -czf {folder}.tar.gz {files_to_copy}",
             f"mkdir -p {folder} && tar -C {folder} -xzf {folder}.tar.gz",
         ),
     )

@@ -182,8 +182,8 @@ def _check_master(master: str, *, classic_only: bool) -> None:
         if classic_only:
             raise UnusableError(
                 "Spark Connect cannot be used for this: the driver has to run here",
-                hint="--master spark://HOST:7077 names a standalone cluster; tables and the data "
-                "sources can use Spark Connect",
+                hint="--master spark://HOST:7077 names a standalone cluster; audit, tables and the "
+                "data sources can use Spark Connect",
             )
         return
     if SparkContext._active_spark_context is not None:

@@ -7,10 +7,10 @@ watches is told through a function.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pyspark import StatusTracker
@@ -74,6 +74,39 @@ def watched(
         ended.set()
         thread.join()
     tell()
+
+
+@contextmanager
+def connect_watched(spark: SparkSession, report: Callable[[JobProgress], None]) -> Iterator[None]:
+    """Report the progress of the operations of a session of Spark Connect, whose server tells a
+    client of its own ones only."""
+    operations: dict[str, JobProgress] = {}
+
+    def tell(stages: Iterable[Any], inflight_tasks: int, operation_id: str, done: bool) -> None:
+        known = list(stages or ())
+        operations[operation_id] = JobProgress(
+            tasks=sum(stage.num_tasks for stage in known),
+            tasks_done=sum(stage.num_completed_tasks for stage in known),
+            tasks_running=inflight_tasks,
+            jobs_done=int(done),
+        )
+        every = operations.values()
+        report(
+            JobProgress(
+                jobs=len(operations),
+                jobs_done=sum(operation.jobs_done for operation in every),
+                tasks=sum(operation.tasks for operation in every),
+                tasks_done=sum(operation.tasks_done for operation in every),
+                tasks_running=sum(operation.tasks_running for operation in every),
+            )
+        )
+
+    handled: Any = spark
+    handled.registerProgressHandler(tell)
+    try:
+        yield
+    finally:
+        handled.removeProgressHandler(tell)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

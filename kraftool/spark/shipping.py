@@ -1,7 +1,8 @@
 """kraftool's own code for Spark's workers, which need not have it installed.
 
-Owns the zip of the package and its way to the executors. What kraftool itself imports there has to
-be installed on the workers: compiled packages do not travel as files of Python.
+Owns the zip of the package and its way to the executors. The native module is in it too, for
+workers that can load it (`native_archive.py`). What kraftool itself imports there has to
+be installed on the workers: compiled packages of others do not travel.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from collections.abc import Iterator
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from kraftool.native_archive import FILE as NATIVE
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -77,7 +80,7 @@ def _modules_of(root: str) -> Iterator[tuple[str, Traversable]]:
 
 def _modules(folder: Traversable, name: str) -> Iterator[tuple[str, Traversable]]:
     for path in folder.iterdir():
-        if path.name.endswith(".py"):
+        if path.name.endswith(".py") or path.name == NATIVE:
             yield f"{name}/{path.name}", path
         elif path.is_dir() and path.name.isidentifier() and path.name != "__pycache__":
             yield from _modules(path, f"{name}/{path.name}")

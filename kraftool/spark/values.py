@@ -9,15 +9,20 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from kraftool.arrow.untyped import ArrowBatch, pa
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema, ArrowTable, pa
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 T = TypeVar("T")
 U = TypeVar("U")
+
+Row = tuple[Any, ...]
+"""A row: the values of its columns, in order."""
 
 _SCHEMA = "held BINARY"
 _ROWS = 1_000
@@ -43,10 +48,13 @@ class DistributedValues(Generic[T]):
         """All that a task makes of each value."""
         return DistributedValues(self._frame.mapInArrow(partial(_each, task), _SCHEMA))
 
+    def rows(self, task: Callable[[T], Iterable[Row]], schema: str) -> DataFrame:
+        """All rows that a task makes of each value, as a DataFrame with columns of its own."""
+        return self._frame.mapInArrow(partial(_rows_of_each, task, arrow_of(schema)), schema)
+
     def collect(self) -> list[T]:
         """All values, on the driver."""
-        table = self._frame.toArrow()
-        return [pickle.loads(held) for held in table.column("held").to_pylist()]
+        return collected(self._frame, "held")
 
 
 def _each(task: Callable[[Any], Iterable[Any]], batches: Iterator[ArrowBatch]) -> Iterator[Any]:
@@ -72,6 +80,86 @@ def _batch(held: Sequence[bytes]) -> ArrowBatch:
     return pa.RecordBatch.from_pydict({"held": pa.array(held, pa.binary())})
 
 
+def collected(frame: DataFrame, column: str) -> list[Any]:
+    """The values of a column of pickles, on the driver."""
+    table = frame.select(column).toArrow()
+    return [pickle.loads(held) for held in table.column(column).to_pylist()]
+
+
+def map_groups(
+    frame: DataFrame, key: str, task: Callable[[Any, list[Row]], Iterable[Row]], schema: str
+) -> DataFrame:
+    """All rows that a task makes of the rows with one key. A key and its rows come as Arrow has
+    them, the key first; they are in the memory of one worker."""
+    others = [name for name in frame.columns if name != key]
+    ordered = frame.select(key, *others).repartition(key).sortWithinPartitions(key)
+    return ordered.mapInArrow(partial(_rows_of_groups, task, arrow_of(schema)), schema)
+
+
+def arrow_of(schema: str) -> ArrowSchema:
+    """The Arrow form of a schema of Spark's, as workers need it."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+    from pyspark.sql.types import StructType
+
+    schema_type = StructType.fromDDL(schema)
+    assert isinstance(schema_type, StructType), "a list of columns is one"
+    return to_arrow_schema(schema_type)
+
+
+def _rows_of_each(
+    task: Callable[[Any], Iterable[Row]], schema: ArrowSchema, batches: Iterator[ArrowBatch]
+) -> Iterator[ArrowBatch]:
+    values = (pickle.loads(held) for batch in batches for held in batch.column("held").to_pylist())
+    return _tables((row for value in values for row in task(value)), schema)
+
+
+def _rows_of_groups(
+    task: Callable[[Any, list[Row]], Iterable[Row]],
+    schema: ArrowSchema,
+    batches: Iterator[ArrowBatch],
+) -> Iterator[ArrowBatch]:
+    return _tables(
+        (
+            row
+            for key, some in groupby(rows_in(batches), key=itemgetter(0))
+            for row in task(key, list(some))
+        ),
+        schema,
+    )
+
+
+def rows_table(rows: Iterable[Row], schema: str) -> ArrowTable:
+    """Rows of the driver's as a table."""
+    arrow = arrow_of(schema)
+    return pa.Table.from_batches(_tables(rows, arrow), schema=arrow)
+
+
+def rows_in(batches: Iterable[ArrowBatch]) -> Iterator[Row]:
+    """The rows of Arrow batches, one after another."""
+    for batch in batches:
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _tables(rows: Iterable[Row], schema: ArrowSchema) -> Iterator[ArrowBatch]:
+    """Rows as batches of so many rows or bytes."""
+    held: list[Row] = []
+    size = 0
+    for row in rows:
+        held.append(row)
+        size += sum(len(value) for value in row if isinstance(value, bytes))
+        if len(held) >= _ROWS or size >= _BYTES:
+            yield _table(held, schema)
+            held, size = [], 0
+    if held:
+        yield _table(held, schema)
+
+
+def _table(rows: Sequence[Row], schema: ArrowSchema) -> ArrowBatch:
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(values, field.type) for values, field in zip(columns, schema, strict=True)]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
 def parallelism(spark: SparkSession) -> int:
     """Return about how many tasks Spark runs at a time."""
     if not is_connect(spark):
@@ -79,6 +167,11 @@ def parallelism(spark: SparkSession) -> int:
     from pyspark.sql.functions import spark_partition_id
 
     return spark.range(1 << 16).select(spark_partition_id()).distinct().count()
+
+
+def master_of(spark: SparkSession) -> str:
+    """Return the master that the session runs on, as far as the session says so."""
+    return spark.conf.get("spark.master", "") or ""
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace as changed
 from threading import Lock
 
@@ -87,12 +87,13 @@ class MetadataLog:
         static_voters: VoterSet,
         files: Files | None = None,
         lock: DirectoryLock | None = None,
-        accept: Callable[[ControlHistory], object] = lambda control: None,
+        accept: opening.Accept = opening.accept_any,
     ) -> MetadataLog:
         """Open the metadata partition of a data directory, which is made if there is none.
 
         Takes the directory's lock, or the one that the caller has taken; `close` releases either.
-        `accept` is told who votes by the log, and raises where the caller will have none of it.
+        `accept` gets who votes by the log, and where the log has to be cut. It raises if the caller
+        does not want to open this log.
         Raises KraftoolError where Kafka would not start, or would destroy what can be saved: the
         directory is then as it was.
         """

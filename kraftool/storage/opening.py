@@ -24,7 +24,7 @@ from kraftool.storage import recovery, snapshots
 from kraftool.storage.election_store import ElectionStore
 from kraftool.storage.files import Files, read_whole, replace
 from kraftool.storage.log_config import LogConfig
-from kraftool.storage.recovery import Layout, Recovery
+from kraftool.storage.recovery import Cut, Layout, Recovery
 from kraftool.storage.segment_writer import Segment
 from kraftool.storage.snapshots import SnapshotContent
 
@@ -61,17 +61,25 @@ class _Gathered:
             self.control.append(batch)
 
 
+Accept = Callable[[ControlHistory, Cut | None], object]
+"""Called with who votes by the log, and where the log has to be cut. Raises to change nothing."""
+
+
+def accept_any(control: ControlHistory, cut: Cut | None) -> None:
+    """Open whatever Kafka would open."""
+
+
 def opened(
     files: Files,
     folder: str,
     config: LogConfig,
     static_voters: VoterSet,
     elections: ElectionStore,
-    accept: Callable[[ControlHistory], object] = lambda control: None,
+    accept: Accept = accept_any,
 ) -> OpenedPartition:
     """Open a partition's folder, which is made if there is none.
 
-    `accept` is told who votes before anything is mended, and raises where it will have none of it.
+    `accept` gets who votes, and where the log has to be cut, before anything is changed.
     """
     files.make_folder(folder)
     has_metadata = _has_partition_metadata(files, folder)
@@ -99,7 +107,7 @@ def opened(
         is_behind = newest is not None and newest.offset > 0 and view.is_behind(newest)
         if is_behind:
             control = _control(folder, _Gathered(after=0), newest, content, static_voters)
-        accept(control)
+        accept(control, cut)
         report = Recovery(cut=cut)
         if cut is not None:
             recovery.cut_off(segments, cut)

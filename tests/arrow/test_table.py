@@ -22,7 +22,10 @@ import polars as pl
 from kraftool.arrow import read
 from kraftool.arrow.choices import Choices, option_texts, row_name
 from kraftool.arrow.columns import COMMENT, sources
+from kraftool.decoders import fast_path
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.programs import program
+from tests.fuzz.native_cases import pure
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
 SINGLE = FIXTURES / "kafka-4.3.0/static-single"
@@ -210,6 +213,11 @@ def test_neither_records_nor_files_that_nobody_wants_are_decoded(
     monkeypatch.setattr(FleetFile, "open", counted_open)
     monkeypatch.setattr("kraftool.arrow.entries.decode_batch", counted_decode)
 
+    with pure():
+        _assert_that_options_prune(opened, decoded)
+
+
+def _assert_that_options_prune(opened: list[str], decoded: list[int]) -> None:
     assert read(SINGLE, node=99).read().num_rows == 0
     assert opened == []
     assert read(SINGLE, "files", columns=["path", "kind", "state", "size"]).read().num_rows > 10
@@ -222,6 +230,39 @@ def test_neither_records_nor_files_that_nobody_wants_are_decoded(
     assert decoded == []
     read(SINGLE).read()
     assert len(decoded) > 20
+
+
+@pytest.mark.skipif(not fast_path.is_native(), reason="needs the native module")
+def test_native_columns_leave_out_the_types_and_fields_that_nobody_wants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from kraftool.arrow import native_columns
+
+    learned: list[int] = []
+    fields: list[str] = []
+    plain_program, plain_take = program, native_columns.NativeColumns.take
+
+    def counted_program(api_key: int, version: int, *, masked: bool) -> bytes | None:
+        learned.append(api_key)
+        return plain_program(api_key, version, masked=masked)
+
+    def counted_take(self: Any) -> Any:
+        chunk = plain_take(self)
+        fields.extend(name for rows in chunk.types for name in rows.fields)
+        return chunk
+
+    monkeypatch.setattr(native_columns, "program", counted_program)
+    monkeypatch.setattr(native_columns.NativeColumns, "take", counted_take)
+    assert read(SINGLE, columns=["offset"], kind="record").read().num_rows > 100
+    assert learned == []
+    assert read(SINGLE, kind="record", offsets=(100, 110)).read().num_rows == 11
+    some = len(learned)
+    read(SINGLE).read()
+    assert len(learned) - some > some
+    assert fields == []
+    topics = read(SINGLE, "TopicRecord", columns=["topicId", "offset"])
+    assert topics.read().num_rows > 0
+    assert set(fields) == {"topicId"}
 
 
 def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:

@@ -62,6 +62,15 @@ def test_without_a_leader() -> None:
     assert _codes(now) == {"NO-LEADER", "UNREACHED", "ELECTION"}
 
 
+def test_nothing_is_known_of_a_quorum_that_no_address_reached() -> None:
+    """The only address that was given is that of a dead controller: the others may be healthy."""
+    now = QuorumView(nodes=(gone(2),))
+    assert _codes(now) == {"NO-ANSWER", "UNREACHED"}
+    (found,) = (each for each in health(now, now).findings if each.code == "KT-LIVE-NO-ANSWER")
+    assert found.text == "unknown: 1 address asked, and none answered"
+    assert "name the other controllers" in found.advice
+
+
 def test_a_leader_that_others_know_to_be_old_is_none() -> None:
     old = view(described([replica(n) for n in (1, 2, 3)]), node(2, leader=None, epoch=6))
     assert old.leader is None

@@ -52,7 +52,7 @@ def test_csv_has_replicas_findings_and_checks() -> None:
     assert {each["lag"] for each in described} == {"0"}
     assert rows(describe_document(NO_LEADER)) == []
     found = rows(health_document(health(NO_LEADER, NO_LEADER)))
-    assert "KT-LIVE-NO-LEADER" in {each["code"] for each in found}
+    assert "KT-LIVE-NO-ANSWER" in {each["code"] for each in found}
     answered = may_stop(well(), well(), 2)
     checks = rows(MayStopDocument(may_stop=answered))
     assert [check["reason"] for check in checks] == [check.reason for check in answered.checks]

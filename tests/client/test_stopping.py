@@ -48,6 +48,28 @@ def test_no_other_voter_may_stop_while_one_is_down() -> None:
     assert may_stop(THEN, now, 3).verdict is StopVerdict.YES, "it is down already"
 
 
+def test_a_voter_that_is_down_is_not_only_out_of_reach() -> None:
+    """It refuses the connection and does not fetch; one that fetches runs."""
+    refused = replace(gone(3), problem="connection refused")
+    for fetched, words in (
+        (NOW - 55_000, "it is down (connection refused, last fetch 55 s ago). Bring it back first"),
+        (-1, "it is down (connection refused, it has not fetched). Bring it back first"),
+        (NOW, "it fetches, but it cannot be reached from here (connection refused). Set its"),
+    ):
+        now = _quorum(
+            replica(1), replica(2), replica(3, fetched=fetched), others=[KAFKAS[0], refused]
+        )
+        reasons = [check.reason for check in may_stop(THEN, now, 1).checks]
+        assert any(words in reason for reason in reasons), reasons
+
+
+def test_enough_ready_voters_are_named_as_such() -> None:
+    reasons = [
+        check.reason for check in may_stop(THEN, _quorum(*map(replica, (1, 2, 3))), 2).checks
+    ]
+    assert "2 of 3 voters are ready without node 2 (voters 1 and 3), and 2 are enough" in reasons
+
+
 @pytest.mark.parametrize(("fetched", "verdict"), [(1, StopVerdict.YES), (0, StopVerdict.NOT_NOW)])
 def test_a_voter_that_died_a_moment_ago_does_not_count(fetched: int, verdict: StopVerdict) -> None:
     """`health` lets it keep up for 6 s; a gate may not."""

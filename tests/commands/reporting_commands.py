@@ -1,6 +1,7 @@
 """Command lines that report to people, on directories of real Kafka and on damaged ones.
 
-Paths are from the fixtures, and from copies of a quorum with a plan: `{quorum}` and `{plan}`.
+Paths are from the fixtures, and from copies of a quorum with a plan: `{quorum}` and `{plan}`. The
+plan was undone in `{quorum}/undone`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ _NODES = tuple(f"{_QUORUM}/node-{number}/data" for number in (2, 3, 4))
 _PARTITION = f"{_NODES[0]}/__cluster_metadata-0"
 _SNAPSHOT = f"{_PARTITION}/00000000000000000203-0000000003.checkpoint"
 _SETTINGS = f"{_QUORUM}/node-3/server.properties"
+_EXPLAINED = (f"{_PARTITION}/quorum-state", "damaged/garbage-index/00000000000000000000.index")
 _SECTIONS = (
     "topics", "partitions", "brokers", "controllers", "features", "configs", "quotas", "acls",
     "scram", "tokens",
@@ -56,6 +58,14 @@ REPORTING: tuple[tuple[str, ...], ...] = (
     ("recover", "apply", "{plan}", "--dir", "{quorum}/node-3", "--dry-run"),
     ("recover", "rehearse", "{plan}", "--dir", "{quorum}/node-3", "--no-nodes", "--seeds", "1"),
     ("recover", "verify", "{plan}", "--dir", "{quorum}/node-3"),
+    ("recover", "undo", "{plan}", "--dir", "{quorum}/undone"),
+    *(("explain", "--batches", "0", path) for path in _EXPLAINED),
 )
-NARRATED = ("recover", "plan", "{quorum}/node-3", "{quorum}/node-11", "--set", "lost=2,4")
-"""Shows people on stderr what it does; stdout has the plan itself."""
+PLANNED = ("recover", "plan", "{quorum}/node-3", "{quorum}/node-11", "--set", "lost=2,4")
+NARRATED: tuple[tuple[str, ...], ...] = (
+    PLANNED,
+    ("recover", "collect", _NODES[0], "--out", "{quorum}/new.collect"),
+    ("recover", "collect", "damaged/torn-tail", "--out", "{quorum}/new.collect"),
+    ("recover", "guide"),
+)
+"""They show people on stderr what they do; stdout has a file, or nothing."""

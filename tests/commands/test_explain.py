@@ -186,3 +186,33 @@ def test_an_empty_log_has_no_rows(tmp_path: Path, kraftool: Run) -> None:
     assert kraftool("explain", path).code == 0
     document = json.loads(kraftool("explain", "-o", "json", path).out)
     assert document["lines"] == []
+
+
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_name_of_a_field_is_never_broken(
+    kraftool: Run, fixtures_dir: Path, columns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A type that does not fit beside its field is below it, and the value stays in its column."""
+    log = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0" / LOG
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = kraftool("explain", log, "--batches", 0).text.splitlines()
+    assert max(map(len, lines)) <= columns
+    for name in ("minSupportedVersion", "maxSupportedVersion", "partitionLeaderEpoch"):
+        assert sum(name in line for line in lines) == sum(name[:12] in line for line in lines) > 0
+    row = next(number for number, line in enumerate(lines) if "minSupportedVersion" in line)
+    assert "int16" in lines[row] or lines[row + 1].strip() == "int16"
+    value = lines[row].split()[-1]
+    heading = next(line for line in lines if line.endswith(" value"))
+    assert lines[row].index(value, len(lines[row]) - len(value)) == heading.index("value")
+
+
+def test_a_name_wider_than_the_column_has_a_line_of_its_own(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "a" * 40
+    (tmp_path / "meta.properties").write_text(f"{name}=1\n")
+    lines = kraftool("explain", tmp_path / "meta.properties").text.splitlines()
+    row = next(number for number, line in enumerate(lines) if name in line)
+    assert lines[row].endswith(name), "nothing is beside it"
+    assert lines[row + 1].endswith("pair [redacted]")

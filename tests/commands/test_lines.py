@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,22 +16,15 @@ from pathlib import Path
 import pytest
 
 from kraftool.commands import main
-from tests.commands.reporting_commands import NARRATED, REPORTING
+from kraftool.repair.plan_yaml import plan_from_yaml
+from tests.commands.reporting_commands import NARRATED, PLANNED, REPORTING
+from tests.commands.wrapped_lines import ESCAPE, assert_wrapped, plain
 from tests.repair.directories import APART, FIXTURES, Quorum
 
 pytestmark = pytest.mark.slow
 
-WIDTHS = (80, 120, 200)
-_WHOLE = 20_000
-"""So wide that nothing is wrapped."""
-_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_DRAWN = re.compile(r"[█▁-▇━─│├└┌┐·]+")
-"""Bars and separators, which are as long as there is room."""
-_TIME = re.compile(r"(\d\d-\d\dT\d\d:\d\d:\d\d)(\.\d+)?(Z?)")
-"""A narrow table leaves out the fraction of a second."""
 _PLAN = re.compile(r"(?<=PLAN )(\x1b\[\S*?m)*[0-9a-f]{12}")
 """Each plan has its own id."""
-Lines = list[str]
 
 
 class _Stream(io.TextIOWrapper):
@@ -51,11 +45,15 @@ class _Stream(io.TextIOWrapper):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Copies of a quorum that lost its majority, and a plan for them."""
+    """Copies of a quorum that lost its majority, and a plan for them: one that was undone."""
     root = tmp_path_factory.mktemp("lines")
-    Quorum(root, APART, (3, 11))
-    plan = _run((*NARRATED, "--out", "{plan}"), root, 80)
+    quorum = Quorum(root, APART, (3, 11))
+    plan = _run((*PLANNED, "--out", "{plan}"), root, 80)
     assert (root / "plan.yaml").exists(), plan
+    shutil.copytree(quorum[3], root / "undone")
+    made = plan_from_yaml((root / "plan.yaml").read_bytes()).id
+    for verb in ("apply", "undo"):
+        _run(("recover", verb, "{plan}", "--dir", "{quorum}/undone", "--yes", made), root, 80)
     return root
 
 
@@ -68,6 +66,7 @@ def _run(
     is_terminal: bool = False,
 ) -> tuple[str, str]:
     """What kraftool writes to stdout and stderr. A bar that comes and goes is nobody's line."""
+    (folder / "new.collect").unlink(missing_ok=True)
     arguments = [word.format(quorum=folder, plan=folder / "plan.yaml") for word in words]
     out, err = _Stream(is_terminal=is_terminal), _Stream(is_terminal=is_terminal)
     variables = {"COLUMNS": str(columns), "TERM": "xterm", **(environment or {})}
@@ -101,44 +100,20 @@ def report(folder: Path) -> Report:
         if key not in known:
             environment = _COLOURS[colour]
             out, err = _run(words, folder, columns, environment, is_terminal=is_terminal)
-            known[key] = _PLAN.sub("ID", err) if words is NARRATED else out
+            known[key] = _PLAN.sub("ID", err) if words in NARRATED else out
         return known[key]
 
     return shown
 
 
-def _plain(report: str) -> Lines:
-    return _ESCAPE.sub("", report).splitlines()
-
-
-def _words(lines: Lines) -> set[str]:
-    words = {word for line in lines for word in _TIME.sub(r"\1\3", line).split()}
-    return {word for word in words if not _DRAWN.fullmatch(word)}
-
-
-def _unbreakable(line: str) -> bool:
-    """A command, or one word beside a mark, a label or a number."""
-    return line.lstrip().startswith("$ ") or len(line.split()) <= 2
-
-
-def _commands(lines: Lines) -> set[str]:
-    return {line.strip() for line in lines if line.lstrip().startswith("$ ")}
-
-
-named = pytest.mark.parametrize("words", [*REPORTING, NARRATED], ids=" ".join)
+named = pytest.mark.parametrize("words", [*REPORTING, *NARRATED], ids=" ".join)
 
 
 @named
 def test_no_line_is_wider_than_the_screen_and_no_word_is_broken(
     report: Report, words: tuple[str, ...]
 ) -> None:
-    whole = _plain(report(words, _WHOLE))
-    assert whole
-    for columns in WIDTHS:
-        lines = _plain(report(words, columns))
-        assert not [line for line in lines if len(line) > columns and not _unbreakable(line)]
-        assert not _words(lines) - _words(whole), columns
-        assert _commands(lines) == _commands(whole)
+    assert_wrapped(lambda columns: report(words, columns))
 
 
 @named
@@ -148,9 +123,9 @@ def test_a_terminal_shows_the_lines_of_a_pipe_in_colour(
     pipe = report(words, 80)
     assert "\x1b" not in pipe
     terminal = report(words, 80, is_terminal=True)
-    assert _ESCAPE.search(terminal) or words[0] == "storage", "which is Kafka's own text"
+    assert ESCAPE.search(terminal) or words[0] == "storage", "which is Kafka's own text"
     if words[0] != "simulate-election":  # of which a terminal sees the first verdict, too
-        assert _plain(terminal) == pipe.splitlines()
+        assert plain(terminal) == pipe.splitlines()
 
 
 @named
@@ -176,5 +151,5 @@ def test_a_pipe_is_coloured_if_that_is_forced(
     folder: Path, environment: dict[str, str], is_coloured: bool
 ) -> None:
     out, _ = _run(("dump", "damaged/flipped-bit-in-record"), folder, 80, environment)
-    _, err = _run(NARRATED, folder, 80, environment)
+    _, err = _run(PLANNED, folder, 80, environment)
     assert ("\x1b[" in out, "\x1b[" in err) == (is_coloured, is_coloured)

@@ -107,6 +107,55 @@ def test_a_directory_that_names_the_data_of_another_is_refused(
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def batches_of(log: Path) -> list[int]:
+    """Where the batches of a log begin."""
+    data, positions = log.read_bytes(), [0]
+    while (length := int.from_bytes(data[positions[-1] + 8 : positions[-1] + 12], "big")) > 0:
+        positions.append(positions[-1] + 12 + length)
+    return positions[:-1]
+
+
+def test_a_log_is_cut_at_its_torn_end_but_before_whole_batches_only_if_asked(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    directory = tmp_path / "controller"
+    [port] = free_ports(1)
+    with started(directory, "--listen", f"{HOST}:{port}") as process:
+        until_active(process)
+        [log] = directory.glob("data/__cluster_metadata-0/*.log")
+        ends = time.monotonic() + PATIENCE_S
+        while len(batches_of(log)) < 4:  # a no-op record comes every half second
+            assert time.monotonic() < ends, "the log does not grow"
+            time.sleep(0.1)
+        ended(process)
+    whole = log.read_bytes()
+    second = batches_of(log)[1]
+
+    log.write_bytes(whole[:-1])
+    begun = log.with_name(f"{1_000:020}.log")  # a segment was begun, and no batch reached it
+    begun.touch()
+    with started(directory) as process:
+        assert "is cut at position" in until_active(process)
+        ended(process)
+    assert not begun.exists()
+
+    damaged = bytearray(log.read_bytes())
+    damaged[second + 65] ^= 4
+    log.write_bytes(damaged)
+    run = kraftool("node", "standalone", str(directory))
+    assert run.code == 5
+    assert re.search(
+        rf"is damaged at position {second} \(.*CRC.*\), before \d+ whole batches", run.err
+    )
+    assert "--cut-damaged-log" in run.err
+    assert log.read_bytes() == damaged
+
+    with started(directory, "--cut-damaged-log") as process:
+        assert "whole batches behind it" in until_active(process)
+        ended(process)
+    assert log.read_bytes()[:second] == whole[:second]
+
+
 def test_a_release_that_never_was_is_refused_first(kraftool: Run, tmp_path: Path) -> None:
     run = kraftool("node", "standalone", str(tmp_path / "new"), "-r", "9.9")
     assert run.code == 2

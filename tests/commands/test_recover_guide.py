@@ -290,8 +290,8 @@ def test_without_a_terminal_it_prints_the_commands(
     monkeypatch.chdir(tmp_path)
     ran = kraftool(*words)
     assert ran.code == 2
-    lines = [line.split()[:3] for line in ran.err.splitlines() if "    kraftool " in line]
-    assert [line[1:] for line in lines] == [
+    lines = [line.split()[:4] for line in ran.err.splitlines() if "    $ kraftool " in line]
+    assert [line[2:] for line in lines] == [
         ["recover", "collect"],
         ["recover", "collect"],
         ["doctor", "DATA_DIRECTORY"],

@@ -202,11 +202,11 @@ def test_collect_says_that_there_is_no_state_at_an_offset(
 ) -> None:
     ran = kraftool("recover", "collect", nodes[2], "--at", 500, "--out", tmp_path / "a.collect")
     assert ran.code == 0, "it may be another node that has it"
-    assert "it does not have the state at offset 500" in ran.err
-    assert "the log ends at 224" in ran.err
+    assert "it does not have the state at offset 500" in ran.narration
+    assert "the log ends at 224" in ran.narration
     ran = kraftool("recover", "collect", nodes[2], "--at", 197, "--out", tmp_path / "b.collect")
     assert ran.code == 0
-    assert "does not have the state" not in ran.err
+    assert "does not have the state" not in ran.narration
 
 
 @pytest.mark.parametrize("cut", [5, 100, 2000])

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from kraftool.commands.output import Output
-from kraftool.commands.recover_layout import commands_of
+from kraftool.commands.recover_layout import commands_of, loss
 from kraftool.commands.recover_plan_view import write_plan
+from kraftool.commands.text_console import rendered, text_console
 from kraftool.repair.plan import LostRecords, Plan, PlannedLoss, RecordCount, Risk
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.election.assessment import LossBound
@@ -123,6 +124,44 @@ def test_no_loss_is_said_first_and_no_word_acts_on_the_terminal(
     assert said.splitlines()[1].startswith("✓ No loss    ")
     assert "\x1b" not in said
     assert "\x07" not in said
+
+
+def test_no_loss_is_not_green_where_the_quorum_may_lose_records(plan: Plan) -> None:
+    """The plan loses nothing, but a start without it may: the label says if, and warns."""
+    loss = PlannedLoss(verdict=LossBound.NONE, text="none: no readable record is given up")
+    shown = _head(replace(plan, loss=loss), is_quorum_safe=True)
+    assert shown.startswith("\x1b[32m✓ No loss    \x1b[0mno readable record")
+    shown = _head(replace(plan, loss=loss), is_quorum_safe=False)
+    assert shown.startswith("\x1b[33m▲ No loss if \x1b[0myou carry out this plan: no readable")
+    idle = replace(plan, loss=loss, hosts=(), steps=())
+    assert _head(idle, is_quorum_safe=False).startswith("\x1b[33m▲ No loss    \x1b[0mno readable")
+    ordered = PlannedLoss(
+        verdict=LossBound.NONE, text="none, if the controllers start in the order of the steps"
+    )
+    for is_safe in (True, False):
+        shown = _head(replace(plan, loss=ordered), is_quorum_safe=is_safe)
+        assert shown.startswith("\x1b[33m▲ No loss if \x1b[0mthe controllers start in the order")
+
+
+def _head(plan: Plan, *, is_quorum_safe: bool) -> str:
+    console = text_console(80, colored=True)
+    (first, *_) = loss(plan, is_quorum_safe=is_quorum_safe)
+    return rendered(console, [first], unbroken=False)
+
+
+def test_a_repair_of_a_quorum_at_risk_is_not_green(kraftool: Run, tmp_path: Path) -> None:
+    """Three damaged logs can lose records in some order of starts; the plan restores them."""
+    equal = Quorum(tmp_path, EQUAL, (1, 2, 3))
+    for node, number in ((1, 20), (2, 50), (3, 40)):
+        for path in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
+            path.unlink()
+        flip_in_batch(equal.segment(node), number)
+    paths = [equal[each] for each in (1, 2, 3)]
+    ran = kraftool("recover", "plan", *paths, "--out", tmp_path / "plan.yaml")
+    assert ran.code == 0
+    lines = ran.err.splitlines()
+    assert lines[1].startswith("▲ No loss if you carry out this plan: "), ran.err
+    assert "are lost" in ran.narration
 
 
 def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(

@@ -8,25 +8,35 @@ Owns the comparison, and counts what the native module accepted: only there can 
 from __future__ import annotations
 
 import argparse
+import re
 import secrets
 import sys
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
+from typing import Any, cast
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from kraftool.commands.log_tail import LastEntries
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
-from kraftool.reports.logs.dump import Selection
+from kraftool.reports.logs.dump import LogDump, Selection, TopicNames
 from kraftool.reports.logs.native_renderer import NativeRenderer
+from kraftool.reports.logs.native_sieve import (
+    counting_sieve,
+    left_of,
+    sieve_of,
+)
 from kraftool.reports.logs.reader import summarize
 from kraftool.reports.logs.render import RenderPlan, render
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import BytesSource
@@ -41,7 +51,18 @@ SELECTIONS = (
     Selection(until=0),
     Selection(types=frozenset({"partition", "config"})),
     Selection(control=False),
+    Selection(control=True, epoch=0),
+    Selection(grep=re.compile(r"orders|[03579]$|^TOPIC")),
+    Selection(grep=re.compile("a"), types=frozenset({"partition", "topic"}), since=0),
+    Selection(broker=1),
+    Selection(broker=0, first_offset=2),
+    Selection(broker=-1),
+    Selection(topic="orders"),
+    Selection(topic="A" * 22, until=1_700_000_000_000),
 )
+
+
+TAILS = (None, 0, 1, 2, 3, 5, 8)
 
 
 def plans() -> tuple[RenderPlan, ...]:
@@ -52,7 +73,12 @@ def plans() -> tuple[RenderPlan, ...]:
         for secrets in (False, True)
     ]
     parts = [RenderPlan(format=form, selection=each) for form in FORMATS for each in SELECTIONS[1:]]
-    return (*whole, *parts, RenderPlan(format="kafka", skip_record_metadata=True))
+    batches = [
+        RenderPlan(format=form, selection=each, batches_only=True)
+        for form in FORMATS
+        for each in (Selection(), SELECTIONS[1], SELECTIONS[5])
+    ]
+    return (*whole, *parts, *batches, RenderPlan(format="kafka", skip_record_metadata=True))
 
 
 PLANS = plans()
@@ -71,6 +97,39 @@ def check(data: bytes, plan: RenderPlan) -> None:
     with pure():
         expected = outcome(data, plan)
     assert native == expected, (data.hex(), plan)
+
+
+def entries(data: bytes, selection: Selection, tail: int | None) -> tuple[object, ...]:
+    """What a dump shows record by record, and the topics that it has learnt."""
+    file = cast(LogFile, SimpleNamespace(name="a.log"))
+    dump = LogDump(selection, topics=TopicNames())
+    items = Walk(lambda at, size: data[at : at + size]).spans()
+    if tail is None:
+        found = [
+            entry for item in left_of(items, sieve_of(dump)) for entry in dump.item("a.log", item)
+        ]
+        return found, dump.topics.by_id
+    last, counter = (
+        LastEntries(tail, folds=tail % 2 == 0),
+        counting_sieve(dump, folds=tail % 2 == 0),
+    )
+    for item in items:
+        if counter is None or not isinstance(item, BatchSpan):
+            parts: Iterator[Any] = left_of(iter((item,)), sieve_of(dump))
+        else:
+            parts = last.take_span(file, dump, item, counter, 1 + tail % 3)
+        for part in parts:
+            for entry in dump.item("a.log", part):
+                last.add(file, dump, entry)
+    return last.shown(), dump.topics.by_id
+
+
+def check_entries(data: bytes, selection: Selection, tail: int | None) -> None:
+    """Raises AssertionError if the sieve passes over something, or counts it wrongly."""
+    native = entries(data, selection, tail)
+    with pure():
+        expected = entries(data, selection, tail)
+    assert repr(native) == repr(expected), (data.hex(), selection, tail)
 
 
 class _Observer:
@@ -166,6 +225,7 @@ def run(seed: int, cases: int) -> tuple[int, int]:
     for number in range(cases):
         data = log(random)
         check(data, PLANS[number % len(PLANS)])
+        check_entries(data, SELECTIONS[number % len(SELECTIONS)], TAILS[number % len(TAILS)])
         check_summary(data)
         check_values(data)
         check_replay(data, snapshot=number % 3 == 0)

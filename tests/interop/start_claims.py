@@ -194,7 +194,7 @@ _CUT = (
 )
 _WIPED = (
     "it deletes the whole log and continues from the snapshot at {start} and only writes"
-    " warnings to its own log. {after} offsets after it are lost with the log"
+    " warnings to its own log. {after} offsets after the snapshot are lost with the log"
 )
 _HOLE = "Kafka cuts only this segment, at offset {cut}, and keeps the later ones"
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 
 import pytest
 
+from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.election.assessment import Assessment, LossBound, QuorumSafety, assess
+from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.losses import (
     CommitEvidence,
@@ -17,6 +19,7 @@ from kraftool.reports.election.losses import (
     losses,
     may_have_unseen_by_doubt,
 )
+from kraftool.reports.election.moments import at_one_moment
 from kraftool.reports.election.scenario import parse_scenario
 from tests.reports.quorum_histories import OLD_COPY, History, hurt
 
@@ -143,6 +146,82 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
     ]
     (cut,) = losses(case.with_node(replace(node, log=log)), case.by_id[2])
     assert (cut.first, cut.end, cut.standing) == (6, 33, CommitStatus.COMMITTED)
+
+
+def test_logs_of_running_voters_are_read_moments_apart() -> None:
+    """Voter 2 was stopped long ago. 1 was read two records before 3, in the same epoch."""
+    case = at_one_moment(at_rest({1: 95, 2: 20, 3: 97, 4: 97}, leader=3, running=(1, 3)))
+    found = assess(case)
+    assert (found.state, found.loss, found.harmful) == (QuorumSafety.SAFE, LossBound.NONE, ())
+    assert [lagging.id for lagging in found.lagging] == [2], "1 does not lag"
+    assert (found.running.ids, found.running.read_apart) == ((1, 3), (1,))
+    told = " ".join(sentences(found))
+    assert "Voters 1 and 3 are running, which is a majority" in told
+    assert "takes the log of voter 1 as long as the longest of a running voter" in told
+    assert "Leave voters 1 and 3 running, and ask them with kraftool quorum health." in told
+    assert told.endswith("Start 2.")
+    assert "lost" not in told
+    assert "committed from" not in told, "they write while they are read"
+
+
+def test_the_order_of_reading_explains_nothing_about_a_stopped_voter() -> None:
+    """As above, but 1 does not run: its log is judged as it is."""
+    case = at_rest({1: 95, 2: 20, 3: 97, 4: 97}, leader=3, running=(3,))
+    assert at_one_moment(case) == case
+    assert assess(case).state is QuorumSafety.AT_RISK
+
+
+@pytest.mark.parametrize("change", ["another epoch", "damage", "other records"])
+def test_the_order_of_reading_explains_no_other_difference(change: str) -> None:
+    case = at_rest({1: 95, 2: 20, 3: 97, 4: 20}, leader=3, running=(1, 3))
+    one, three = case.by_id[1], case.by_id[3]
+    began = EpochEntry(1, 0)
+    if change == "another epoch":
+        changed = replace(three, log=replace(three.log, epochs=(began, EpochEntry(2, 96))))
+    elif change == "damage":
+        changed = replace(one, log=replace(one.log, behind=OffsetAndEpoch(97, 1)))
+    else:
+        case = case.with_node(
+            replace(three, log=replace(three.log, epochs=(began, EpochEntry(3, 80))))
+        )
+        middle = (began, EpochEntry(2, 70), EpochEntry(3, 80))
+        changed = replace(one, log=replace(one.log, epochs=middle))
+    case = case.with_node(changed)
+    assert at_one_moment(case) == case
+
+
+def test_one_running_voter_needs_one_more() -> None:
+    """1 led; 3 stopped 0.2 s before its last record, and 2 0.4 s."""
+    found = assess(at_rest({1: 100, 2: 96, 3: 98, 4: 98}, leader=1, running=(1,)))
+    told = " ".join(sentences(found))
+    assert "Voter 1 is running and needs 1 more voter for a majority. Start 3 (best) or 2." in told
+    assert "Only a minority of the voters has" in told
+    assert "first, wait until" not in told, "nothing is said of an order of starts"
+
+
+@pytest.mark.parametrize(
+    ("others", "standing"),
+    [((94, 94), CommitStatus.MINORITY), ((30, 94), CommitStatus.MINORITY),
+     ((30, 30), CommitStatus.POSSIBLE)],
+)  # fmt: skip
+def test_records_of_a_minority_are_uncommitted_unless_a_disk_lost_its_end(
+    others: tuple[int, int], standing: CommitStatus
+) -> None:
+    """As in `test_no_leader_writes_alone_for_long`: a longer time is evidence for an old copy."""
+    case = at_rest({1: 100, 2: others[0], 3: others[1]}, leader=1)
+    assert losses(case, case.by_id[3])[-1].standing is standing
+    found = assess(case)
+    assert found.state is QuorumSafety.AT_RISK, "the judgement is no better for it"
+    assert found.is_on_minority is (standing is CommitStatus.MINORITY)
+
+
+def test_with_a_torn_tail_or_a_missing_voter_records_may_be_committed() -> None:
+    case = at_rest({1: 100, 2: 94, 3: 94}, leader=1)
+    node = case.by_id[2]
+    torn = case.with_node(replace(node, log=replace(node.log, is_torn=True)))
+    assert losses(torn, torn.by_id[3])[-1].standing is CommitStatus.POSSIBLE
+    without = replace(case, nodes=tuple(node for node in case.nodes if node.id != 2))
+    assert losses(without, without.by_id[3])[-1].standing is CommitStatus.POSSIBLE
 
 
 @pytest.mark.parametrize("voters", [5, 7])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from kraftool.reports.browse.state_overview import state_overview
 from kraftool.reports.browse.state_tree import StateTree
 from kraftool.reports.findings.status import Status
 from kraftool.reports.state.load import load_state
-from kraftool.reports.state.summary import MinIsr, state_counts
+from kraftool.reports.state.summary import state_counts
 
 
 @pytest.fixture
@@ -112,11 +113,11 @@ def test_long_lists_are_cut_and_counted(
     made: list[FoundRow] = []
     row_of = state_finder._topic
 
-    def counted_row(topic: TopicImage, least: MinIsr) -> FoundRow:
-        made.append(row_of(topic, least))
+    def made_row(*given: Any) -> FoundRow:
+        made.append(row_of(*given))
         return made[-1]
 
-    monkeypatch.setattr(state_finder, "_topic", counted_row)
+    monkeypatch.setattr(state_finder, "_topic", made_row)
     find_entities(image, "")
     assert len(made) == 2, "partitions are counted only for what is listed"
     assert notes[0] == f"… and {len(image.topics.by_id) - 2} more topics: type more of the name"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.reports.findings.finding import Finding, Severity, in_order
+from kraftool.reports.findings.kinds import KINDS
 from kraftool.reports.findings.kinds import log as kinds
 from kraftool.reports.verify.log import verify_logs
 from kraftool.storage.paths import open_path
@@ -43,3 +44,10 @@ def test_a_damaged_index_is_one_finding_that_counts_all_entries(
     (finding,) = found
     assert (finding.code, finding.count) == ("KT-LOG-INDEX", 5001)
     assert finding.places[0].position is not None
+
+
+@pytest.mark.parametrize("code", sorted(KINDS))
+def test_every_warning_and_error_says_what_to_do(code: str) -> None:
+    """`doctor --explain` is where the runbook sends a reader: a meaning alone is a dead end."""
+    kind = KINDS[code]
+    assert kind.advice or kind.severity is Severity.INFO

@@ -69,6 +69,9 @@ def test_every_fixture_is_read_and_written_the_same() -> None:
         plans = native_checks.PLANS
         for plan in (*plans[:6], plans[6 + number % (len(plans) - 6)]):
             native_checks.check(data, plan)
+        chosen = native_checks.SELECTIONS[number % len(native_checks.SELECTIONS)]
+        for tail in (None, native_checks.TAILS[number % len(native_checks.TAILS)]):
+            native_checks.check_entries(data, chosen, tail)
         native_checks.check_summary(data)
         native_checks.check_values(data)
         native_checks.check_replay(data, snapshot=path.suffix == ".checkpoint")

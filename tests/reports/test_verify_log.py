@@ -202,7 +202,7 @@ def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -
     (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
     assert f"deletes the whole log and continues from the snapshot at {newest}" in found.advice
     assert end is not None
-    assert f"{end - newest} offsets after it are lost" in found.advice
+    assert f"{end - newest} offsets after the snapshot are lost" in found.advice
 
 
 def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(

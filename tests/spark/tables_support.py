@@ -16,10 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
+from urllib.parse import unquote
 
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import encode_record
+from kraftool.spark.tables import delta
 from kraftool.spark.tables.run import TablesReport, TablesRequest, write_tables
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
@@ -140,20 +143,29 @@ def directory(path: Path, data: bytes, *, cluster: str = "abc", node: int = 1) -
     return path
 
 
+def files_of(out: Path | str, table: str, **more: Any) -> list[Path]:
+    """The files of the latest version of a table, in the order of their names."""
+    delta_table = import_module("deltalake").DeltaTable(str(Path(out) / table), **more)
+    return sorted(Path(unquote(file)) for file in delta_table.file_uris())
+
+
+def tables_of(out: Path) -> list[str]:
+    """The tables that have rows."""
+    names = sorted(path.parent.name for path in out.glob("*/_delta_log"))
+    return [name for name in names if not name.startswith("_") and files_of(out, name)]
+
+
 def read_tables(out: Path, *, without: frozenset[str] = frozenset({"generation"})) -> Tables:
-    """All rows of all tables, with what the path says of them; sorted, for comparisons."""
+    """All rows of all tables; sorted, for comparisons."""
     pq: Any = import_module("pyarrow.parquet")
 
     found: Tables = {}
-    for path in sorted(out.rglob("*.parquet")):
-        parts = path.relative_to(out).parts
-        if parts[0].startswith("_"):
-            continue
-        with pq.ParquetFile(path) as file:
-            for row in file.read(use_threads=False).to_pylist():
-                kept = {name: value for name, value in row.items() if name not in without}
-                text = json.dumps([parts[1:-1], kept], default=str, sort_keys=True)
-                found.setdefault(parts[0], []).append(text)
+    for name in tables_of(out):
+        for path in files_of(out, name):
+            with pq.ParquetFile(path) as file:
+                for row in file.read(use_threads=False).to_pylist():
+                    kept = {name: value for name, value in row.items() if name not in without}
+                    found.setdefault(name, []).append(json.dumps(kept, default=str, sort_keys=True))
     return {name: sorted(rows) for name, rows in found.items()}
 
 
@@ -168,8 +180,8 @@ def listing(out: Path) -> dict[str, tuple[int, bytes]]:
 
 @contextmanager
 def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[list[str]]:
-    """Call `stop` in place of the step-th change to the file system below a folder; yields a list
-    of the changes that were made."""
+    """Call `stop` in place of the step-th change to the file system below a folder, or just after
+    it if that is a commit of a Delta table; yields a list of the changes that were made."""
     made: list[str] = []
     kept = {name: getattr(os, name) for name in OPERATIONS}
 
@@ -183,10 +195,22 @@ def stopped_at(step: int, below: Path, stop: Callable[[], None]) -> Iterator[lis
 
         return call
 
+    kept_commit = delta.commit
+
+    def commit(place: Any, *more: Any) -> None:
+        for when in ("commit", "committed"):
+            if place.root.startswith(str(below)):
+                if len(made) == step:
+                    stop()
+                made.append(when)
+            if when == "commit":
+                kept_commit(place, *more)
+
     try:
         for name in OPERATIONS:
             setattr(os, name, replaced(name))
-        yield made
+        with patch.object(delta, "commit", commit):
+            yield made
     finally:
         for name, function in kept.items():
             setattr(os, name, function)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +23,8 @@ from kraftool.spark.errors import UnusableError
 from kraftool.spark.frames import create_view, read
 from kraftool.spark.java import find_java
 from kraftool.spark.values import DistributedValues
+from tests.spark.audit_cases import LOG, VOTERS, quorum, replace_batch
+from tests.spark.test_audit import findings_by_command, findings_of_audit
 from tests.spark.test_cluster import said_in, started, worker_python
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
@@ -57,11 +61,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     command = [str(home / "sbin/start-connect-server.sh"), "--master", "local[2]"]
     for name, value in settings.items():
         command += ["--conf", f"{name}={value}"]
-    options: dict[str, Any] = {"env": environment, "cwd": folder}
+    options: dict[str, Any] = {"env": environment, "cwd": folder, "start_new_session": True}
     log = folder / "server.log"
     with started(command, log, **options) as process:
-        said_in(log, "Spark Connect server started at", process)
-        yield f"sc://127.0.0.1:{port}"
+        try:
+            said_in(log, "Spark Connect server started at", process)
+            yield f"sc://127.0.0.1:{port}"
+        finally:
+            # The script waits for its JVM, and would leave it behind.
+            os.killpg(process.pid, signal.SIGTERM)
 
 
 def test_sources_views_and_work_run_on_a_server_of_spark_connect(server: str) -> None:
@@ -108,6 +116,32 @@ def test_tables_are_written_by_a_server_and_the_next_run_has_nothing_to_do(
     code, told = run()
     assert code == 0, told
     assert records.count_rows() == read_arrow(SINGLE).read().num_rows
+
+
+def test_an_audit_on_a_server_has_the_findings_of_the_commands_and_of_the_comparison(
+    server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    quorum(tmp_path / "fleet/one", "AAAAAAAAAAAAAAAAAAAAAw")
+    quorum(tmp_path / "fleet/two", "AAAAAAAAAAAAAAAAAAAABA")
+    batch = replace_batch(tmp_path / "fleet/two/node-3" / LOG, 60)
+    words = ["kraftool", "pipeline", "audit", tmp_path / "fleet", "-o", "json", "--master", server]
+    monkeypatch.setattr("sys.argv", list(map(str, words)))
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capfd.readouterr()
+    assert (ended.value.code, "Traceback" in told.err) == (1, False), told.err
+    document = json.loads(told.out)
+    assert document["counts"]["directoryCount"] == 2 * len(VOTERS)
+    for directory in document["directories"]:
+        path = directory["name"]
+        assert findings_of_audit(document["findings"], path) == findings_by_command(path)
+    (divergence,) = document["divergences"]
+    assert divergence["firstOffset"] == batch.header.base_offset
+    assert "KT-SIG-SAME-PLACE" in {finding["code"] for finding in document["findings"]}
+    assert document["run"]["cores"] == 2
 
 
 def test_what_needs_the_driver_here_refuses_such_a_server() -> None:

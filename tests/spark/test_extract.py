@@ -247,6 +247,7 @@ def test_what_waits_is_handed_on_before_it_grows(
 ) -> None:
     """Rows of a thousand days are never enough for one batch; they may not pile up."""
     monkeypatch.setattr(module, "_CHUNK", 10)
+    monkeypatch.setattr("kraftool.spark.tables.native_chunks.ROWS", 10)
     monkeypatch.setattr(module, "_WAITING", 20_000)
     batches = [_batch(day, NOON - day * DAY, ("NoOpRecord", {})) for day in range(1_000)]
     most, held = 0, 0

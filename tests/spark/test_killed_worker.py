@@ -5,6 +5,7 @@ The killer looks at what the processes have open, so that it strikes in the midd
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -114,13 +115,13 @@ def write(fleet: Path, out: Path, spark: Callable[[], AbstractContextManager[Any
 
 def rows(out: Path) -> dict[str, list[Any]]:
     """Every table's rows, in an order of their own: which file has a row is nobody's business."""
-    dataset: Any = import_module("pyarrow.dataset")
+    delta_table: Any = import_module("deltalake").DeltaTable
     found = {}
     for folder in sorted(path for path in out.iterdir() if path.is_dir()):
         if folder.name.startswith(("_", ".")):
             continue
-        table = dataset.dataset(folder, format="parquet", partitioning="hive").to_table()
-        found[folder.name] = sorted(map(repr, table.to_pylist()))
+        rows_of = delta_table(str(folder)).to_pyarrow_table().to_pylist()
+        found[folder.name] = sorted(map(repr, rows_of))
     return found
 
 
@@ -238,36 +239,60 @@ def ticks(pid: int) -> int:
     return sum(map(int, fields[11:13]))
 
 
+def executor_of(workers: Iterable[int]) -> int | None:
+    """The JVM above a worker that is at work."""
+    for pid in workers:
+        parents = descendants()
+        above = pid
+        while above in parents:
+            command = Path(f"/proc/{above}/cmdline")
+            if command.exists() and b"CoarseGrainedExecutorBackend" in command.read_bytes():
+                return above
+            above = parents[above]
+    return None
+
+
+def run_on(cluster: Cluster, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
+    return subprocess.run(
+        [sys.executable, *command],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+
+
 def test_tables_are_the_same_when_an_executor_of_a_cluster_is_killed_in_the_middle(
     cluster: Cluster, fleet: Path, undisturbed: dict[str, list[Any]], tmp_path: Path
 ) -> None:
     out = tmp_path / "tables"
-
-    def executor() -> int | None:
-        """The JVM above a worker that is at work."""
-        for pid in at_work(out):
-            parents = descendants()
-            above = pid
-            while above in parents:
-                command = Path(f"/proc/{above}/cmdline")
-                if command.exists() and b"CoarseGrainedExecutorBackend" in command.read_bytes():
-                    return above
-                above = parents[above]
-        return None
-
     (tmp_path / "driver.py").write_text(DRIVER.format(root=str(ROOT)))
-    command = [sys.executable, "driver.py", str(fleet), str(out), cluster.master]
-    environment = cluster.environment | {"PYSPARK_PYTHON": str(cluster.python)}
-    with Killer(executor) as killer:
-        done = subprocess.run(
-            command,
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=PATIENCE_S,
-        )
+    with Killer(lambda: executor_of(at_work(out))) as killer:
+        done = run_on(cluster, tmp_path, "driver.py", str(fleet), str(out), cluster.master)
     assert done.returncode == 0, done.stderr[-4000:]
     assert killer.killed is not None, "the work was over before anybody could be killed"
     assert rows(out) == undisturbed
+
+
+@pytest.mark.soak
+def test_an_audit_is_the_same_when_an_executor_of_a_cluster_is_killed_in_the_middle(
+    cluster: Cluster, spark: SparkSession, fleet: Path, tmp_path: Path
+) -> None:
+    undisturbed = audited(spark, fleet).document
+    out = tmp_path / "audit.json"
+    memory = ["spark.executor.memory=512m", "spark.driver.memory=512m"]
+    command = ["-m", "kraftool", "pipeline", "audit", str(fleet), "--master", cluster.master]
+    command += ["-o", "json", "--out", str(out), *(f"--conf={each}" for each in memory)]
+    with Killer(lambda: executor_of(filter(is_busy, descendants()))) as killer:
+        done = run_on(cluster, tmp_path, *command)
+    assert done.returncode in (0, 1), done.stderr[-4000:]
+    assert killer.killed is not None, "the work was over before anybody could be killed"
+    again = json.loads(out.read_text())
+    for document in (undisturbed, again):
+        del document["run"], document["counts"]["taskSeconds"]
+        for directory in document["directories"]:
+            del directory["seconds"]
+    assert again == undisturbed

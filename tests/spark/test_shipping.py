@@ -6,7 +6,10 @@ import zipfile
 from pathlib import Path
 
 import crc32c
+import pytest
 
+from kraftool.decoders import fast_path
+from kraftool.native_archive import FILE
 from kraftool.spark.shipping import ON_WORKERS, write_package
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,7 +26,8 @@ def test_the_zip_has_every_module_and_nothing_else(tmp_path: Path) -> None:
     behind_links = {f"kraftool/{name}" for each in linked for name in modules_of(each)}
     assert behind_links
     finder = {"pyspark_kraft/__init__.py"}
-    assert names == modules_of("kraftool") | behind_links | finder
+    native = {f"kraftool/decoders/{FILE}"} if (ROOT / "decoders" / FILE).exists() else set()
+    assert names == modules_of("kraftool") | behind_links | finder | native
 
 
 def test_the_same_code_is_the_same_zip(tmp_path: Path) -> None:
@@ -57,6 +61,30 @@ def test_the_zip_packs_itself_the_same_where_a_driver_runs_from_it(tmp_path: Pat
     )
     (tmp_path / "again").mkdir()
     assert run(code, first) == first.read_bytes().hex()
+
+
+@pytest.mark.skipif(not fast_path.is_native(), reason="kraftool has no native module here")
+def test_a_worker_loads_the_native_module_from_the_zip(tmp_path: Path) -> None:
+    code = (
+        "from kraftool.decoders import fast_path\n"
+        "from kraftool.decoders._native import Checker\n"
+        "print(fast_path.described, Checker.__module__, fast_path.__file__)"
+    )
+    archive = write_package(tmp_path)
+    path, _, file = run(code, archive).split()
+    assert (path, file.startswith(str(archive))) == ("native", True)
+    assert list(tmp_path.iterdir()) == [archive]
+
+
+def test_a_worker_on_another_system_decodes_without_the_native_module(tmp_path: Path) -> None:
+    archive, foreign = write_package(tmp_path), tmp_path / "foreign.zip"
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(foreign, "w") as target:
+        for name in source.namelist():
+            if not name.endswith(".so"):
+                target.writestr(name, source.read(name))
+        target.writestr(f"kraftool/decoders/{FILE}", b"\x7fELF of another machine")
+    code = "from kraftool.decoders import fast_path\nprint(fast_path.described)"
+    assert run(code, foreign) == "pure Python"
 
 
 def test_decoding_needs_no_other_package_than_those_named(tmp_path: Path) -> None:

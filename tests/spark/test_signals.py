@@ -97,7 +97,7 @@ def test_a_signal_ends_a_run_which_leaves_nothing(
         assert not out.exists()
         return
     assert read_tables(out) == {}
-    assert sorted(path.name for path in (out / "_kraftool").iterdir()) == ["lock", "tables.json"]
+    assert sorted(path.name for path in (out / "_kraftool").iterdir()) == ["lock", "state"]
 
 
 def test_a_signal_does_not_wait_for_the_job_that_runs(tmp_path: Path) -> None:

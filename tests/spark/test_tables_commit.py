@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,12 @@ pytest.importorskip("pyarrow")
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import OccupiedError, UnusableError
+from kraftool.spark.tables import commit as commit_module
 from kraftool.spark.tables import sink as sink_module
 from kraftool.spark.tables.commit import TablesRefusedError
-from kraftool.spark.tables.layout import arrow_schema, folder_of, partition
-from kraftool.spark.tables.sink import Sink, SinkError, staging
+from kraftool.spark.tables.layout import arrow_schema
+from kraftool.spark.tables.place import TablePlace
+from kraftool.spark.tables.sink import Sink, SinkError
 from tests.spark import tables_support as support
 from tests.spark.tables_support import batches, directory, listing, read_tables, run, stopped_at
 
@@ -46,6 +48,12 @@ def _first(root: Path) -> None:
 
 def _told(out: Path) -> support.Tables:
     return read_tables(out, without=PASSING)
+
+
+def _run_of(out: Path) -> int:
+    """The latest run that was committed."""
+    version = import_module("deltalake").DeltaTable(str(out / "_kraftool/state"))
+    return int(version.transaction_version("kraftool"))
 
 
 class Stopped(BaseException):
@@ -81,13 +89,13 @@ def test_a_run_that_is_stopped_anywhere_is_finished_or_forgotten(tmp_path: Path)
         subprocess.run(["cp", "-a", before, out], check=True)
         with stopped_at(step, out, _stop), pytest.raises(Stopped):
             run(root, out)
-        committed = (out / "_kraftool/journal.jsonl").exists()
+        committed = _run_of(out) == 2
         states.add(committed)
         if not committed:
-            assert _told(out) in (was, expected), step
+            assert _told(out) == was, step
         run(root, out)
         assert _told(out) == expected, step
-        assert sorted(os.listdir(out / "_kraftool")) == ["lock", "memory", "tables.json"]
+        assert sorted(os.listdir(out / "_kraftool")) == ["lock", "state"]
         settled = listing(out)
         assert run(root, out).is_new is False
         assert listing(out) == settled
@@ -108,19 +116,43 @@ def test_a_process_that_is_killed_leaves_a_folder_that_the_next_run_mends(tmp_pa
         assert killed.returncode == 9, killed.stderr.decode()
         run(root, out)
         assert _told(out) == expected, step
-        assert sorted(os.listdir(out / "_kraftool")) == ["lock", "memory", "tables.json"]
+        assert sorted(os.listdir(out / "_kraftool")) == ["lock", "state"]
 
 
 def test_no_reader_sees_a_part_of_a_file(tmp_path: Path) -> None:
-    """Whatever has a table's name was whole before it got it."""
+    """A version of a table has whole files only."""
     root, out = tmp_path / "fleet", tmp_path / "out"
     _first(root)
+    files = 0
     for step in range(0, _steps(root, tmp_path / "counted"), 9):
         with stopped_at(step, out, _stop), pytest.raises(Stopped):
             run(root, out)
         if out.exists():
-            read_tables(out)  # raises for a file without its footer
+            files += sum(
+                map(len, read_tables(out).values())
+            )  # raises for a file without its footer
             subprocess.run(["rm", "-r", out], check=True)
+    assert files
+
+
+def test_a_process_that_is_killed_while_delta_rs_commits(tmp_path: Path) -> None:
+    """Killed from outside, as soon as so many versions of tables are there."""
+    root = tmp_path / "fleet"
+    _first(root)
+    run(root, tmp_path / "whole")
+    expected = _told(tmp_path / "whole")
+    environment = {**os.environ, "PYTHONPATH": str(support.FIXTURES.parent)}
+    for count in (1, 3, 8):
+        out = tmp_path / f"out{count}"
+        command = [sys.executable, support.__file__, str(root), str(out), "-1"]
+        with subprocess.Popen(command, env=environment) as process:
+            while len(list(out.rglob("_delta_log/*.json"))) < count:
+                assert process.poll() is None, "the run was over before it could be killed"
+            process.kill()
+        assert process.returncode == -9
+        run(root, out)
+        assert _told(out) == expected, count
+        assert sorted(os.listdir(out / "_kraftool")) == ["lock", "state"]
 
 
 def test_a_second_run_at_the_same_time_is_refused(tmp_path: Path) -> None:
@@ -147,8 +179,15 @@ def test_a_folder_with_anything_else_is_refused_and_left_alone(tmp_path: Path) -
         run(root, tmp_path / "file")
     with pytest.raises(UnusableError, match="file/below cannot be written: Not a directory"):
         run(root, tmp_path / "file/below")
-    with pytest.raises(UnusableError, match="not to a URL"):
-        run(root, "s3://bucket/tables")
+    for url, said in (
+        ("s3://KEY:CANARY@bucket/tables", "contains credentials or a query"),
+        ("s3://", "is no place for tables"),
+    ):
+        with pytest.raises(UnusableError, match=said) as caught:
+            run(root, url)
+        assert "CANARY" not in caught.value.message
+    with pytest.raises(UnusableError, match="--out-options is for object stores"):
+        run(root, tmp_path / "out", out_options={"aws_region": "x"})
 
 
 def test_a_root_that_leads_nowhere_makes_no_folder(tmp_path: Path) -> None:
@@ -167,8 +206,8 @@ def test_other_options_than_before_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TablesRefusedError, match="written without --snapshots"):
         run(root, out, snapshots=True)
     run(root, out, depth=7)
-    with (out / "_kraftool/tables.json").open() as marker:
-        assert json.load(marker)["depth"] == 6  # nothing was new, and nothing was written
+    assert _run_of(out) == 1  # nothing was new, and nothing was written
+    run(root, out)
     directory(root / "two", batches(0, 1), node=2)
     run(root, out, depth=7)
     with pytest.raises(TablesRefusedError, match="would count as removed") as caught:
@@ -186,29 +225,94 @@ def test_a_table_that_somebody_has_removed_is_missed(tmp_path: Path) -> None:
     assert not run(root, out).is_new
 
 
-def test_who_reads_with_a_shared_lock_sees_a_run_whole(tmp_path: Path) -> None:
+def test_a_reader_keeps_the_version_that_it_has_opened(tmp_path: Path) -> None:
+    """Also of files that later runs have replaced or rewritten."""
+    delta_table: Any = import_module("deltalake").DeltaTable
     root, out = tmp_path / "fleet", tmp_path / "out"
     directory(root / "one", batches(0, 4))
     run(root, out)
-    before = _told(out)
+    reader = delta_table(str(out / "records"))
+    before = reader.to_pyarrow_table().num_rows
     directory(root / "one", batches(0, 2) + batches(10, 3, epoch=2))
-    reader = os.open(out / "_kraftool", os.O_RDONLY)
-    fcntl.flock(reader, fcntl.LOCK_SH)
-    with ThreadPoolExecutor(1) as other:
-        writing = other.submit(run, root, out)
-        while not (out / "_kraftool/journal.jsonl").exists():
-            assert not writing.done()
-        assert _told(out) == before
-        assert not writing.done()
-        os.close(reader)
-        assert writing.result().log_changes == {"TRUNCATED": 1}
-    assert _told(out) != before
+    assert run(root, out).log_changes == {"TRUNCATED": 1}
+    assert (before, reader.to_pyarrow_table().num_rows) == (20, 20)
+    assert delta_table(str(out / "records")).to_pyarrow_table().num_rows == 25
+    earlier = delta_table(str(out / "records"), version=0)
+    assert earlier.to_pyarrow_table().num_rows == 20
+    runs = [made["kraftool.run"] for made in delta_table(str(out / "records")).history()]
+    assert runs == ["2", "1"]
+
+
+def test_files_that_no_version_needs_go_after_a_week(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 4))
+    run(root, out)
+    stray = out / "records/000001-00000000/left.parquet"
+    stray.parent.mkdir()
+    for path in (stray, out / "records/000001-00000000/new.parquet"):
+        path.write_bytes(b"x")
+    week_ago = time.time() - 8 * 24 * 3600
+    os.utime(stray, (week_ago, week_ago))
+    monkeypatch.setattr(commit_module, "_SWEEP_SECONDS", -1)
+    directory(root / "one", batches(0, 5))
+    run(root, out)
+    assert not stray.exists()
+    assert stray.with_name("new.parquet").exists(), "another run may be about to commit it"
+    assert len(read_tables(out)["records"]) == 25
+
+
+def test_tables_that_another_program_has_changed_are_refused(tmp_path: Path) -> None:
+    delta_table: Any = import_module("deltalake").DeltaTable
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    directory(root / "one", batches(0, 4))
+    run(root, out)
+    directory(root / "one", batches(0, 5))
+    delta_table(str(out / "records")).delete("offset < 3")
+    before = read_tables(out)
+    delta_table(str(out / "records")).delete()
+    with pytest.raises(TablesRefusedError, match=r"another program has changed .* records"):
+        run(root, out)
+    assert {**read_tables(out), "records": before["records"]} == before
+    delta_table(str(out / "records")).restore(0)
+    run(root, out)
+    assert len(read_tables(out)["records"]) == 25
+
+
+def test_the_state_of_many_runs_is_put_together(tmp_path: Path) -> None:
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    for name in ("one", "two"):
+        directory(root / name, batches(0, 1), cluster=name)
+    most = 0
+    for count in range(2, 14):
+        directory(root / "one", batches(0, count), cluster="one")
+        run(root, out)
+        files = [each.name for each in support.files_of(out, "_kraftool/state")]
+        most = max(most, len(files))
+    assert 1 < most <= 8
+    assert run(root, out).is_new is False
+    assert len(read_tables(out)["records"]) == 5 * (13 + 1)
+
+
+def test_tables_of_the_first_layout_are_refused_and_left_alone(tmp_path: Path) -> None:
+    root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
+    old = out / "records/cluster_id=abc/date=2026-01-01/000001-000001-0.parquet"
+    old.parent.mkdir(parents=True)
+    old.write_bytes(b"PAR1")
+    (out / "_kraftool").mkdir()
+    (out / "_kraftool/tables.json").write_text('{"layout": 1}')
+    before = listing(out)
+    with pytest.raises(TablesRefusedError, match="written by an older kraftool") as caught:
+        run(root, out)
+    assert "nothing here was changed" in caught.value.hint
+    assert listing(out) == before
 
 
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"layout": 2}, "written by a newer kraftool"),
+        ({"layout": 3}, "written by a newer kraftool"),
         ({"layout": 0}, "written by another kraftool"),
         ({"run": None, "tables": 3}, "cannot be read"),
     ],
@@ -218,8 +322,11 @@ def test_a_folder_of_another_kraftool_is_refused(
 ) -> None:
     root, out = directory(tmp_path / "fleet", batches(0, 4)), tmp_path / "out"
     run(root, out)
-    marker = out / "_kraftool/tables.json"
-    marker.write_text(json.dumps({**json.loads(marker.read_bytes()), **change}))
+    newest = max((out / "_kraftool/state/_delta_log").glob("*.json"))
+    lines = [json.loads(line) for line in newest.read_text().splitlines()]
+    info = next(line["commitInfo"] for line in lines if "commitInfo" in line)
+    info["kraftool.state"] = json.dumps({**json.loads(info["kraftool.state"]), **change})
+    newest.write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(TablesRefusedError, match=said):
         run(root, out)
 
@@ -237,9 +344,11 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(
         run(root, out)
     monkeypatch.undo()
     assert read_tables(out) == {}
-    assert sorted(os.listdir(out / "_kraftool")) == ["lock", "tables.json"]
-    with pytest.raises(SinkError, match="all workers must see --out under the same name"):
-        staging(str(tmp_path / "elsewhere"), "1")
+    assert sorted(os.listdir(out / "_kraftool")) == ["lock", "state"]
+    sink = Sink(TablePlace(str(tmp_path / "elsewhere")), "1", "u")
+    sink.write("changes", "c", None, _batch(1))
+    with pytest.raises(SinkError, match="all Spark workers must see --out under the same name"):
+        sink.close()
 
 
 def test_only_the_attempts_that_the_driver_saw_succeed_count(tmp_path: Path) -> None:
@@ -249,7 +358,7 @@ def test_only_the_attempts_that_the_driver_saw_succeed_count(tmp_path: Path) -> 
     # Every task runs twice, as when Spark loses a worker or suspects one to be slow.
     run(root, tmp_path / "twice", support.InProcess(attempts=2))
     assert _told(tmp_path / "twice") == _told(tmp_path / "once")
-    assert sorted(os.listdir(tmp_path / "twice/_kraftool")) == ["lock", "memory", "tables.json"]
+    assert sorted(os.listdir(tmp_path / "twice/_kraftool")) == ["lock", "state"]
 
 
 # The sink by itself.
@@ -265,7 +374,7 @@ def _batch(count: int, text: str = "x") -> Any:
 
 
 def test_many_clusters_need_few_open_files_and_little_memory(tmp_path: Path) -> None:
-    sink = Sink(str(tmp_path), "u", held=100_000, most_open=3)
+    sink = Sink(TablePlace(str(tmp_path)), "1", "u", held=100_000, most_open=3)
     open_at_once, waiting = 0, 0
     for _ in range(4):
         for number in range(40):
@@ -277,11 +386,13 @@ def test_many_clusters_need_few_open_files_and_little_memory(tmp_path: Path) -> 
     assert waiting < 100_000
     assert sum(file.rows for file in files) == 4 * 40 * 50
     assert len({file.path for file in files}) == len(files)
-    assert {file.staged for file in files} == {str(path) for path in tmp_path.rglob("*.parquet")}
+    assert {str(tmp_path / file.path) for file in files} == {
+        str(path) for path in tmp_path.rglob("*.parquet")
+    }
 
 
 def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:
-    sink = Sink(str(tmp_path), "u", held=1_000)
+    sink = Sink(TablePlace(str(tmp_path)), "1", "u", held=1_000)
     for number in range(5):
         sink.write("changes", f"c{number}", None, _batch(50))
     sink.discard()
@@ -289,24 +400,38 @@ def test_what_is_discarded_leaves_no_file(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.parquet"))
 
 
-@pytest.mark.parametrize(
-    "value", ["", "a/b", "..", "a=b%", "\n", "x" * 300, "ü" * 150, "\udc80", "__x", "{[*?"]
-)
-def test_a_cluster_id_of_any_form_is_one_folder(tmp_path: Path, value: str) -> None:
-    name = partition("cluster_id", value)
-    assert "/" not in name
-    (tmp_path / name).mkdir()
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    assert folder_of("records", value, "2026-01-01") == f"records/{name}/date=2026-01-01"
-
-
-def test_ids_that_need_escapes_are_read_back_by_pyarrow(tmp_path: Path) -> None:
-    ds: Any = import_module("pyarrow.dataset")
-
+def test_ids_of_any_form_are_read_back(tmp_path: Path) -> None:
     root, out = tmp_path / "fleet", tmp_path / "out"
-    ids = ["a/b", "a b+c", "x=y", "100%", "[x]"]
+    ids = ["a/b", "a b+c", "x=y", "100%", "[x]", "x" * 300, "__x", "{[*?"]
     for number, each in enumerate(ids):
         directory(root / str(number), batches(0, 1), cluster=each, node=number)
     run(root, out)
-    found = ds.dataset(out / "batches", partitioning="hive").to_table()
-    assert sorted(found["cluster_id"].to_pylist()) == sorted(ids)
+    table = import_module("deltalake").DeltaTable(str(out / "batches")).to_pyarrow_table()
+    assert sorted(table["cluster_id"].to_pylist()) == sorted(ids)
+
+
+def test_a_folder_of_a_name_that_delta_rs_mistakes_is_refused(tmp_path: Path) -> None:
+    root = directory(tmp_path / "fleet", batches(0, 4))
+    for name in ("a#b", "a?b", "%41"):
+        with pytest.raises(UnusableError, match="contains %, # or"):
+            run(root, tmp_path / name)
+        assert not (tmp_path / name).exists()
+    out = tmp_path / "a b [x] é"
+    run(root, out)
+    assert len(read_tables(out)["records"]) == 20
+    assert run(root, out).is_new is False
+
+
+def test_statistics_say_what_a_file_has(tmp_path: Path) -> None:
+    root, out = tmp_path / "fleet", tmp_path / "out"
+    for number, each in enumerate(("a", "b")):
+        directory(root / each, batches(0, 2, day=number), cluster=each)
+    run(root, out)
+    table = import_module("deltalake").DeltaTable(str(out / "records"))
+    actions = pa.table(table.get_add_actions(flatten=True)).to_pylist()
+    shown = sorted(
+        (row["min.cluster_id"], row["max.cluster_id"], str(row["min.date"]), row["max.offset"])
+        for row in actions
+    )
+    assert shown == [("a", "a", "2023-11-14", 9), ("b", "b", "2023-11-15", 9)]
+    assert all(row["min.timestamp"] <= row["max.timestamp"] for row in actions)

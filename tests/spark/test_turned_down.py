@@ -65,7 +65,6 @@ def _everything(place: Path) -> list[str]:
         (("audit", "data", "--spark-log", "file/below"), 2, "cannot be written"),
         (("audit", "data", "--html", "x", "--out", "./x"), 2, "--out and --html name the same"),
         (("audit", "data", "--html", "x", "--spark-log", "./x"), 2, "name the same file"),
-        (("audit", "data", "--master", "sc://host"), 2, "Spark Connect cannot be used"),
         (("stream", "data", "--master", "sc://host"), 2, "Spark Connect cannot be used"),
         (("tables", "data", "--out", "new", "--master", "host:7"), 2, "is not a Spark master"),
         (

@@ -256,7 +256,7 @@ class WhatIfScreen(TaskView):
         if report is None or node.id in report.conditions.down:
             return self.text("")
         if node.id in report.leaders:
-            grave = any(loss.standing.weighs for loss in report.losses_by(node.id))
+            grave = any(loss.standing.is_grave for loss in report.losses_by(node.id))
             if grave or report.log_of(node.id) in report.unseen:
                 return self.text("✖ yes, may lose records", "bad")
             if node.is_witness:
@@ -300,11 +300,11 @@ class WhatIfScreen(TaskView):
         for node in report.leaders:
             for loss in report.losses_by(node):
                 words = f"{node} leads: {lost(loss)}"
-                yield "cut off", self.text(words, "bad" if loss.standing.weighs else "warn")
+                yield "cut off", self.text(words, "bad" if loss.standing.is_grave else "warn")
         refusals = [refusal for chance in report.chances for refusal in chance.refusals]
         for number, refusal in enumerate(refusals[:_MOST_REFUSALS]):
             yield "" if number else "refused", self.text(refusal.reason, "quiet")
-        for number, sentence in enumerate(sentences(report.assessment)):
+        for number, sentence in enumerate(sentences(report.assessment, with_running=False)):
             yield "" if number else "at rest", self.text(sentence, "quiet")
         took = f"{many(report.runs, 'run')} from seed {report.seed}"
         if report.times_ms:

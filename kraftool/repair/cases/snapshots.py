@@ -70,7 +70,6 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
             edits=(*(edit for edit in edits if edit.target.name != snapshot.name),
                    _copy(host.survey, source, snapshot)),
             source=source,
-            stops_all=True,  # or the source is another one by the time that it is copied
         )  # fmt: skip
         return
     yield from _anew(standing, host, why)

@@ -6,13 +6,16 @@ one that has a place in a file is answered with `explain`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
+from kraftool.decoders.names import FileState
 from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination, ExaminedDirectory
 from kraftool.reports.findings.finding import Finding, Remedy, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.findings.kinds import snapshot as snap_kinds
 
 Steps = Callable[[Finding, Examination, ExaminedDirectory], Iterator[str]]
 
@@ -158,9 +161,39 @@ def _explain_record(
 def _verify_snapshot(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    """Yield commands that verify a snapshot. The advice says whether it may be moved away."""
+    """Yield commands that verify a snapshot, and the copy of a whole one from another node. The
+    advice says whether it may be moved away."""
     yield tools.on(finding.file, "verify-snapshot")
     yield tools.keep_copy(patient.path)
+    if finding.code not in _REPLACED:
+        return
+    name = os.path.basename(finding.file)
+    other = _whole_snapshot(examination, patient, name)
+    if other is not None:
+        yield from tools.stop_first(patient)
+        yield tools.line("cp", "-pf", other, os.path.join(tools.partition_folder(patient), name))
+        who = f"node {patient.node_id}" if patient.node_id is not None else "the node"
+        yield f"# then start {who}"
+    elif len(examination.patients) > 1:
+        yield tools.line("kraftool", "recover", "plan", *examination.paths, "--out", "plan.yaml")
+
+
+_REPLACED = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, snap_kinds.REPLAY.code})
+"""Findings by which a snapshot is of no use, so that another node's takes its place."""
+
+
+def _whole_snapshot(examination: Examination, patient: ExaminedDirectory, name: str) -> str | None:
+    """The path of another node's whole snapshot of a name, of the same cluster."""
+    cluster = patient.summary.node.cluster_id
+    for other in examination.patients:
+        is_usable = other is not patient and not other.is_stream and not other.source.is_live
+        if not is_usable or cluster is None or other.summary.node.cluster_id != cluster:
+            continue
+        for snapshot in other.summary.snapshots:
+            is_live = snapshot.state is FileState.LIVE
+            if snapshot.intact and is_live and os.path.basename(snapshot.file) == name:
+                return snapshot.file
+    return None
 
 
 def _copy_snapshot(

@@ -13,6 +13,7 @@ from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import directories
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.election.memory import forgetful
+from kraftool.reports.text.words import listed
 
 
 def quorum_commands(
@@ -21,9 +22,17 @@ def quorum_commands(
     """Yield why to run a command, and the command line. `command` is the one that asks."""
     given = paths or ["PATH"]
     absent = found.not_given
-    if found.next_step is NextStep.NOTHING:
+    if found.running.is_majority:
+        yield "To ask the controllers that run", health_command(found)
+    if found.running.to_repair and command != "recover plan":
+        yield (
+            f"To plan the repair of node {listed(found.running.to_repair)}",
+            tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
+        )
+    if found.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
         return
     if found.next_step is NextStep.GIVE_OTHERS and found.voters:
+        yield "To ask first if the quorum has a leader", health_command(found)
         others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
         yield (
             f"With {directories(absent)} too",
@@ -32,7 +41,7 @@ def quorum_commands(
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
-            f"If {directories(absent)} cannot be read any more",
+            f"If there is no leader, and {directories(absent)} cannot be read any more",
             tools.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
         )
     elif command != "recover plan":
@@ -45,6 +54,12 @@ def quorum_commands(
             "To see who can be elected, and which records each leader lacks",
             tools.line("kraftool", "simulate-election", *given),
         )
+
+
+def health_command(found: Assessment) -> str:
+    """Return the command that asks a live quorum, with the addresses of the voters that run."""
+    where = ",".join(found.running.addresses or found.addresses) or tools.ANYWHERE
+    return tools.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
 
 
 # --- a voter whose log is gone -----------------------------------------------------------------

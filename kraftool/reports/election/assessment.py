@@ -8,7 +8,7 @@ may be committed, the quorum is safe in any order of starts. It refuses to repai
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
 from itertools import combinations
@@ -59,6 +59,10 @@ class NextStep(StrEnum):
     """What is to be done."""
 
     NOTHING = "nothing"
+    ASK_LIVE = "ask the running controllers"
+    """A majority of the voters runs: it knows more than files that were read moments apart."""
+    START_ONE_MORE = "start what a majority lacks"
+    """Some voters run, and too few for a leader."""
     START_FIRST = "start these first"
     GIVE_OTHERS = "give the other directories"
     RECOVER = "plan a recovery"
@@ -91,6 +95,27 @@ class LaggingVoter:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunningVoters:
+    """The voters whose processes ran when their directories were read."""
+
+    ids: tuple[int, ...] = ()
+    addresses: tuple[str, ...] = ()
+    """Where these listen, as far as it is known."""
+    read_apart: tuple[int, ...] = ()
+    """Those whose log counts as long as that of another one, which was read later."""
+    is_majority: bool = False
+    lacking: int = 0
+    """How many more voters a majority needs."""
+    to_start: tuple[int, ...] = ()
+    """Given voters that do not run, the best log first. If one more is needed: each of these alone
+    makes a majority that loses nothing."""
+    has_best: bool = False
+    """True if the first of these has a better log than the others."""
+    to_repair: tuple[int, ...] = ()
+    """Given voters that do not run and that Kafka would exit on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
     """What can be said of a quorum by the directories that were given."""
 
@@ -117,6 +142,14 @@ class Assessment:
     """If these voters start first and elect a leader, all others are safe to start."""
     is_doubted: bool = False
     """True if records may be committed that no directory shows, should one be an old copy."""
+    is_on_minority: bool = False
+    """True if what may be lost is on a minority of the voters, all of which were given: it is
+    uncommitted unless a directory is an old copy or lost its end."""
+    running: RunningVoters = RunningVoters()
+    doubtful_voters: tuple[int, ...] = ()
+    """Without known voters: those that only a damaged file names."""
+    addresses: tuple[str, ...] = ()
+    """Where the voters listen, as far as it is known."""
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -135,6 +168,7 @@ def assess(case: ElectionCase) -> Assessment:
         for possible_leader in possible_leaders(case, case.voters.ids)
     }
     losses = {each: _weighing(known, node) for each, node in leaders.items()}
+    running = _running(case, known)
     unseen = {each for each, node in leaders.items() if may_have_unseen(known, node)}
     harmful = {leader for leader in leaders if losses[leader] or leader in unseen}
     later = [] if harmful else _later_losses(case)
@@ -147,6 +181,7 @@ def assess(case: ElectionCase) -> Assessment:
     else:
         state = QuorumSafety.AT_RISK if harmful or later else QuorumSafety.SAFE
     first = _start_first(case, known) if state is QuorumSafety.AT_RISK and not unseen else ()
+    weighing = [*(loss for each in losses.values() for loss in each), *later]
     return Assessment(
         state=state,
         may_be_committed_to=_may_be_committed_to(known),
@@ -158,10 +193,15 @@ def assess(case: ElectionCase) -> Assessment:
         forgetful=_forgetful(known),
         not_given=_not_given(case),
         lagging=_lagging(case),
-        next_step=_next_step(case, state, first),
+        next_step=_next_step(case, state, first, running),
         is_live=case.is_live,
         start_first=first,
         is_doubted=may_have_unseen_by_doubt(known),
+        is_on_minority=bool(weighing)
+        and not unseen
+        and all(not loss.standing.is_grave for loss in weighing),
+        running=running,
+        addresses=_addresses(case, sorted(case.voters.ids)),
     )
 
 
@@ -178,6 +218,9 @@ def _unknown(known: CommitEvidence) -> Assessment:
         not_given=_not_given(known.case),
         lagging=_lagging(known.case),
         next_step=NextStep.GIVE_OTHERS,
+        doubtful_voters=next(
+            (node.doubtful_voters for node in known.case.nodes if node.doubtful_voters), ()
+        ),
     )
 
 
@@ -218,12 +261,60 @@ def _is_given(case: ElectionCase, voter: int) -> bool:
     return was_given(case, case.voters, voter)
 
 
-def _next_step(case: ElectionCase, state: QuorumSafety, first: tuple[int, ...]) -> NextStep:
+def _next_step(
+    case: ElectionCase, state: QuorumSafety, first: tuple[int, ...], running: RunningVoters
+) -> NextStep:
+    if running.is_majority:
+        return NextStep.ASK_LIVE
+    if running.ids and running.to_start and len(running.to_start) >= running.lacking:
+        return NextStep.START_ONE_MORE
     if state is QuorumSafety.SAFE:
         return NextStep.NOTHING
     if first:
         return NextStep.START_FIRST
     return NextStep.GIVE_OTHERS if _not_given(case) else NextStep.RECOVER
+
+
+# --- voters that run ---------------------------------------------------------------------------
+
+
+def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
+    ids = case.running
+    if not ids:
+        return RunningVoters()
+    lacking = max(case.voters.majority - len(ids), 0)
+    stopped = [
+        case.by_id[voter] for voter in sorted(case.voters.ids - set(ids)) if _is_given(case, voter)
+    ]
+    able = [node for node in stopped if not node.cannot_start]
+    if lacking == 1:
+        able = [node for node in able if _adds_safely(case, known, {*ids, node.id})]
+    able.sort(key=lambda node: node.end.rank, reverse=True)
+    return RunningVoters(
+        ids=ids,
+        addresses=_addresses(case, ids),
+        read_apart=tuple(node.id for node in case.nodes if node.read_end is not None),
+        is_majority=not lacking,
+        lacking=lacking,
+        to_start=tuple(node.id for node in able),
+        has_best=len(able) > 1 and able[0].end.rank > able[1].end.rank,
+        to_repair=tuple(node.id for node in stopped if node.cannot_start),
+    )
+
+
+def _addresses(case: ElectionCase, ids: Iterable[int]) -> tuple[str, ...]:
+    """The first endpoint of each of these voters that has a real one."""
+    voters = case.voters.voters
+    endpoints = [next(iter(voters[each].endpoints.values()), None) for each in ids]
+    return tuple(str(each) for each in endpoints if each is not None and each.port)
+
+
+def _adds_safely(case: ElectionCase, known: CommitEvidence, up: Collection[int]) -> bool:
+    """True if these voters elect a leader, and none that loses what may be committed."""
+    leaders = list(possible_leaders(case, up))
+    return bool(leaders) and not any(
+        _weighing(known, leader) or may_have_unseen(known, leader) for leader in leaders
+    )
 
 
 # --- who can lead -----------------------------------------------------------------------------

@@ -58,6 +58,16 @@ class AssessmentObject:
     next_step: NextStep
     start_first: Ids
     """If these voters start first and elect a leader, the others are safe to start."""
+    is_on_minority: bool
+    """True if what may be lost is on a minority of the voters, all of which were given. It is then
+    uncommitted, unless a directory is an old copy or lost its end."""
+    running: Ids
+    """Voters whose processes ran when their directories were read. Their logs were read moments
+    apart."""
+    read_apart: Ids
+    """Those of them whose log counts as long as that of another one, which was read later."""
+    to_start: Ids
+    """If some voters run: those that do not run and can be started, the best log first."""
     reasons: tuple[str, ...]
     """The same in sentences for people; not for programs."""
 
@@ -82,5 +92,9 @@ def assessment_json(found: Assessment) -> AssessmentObject:
         lagging=found.lagging,
         next_step=found.next_step,
         start_first=found.start_first,
+        is_on_minority=found.is_on_minority,
+        running=found.running.ids,
+        read_apart=found.running.read_apart,
+        to_start=found.running.to_start,
         reasons=tuple(sentences(found)),
     )

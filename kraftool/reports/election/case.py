@@ -142,6 +142,12 @@ class NodeCase:
     """True if Kafka exits when it starts on the disk, and does not run now."""
     is_running: bool = False
     """True if a process held the directory's lock: its log may have grown since it was read."""
+    read_end: int | None = None
+    """Where the log of a running node ended when it was read, if that of another running node,
+    which was read later, is taken for it."""
+
+    doubtful_voters: tuple[int, ...] = ()
+    """Voters that only a damaged file names; empty if a whole one names any."""
 
     @property
     def id(self) -> int:
@@ -227,6 +233,12 @@ class ElectionCase:
     def most_complete(self) -> NodeCase | None:
         """The node whose log an election prefers to all others."""
         return max(self.nodes, key=lambda each: each.end.rank, default=None)
+
+    @property
+    def running(self) -> tuple[int, ...]:
+        """The voters whose processes ran when they were read."""
+        voters = self.voters
+        return tuple(node.id for node in self.nodes if node.is_running and voters.has(node.key))
 
     @property
     def cannot_start(self) -> frozenset[int]:

@@ -29,12 +29,20 @@ class CommitStatus(StrEnum):
     COMMITTED = "committed"
     MAJORITY = "on a majority"
     POSSIBLE = "possibly committed"
+    MINORITY = "on a minority"
+    """All voters were given, and so few have the record that it was never committed, unless a
+    directory is an old copy or lost its end. Nothing but a short lag is evidence for that."""
     NOT = "not committed"
 
     @property
     def weighs(self) -> bool:
         """True if somebody may have been told that these records are safe."""
         return self is not CommitStatus.NOT
+
+    @property
+    def is_grave(self) -> bool:
+        """True if the directories give a reason to think so."""
+        return self.weighs and self is not CommitStatus.MINORITY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +142,9 @@ def commit_status(known: CommitEvidence, offset: int, holders: tuple[int, ...]) 
     return max(commit_statuses, key=_GRAVITY.index, default=CommitStatus.NOT)
 
 
-_GRAVITY = (CommitStatus.NOT, CommitStatus.POSSIBLE, CommitStatus.MAJORITY)
+_GRAVITY = (
+    CommitStatus.NOT, CommitStatus.MINORITY, CommitStatus.POSSIBLE, CommitStatus.MAJORITY,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,16 +173,31 @@ def _by(known: CommitEvidence, node: NodeCase, term: _Term, offset: int) -> Comm
     """Return what can be said of a node's record, if its leader went by these voters."""
     voters = term.voters
     sure, unknown = _counted(known, node, voters, offset)
-    if sure >= voters.majority:
+    if len(sure) >= voters.majority:
         return CommitStatus.MAJORITY
     needed = voters.majority - _may_have_changed(known, node, term)
-    return CommitStatus.POSSIBLE if voters and sure + unknown >= needed else CommitStatus.NOT
+    if not voters or len(sure) + len(unknown) < needed:
+        return CommitStatus.NOT
+    only_lag = _only_lag(known, voters, unknown)
+    if only_lag and len(sure | only_lag) >= voters.majority and len(sure) < needed:
+        return CommitStatus.MINORITY
+    return CommitStatus.POSSIBLE
+
+
+def _only_lag(known: CommitEvidence, voters: VoterSet, unknown: frozenset[int]) -> frozenset[int]:
+    """Voters with logs that end so shortly before the best one that its leader wrote the rest
+    alone. Empty if anything but a lag makes any voter's past unknown."""
+    if not all(was_given(known.case, voters, voter_id) for voter_id in voters.ids):
+        return frozenset()
+    if not all(known.forgotten[voter_id].is_lag for voter_id in unknown):
+        return frozenset()
+    return frozenset(voter_id for voter_id in unknown if known.forgotten[voter_id].is_explained)
 
 
 def _counted(
     known: CommitEvidence, node: NodeCase, voters: VoterSet, offset: int
-) -> tuple[int, int]:
-    """Return how many voters have a node's record, and how many might have had it."""
+) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the voters that have a node's record, and those that might have had it."""
     epoch = node.log.epoch_at(offset) or 0
     sure = {
         node_case.id
@@ -180,7 +205,7 @@ def _counted(
         if voters.has(node_case.key) and not node_case.assumed and node_case.log.has(offset, epoch)
     }
     unknown = {voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, offset)}
-    return len(sure), len(unknown - sure)
+    return frozenset(sure), frozenset(unknown - sure)
 
 
 def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> bool:
@@ -198,7 +223,7 @@ def _may_have_changed(known: CommitEvidence, node: NodeCase, term: _Term) -> boo
         return False
     if term.at < node.log.view().start_offset:
         return True
-    return sum(_counted(known, node, voters, term.at)) >= voters.majority
+    return len(frozenset().union(*_counted(known, node, voters, term.at))) >= voters.majority
 
 
 def _is_static(voters: VoterSet) -> bool:

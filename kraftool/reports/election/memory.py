@@ -31,6 +31,8 @@ class Forgotten:
     is_explained: bool = False
     """True for a doubt if a leader that was cut off leaves the same: alone, it cannot write for
     longer than that, since it resigns."""
+    is_lag: bool = False
+    """True for a doubt if nothing but a log that ends before another one is the reason."""
 
 
 def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
@@ -77,6 +79,7 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
             first=parts_at(best, node) if lag else node.end.offset,
             reason=lag or _TORN,
             is_doubt=True,
+            is_lag=not is_torn,
             is_explained=not is_torn and _behind_ms(best, node) <= alone_ms,
         )
         found.setdefault(node.id, doubt)

@@ -29,6 +29,7 @@ from kraftool.raft.names import (
 from kraftool.raft.settings import SUPPORTED_KRAFT_VERSION, TIMING_KEYS, NodeSettings, Timing
 from kraftool.reports.directory.voter_sources import read_sources
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase, reachable_by
+from kraftool.reports.election.moments import at_one_moment
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as kinds
 from kraftool.reports.findings.kinds import log as log_kinds
@@ -86,7 +87,7 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
         nodes[found.id] = found
     ordered = tuple(nodes[node] for node in sorted(nodes))
     ordered = tuple(_connected(node, ordered) for node in ordered)
-    case = ElectionCase(nodes=ordered).with_static_voters()
+    case = at_one_moment(ElectionCase(nodes=ordered).with_static_voters())
     strangers = {node.source for node in ordered if case.is_stranger(node)}
     findings += (
         finding
@@ -189,11 +190,6 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
     if election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without knowing how it voted")
     is_running = bool(source.directory) and lock_holder(source.directory).state is LockState.HELD
-    if is_running:
-        notes.append(
-            f"{node_id} is running. Directories are read one after another, so its log may end"
-            " later or earlier here than those of other running nodes"
-        )
     obstacle = source.keeps_from_starting if not is_running else None
     if obstacle is not None:
         notes.append(f"Kafka exits when it starts on {node_id}: {obstacle.code} in {obstacle.file}")
@@ -205,6 +201,9 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         notes=tuple(notes),
         cannot_start=obstacle is not None,
         is_running=is_running,
+        doubtful_voters=()
+        if log.control(static).voters or source.newest is None
+        else tuple(sorted((source.newest.voters or NO_VOTERS).ids)),
     )
 
 

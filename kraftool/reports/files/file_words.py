@@ -13,6 +13,7 @@ from kraftool.reports.files.file_report import METADATA_TOPIC_ID, EntryList, Fil
 from kraftool.reports.logs.summary import LogSummary, TypeCount
 from kraftool.reports.text.words import many, span
 from kraftool.storage.entry import FolderCounts
+from kraftool.storage.lock import LockState
 
 _STATES = {
     FileState.PART: "unfinished",
@@ -60,8 +61,14 @@ def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
 
 
-def holds(file: FileReport) -> str:
-    """Return what a file holds, in a phrase."""
+_LOCKS = {
+    LockState.HELD: "lock file, held by a running process",
+    LockState.FREE: "lock file, not held",
+}
+
+
+def holds(file: FileReport, lock: LockState = LockState.UNKNOWN) -> str:
+    """Return what a file holds, in a phrase. `lock` is the state of the directory's lock."""
     content = file.content
     if not file.is_live and content is None:
         return _STATES[file.state]
@@ -89,7 +96,7 @@ def holds(file: FileReport) -> str:
         case Settings():
             return many(len(content.entries), "setting")
     if file.kind is FileKind.LOCK:
-        return "the lock of a running Kafka"
+        return _LOCKS.get(lock, "lock file")
     if file.kind is FileKind.CLEAN_SHUTDOWN:
         return "Kafka stopped cleanly"
     if file.kind is FileKind.WITNESS:

@@ -14,6 +14,10 @@ from kraftool.reports.files.metadata_summary import MetadataSummary
 
 _KEEP = "keep a copy before you start Kafka here: "
 _INSTEAD = ". Use the log of an intact node"
+_FETCHED = (
+    ". If the other voters run and have a leader, start this node once you have the copy: it"
+    " fetches from the leader what it lacks. If they have none, use the log of an intact node"
+)
 _QUIET = "and only writes warnings to its own log"
 
 
@@ -34,8 +38,9 @@ def loss(cut: int | None, end: int | None, newest: int = 0, *, intact: bool = Tr
     else:
         lost = f"it deletes the whole log and continues from the snapshot at {newest} {_QUIET}"
         if newest < end:
-            lost += f". {_offsets(end - newest)} after it are lost with the log"
-    return f"{_KEEP}{lost}{_INSTEAD}"
+            lost += f". {_offsets(end - newest)} after the snapshot are lost with the log"
+    is_fetched = newest <= cut or intact
+    return f"{_KEEP}{lost}{_FETCHED if is_fetched else _INSTEAD}"
 
 
 def loss_of(summary: MetadataSummary, cut: int | None) -> str | None:

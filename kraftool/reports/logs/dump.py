@@ -7,7 +7,7 @@ render: `text.py` writes the formats.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import field, replace
 from functools import cache
 from itertools import islice
@@ -115,20 +115,32 @@ class TopicNames:
     """Topic names by id, learnt from the TopicRecords that pass."""
 
     by_id: dict[str, str] = field(default_factory=dict)
+    _ids: dict[str, set[str]] = field(default_factory=dict)
+    """The ids that a name has or had."""
 
     def learn(self, batch: RecordBatch) -> None:
         """Take the topics of a batch, decoding nothing else."""
         try:
             for record in batch.records():
                 if record.value is not None and record.value.startswith(_TOPIC_RECORD):
-                    _, _, value = decode_record(record.value)
-                    self.by_id[value["topicId"]] = value["name"]
+                    self.learn_record(record.value)
         except DecodeError:
             pass  # told when the batch itself is decoded
 
+    def learn_record(self, record: bytes) -> None:
+        """Take the topic of a TopicRecord."""
+        _, _, value = decode_record(record)
+        topic_id, name = value["topicId"], value["name"]
+        self.by_id[topic_id] = name
+        self._ids.setdefault(name, set()).add(topic_id)
+
     def knows(self, topic: str) -> bool:
         """True if a topic of this name or id was seen."""
-        return topic in self.by_id or topic in self.by_id.values()
+        return topic in self.by_id or topic in self._ids
+
+    def ids(self, name: str) -> Collection[str]:
+        """The ids that topics of this name have, or had before they were called otherwise."""
+        return self._ids.get(name, ())
 
     def name(self, topic_id: str) -> str:
         return self.by_id.get(topic_id, topic_id)

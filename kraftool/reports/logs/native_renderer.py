@@ -23,11 +23,13 @@ if TYPE_CHECKING:
 
 _FULL = 1 << 18
 """Bytes of output after which the renderer stops: they stay in the processor's cache."""
-_FORMATS = {"kafka": "kafka", "json": "jsonl", "jsonl": "jsonl", "csv": "csv"}
+_FORMATS = {"kafka": "kafka", "json": "jsonl", "jsonl": "jsonl", "csv": "csv", "lines": "lines"}
+"""`lines` has the type and the message of each record, which --grep searches."""
 _OPENINGS = {
     "kafka": ' payload: {{"type":"{type}","version":{version},"data":',
     "jsonl": ',"type":"{type}","version":{version},"data":',
     "csv": ",{type},{version},",
+    "lines": "{type} ",
 }
 _INT32, _INT64 = 1 << 31, 1 << 63
 
@@ -41,19 +43,23 @@ def native_renderer(plan: OutputPlan, file: str) -> NativeRenderer | None:
 
 def _serves(plan: OutputPlan) -> bool:
     want = plan.selection
-    numbers = (want.first_offset, want.last_offset, want.since, want.until)
     return (
         plan.format in _FORMATS
-        and not plan.batches_only
         and plan.marks is None
         and want.hidden is None
         and want.grep is None
         and want.broker is None
         and not want.topic
         and not want.control
-        and all(number is None or -_INT64 <= number < _INT64 for number in numbers)
-        and (want.epoch is None or -_INT32 <= want.epoch < _INT32)
+        and is_in_range(want)
     )
+
+
+def is_in_range(want: Selection) -> bool:
+    """True if the numbers of a selection are such as a batch has."""
+    numbers = (want.first_offset, want.last_offset, want.since, want.until)
+    is_epoch = want.epoch is None or -_INT32 <= want.epoch < _INT32
+    return is_epoch and all(number is None or -_INT64 <= number < _INT64 for number in numbers)
 
 
 class NativeRenderer:
@@ -65,12 +71,15 @@ class NativeRenderer:
         self._renderer = _renderer(plan, self._format, file)
         self._room = memoryview(bytearray(2 * _FULL))
 
-    def render(self, span: BatchSpan, at: int) -> tuple[memoryview, int, bool]:
-        """Render a span from `at` on: what was rendered, valid until the next call; how far it
-        came; and true if Python has to take the next batch."""
+    def render(
+        self, span: BatchSpan, at: int, end: int | None = None
+    ) -> tuple[memoryview, int, bool]:
+        """Render a span from `at` on, up to `end` if it is given. Returns what was rendered, valid
+        until the next call; how far it came; and true if Python has to take the next batch."""
         renderer, start = self._renderer, span.data_position
+        end = span.end if end is None else end
         while True:
-            reached, reason = renderer.render(span.data, at, span.end, start)
+            reached, reason = renderer.render(span.data, at, end, start)
             if reason >= 0:
                 self._learn(reason >> 8, reason & 0xFF)
                 if reached == at:
@@ -117,4 +126,5 @@ def _renderer(plan: OutputPlan, form: str, file: str) -> Renderer:
         since=want.since,
         until=want.until,
         by_record=want.looks_into_records,
+        batches_only=plan.batches_only,
     )

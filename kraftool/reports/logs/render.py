@@ -16,6 +16,7 @@ from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, TopicNames
 from kraftool.reports.logs.native_renderer import native_renderer
+from kraftool.reports.logs.native_sieve import sieve_of
 from kraftool.reports.logs.plan import OutputPlan
 
 Bytes = bytes | memoryview
@@ -75,6 +76,7 @@ class Pieces:
     def __init__(self, plan: RenderPlan, file: str) -> None:
         self._write, self._dump, self._file = plan.renderer(), plan.dump(), file
         self._native = native_renderer(plan, file)
+        self._sieve = sieve_of(self._dump) if self._native is None else None
         self._parts: list[bytes] = []
         self._problems: list[Fault] = []
         self._size = 0
@@ -101,6 +103,10 @@ class Pieces:
 
     def span(self, span: BatchSpan) -> Iterator[Output]:
         """The pieces of a span: what the native renderer does not take is for Python."""
+        if self._sieve is not None:
+            for batch in self._sieve.left(span):
+                yield from self.item(batch)
+            return
         at, native = span.at, self._native
         for_python = 1
         while at < span.end:

@@ -147,22 +147,18 @@ class Replay:
         the offsets of their places in the batch. Returns how many there were."""
         if self._native is None or batch.is_control or (self.watch is not None and not snapshot):
             return 0
-        replay = self.loader.replay
+
+        def misfit(offset: int, name: str, error: ReplayError) -> None:
+            if len(self.findings) < MAX_FINDINGS:
+                place = islice(batch.records(), offset - batch.base_offset, None)
+                self._misfit(file, batch, next(place), name, error, snapshot)
+            else:
+                # Its place would not be kept, and looking for it would take time.
+                self.more_findings += 1
+
         offset = batch.base_offset
         for values in self._native.read(batch):
-            for name, value in values:
-                try:
-                    if snapshot and name in TRANSACTION_RECORDS:
-                        raise ReplayError(f"{name} in a snapshot")
-                    replay(offset, name, value)
-                except ReplayError as error:
-                    if len(self.findings) < MAX_FINDINGS:
-                        place = islice(batch.records(), offset - batch.base_offset, None)
-                        self._misfit(file, batch, next(place), name, error, snapshot)
-                    else:
-                        # Its place would not be kept, and looking for it would take time.
-                        self.more_findings += 1
-                offset += 1
+            offset = self.loader.replay_run(offset, values, misfit, is_snapshot=snapshot)
         plain = offset - batch.base_offset
         self.records += plain
         return plain

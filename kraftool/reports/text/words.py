@@ -21,7 +21,7 @@ def many(count: int, noun: str) -> str:
     """`1 batch`, `2 batches`, `3 entries`."""
     if count == 1:
         return f"1 {noun}"
-    if noun.endswith("tch"):
+    if noun.endswith(("tch", "ss")):
         return f"{count} {noun}es"
     return f"{count} {noun[:-1]}ies" if noun.endswith("ry") else f"{count} {noun}s"
 
@@ -43,6 +43,16 @@ def listed(each: Iterable[object], word: str = "and") -> str:
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
+
+
+def numbered(noun: str, ids: Sequence[object], word: str = "and") -> str:
+    """`voter 1`, `voters 1 and 2`."""
+    return f"{noun if len(ids) == 1 else f'{noun}s'} {listed(ids, word)}"
+
+
+def offsets(first: int, end: int) -> str:
+    """The offsets from one to the last before another: `offset 5`, `offsets 5 to 9`."""
+    return f"offset{'' if end == first + 1 else 's'} {span(first, end - 1)}"
 
 
 def transactions(committed: int, aborted: int, open_since: int | None) -> str:

@@ -45,6 +45,8 @@ class Base:
 class NotingLoader(ImageLoader):
     """Notes what was removed on the way, by which an error of Kafka's is known."""
 
+    by_itself = ImageLoader.by_itself | {_REMOVE}
+
     def __init__(self, image: MetadataImage) -> None:
         super().__init__(image)
         self.scram_removals: set[int] = set()

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from kraftool.reports.doctor import tools
-from kraftool.reports.doctor.quorum_advice import quorum_commands
+from kraftool.reports.doctor.quorum_advice import health_command, quorum_commands
+from kraftool.reports.election.assessment import Assessment, NextStep
+from kraftool.reports.election.assessment_words import next_sentence
 from kraftool.reports.election.case import ElectionCase, NodeCase
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.text.words import listed
@@ -28,6 +30,9 @@ class AdviceStep:
 
 
 def next_steps(report: Report) -> Iterable[AdviceStep]:
+    if report.assessment.next_step in (NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
+        yield from _running(report.assessment)
+        return
     if report.is_elected and (report.grave or report.unseen):
         yield from _save(report)
         return
@@ -36,6 +41,12 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
         yield from _keep(report)
     else:
         yield from _ways_out(report)
+
+
+def _running(found: Assessment) -> Iterable[AdviceStep]:
+    """Return what to do where voters run: they are neither stopped nor started again."""
+    commands = (health_command(found),) if found.running.is_majority else ()
+    yield AdviceStep(f"{next_sentence(found)}.", commands)
 
 
 def _ended(report: Report) -> Iterable[AdviceStep]:

@@ -15,7 +15,13 @@ from itertools import combinations
 from kraftool.decoders.json_marks import Ids
 from kraftool.reports.election.assessment import Assessment, assess
 from kraftool.reports.election.case import ElectionCase
-from kraftool.reports.election.losses import CommitEvidence, RecordLoss, losses, may_have_unseen
+from kraftool.reports.election.losses import (
+    CommitEvidence,
+    CommitStatus,
+    RecordLoss,
+    losses,
+    may_have_unseen,
+)
 from kraftool.reports.text.json_form import in_json
 from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.chances import Chances, Failures
@@ -187,7 +193,17 @@ class Report:
         safe.
         """
         logs = self._winning_logs
-        return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.weighs)
+        return tuple(loss for loss in self.losses if loss.leader in logs and loss.standing.is_grave)
+
+    @property
+    def minor(self) -> tuple[RecordLoss, ...]:
+        """Return what possible leaders cut off and only a minority of the voters has."""
+        logs = self._winning_logs
+        return tuple(
+            loss
+            for loss in self.losses
+            if loss.leader in logs and loss.standing is CommitStatus.MINORITY
+        )
 
     @property
     def unseen(self) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kraftool.reports.election.assessment_words import why_unknown
+from kraftool.reports.election.assessment_words import running_sentences, why_unknown
 from kraftool.reports.findings.status import Status, overall_status
 from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.advice import AdviceStep, next_steps
@@ -53,7 +53,8 @@ def verdict(report: Report) -> ElectionVerdict:
         headline=headline,
         status=_status(report),
         details=(
-            *_graves(report), *_stopped(report), *_witnesses(report), *slow(report),
+            *running_sentences(report.assessment), *_graves(report), *_minors(report),
+            *_stopped(report), *_witnesses(report), *slow(report),
             *_doubts(report), *_standing(report), *_changed(report),
         ),
         next_steps=tuple(next_steps(report)),
@@ -65,7 +66,13 @@ def _status(report: Report) -> Status:
     voter's directory was given."""
     if not report.is_fine:
         return Status.BAD
-    if report.is_last_majority or report.without_leader or report.given_up or report.broken:
+    if (
+        report.minor
+        or report.is_last_majority
+        or report.without_leader
+        or report.given_up
+        or report.broken
+    ):
         return Status.WARN
     unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
     severities = [finding.severity for finding in report.case.findings]
@@ -158,7 +165,7 @@ def _witnesses(report: Report) -> Iterable[str]:
 
 def _graves(report: Report) -> Iterable[str]:
     for leader in sorted({loss.leader for loss in report.grave}):
-        grave = [loss for loss in report.losses_by(leader) if loss.standing.weighs]
+        grave = [loss for loss in report.losses_by(leader) if loss.standing.is_grave]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
         end = report.case.by_id[leader].end.offset
@@ -166,6 +173,12 @@ def _graves(report: Report) -> Iterable[str]:
             f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, but"
             f" no directory shows them: {why_unknown(report.assessment)}."
         )
+
+
+def _minors(report: Report) -> Iterable[str]:
+    for leader in sorted({loss.leader for loss in report.minor}):
+        minor = [loss for loss in report.minor if loss.leader == leader]
+        yield f"If {leader} leads: {'; '.join(map(lost, minor))}."
 
 
 def _doubts(report: Report) -> Iterable[str]:

@@ -31,13 +31,16 @@ def lost(loss: RecordLoss) -> str:
         CommitStatus.COMMITTED: "which were committed",
         CommitStatus.MAJORITY: "which are on a majority, so treat them as committed",
         CommitStatus.POSSIBLE: "which may have been committed",
+        CommitStatus.MINORITY: "which only a minority of the voters has: uncommitted, unless a"
+        " directory is an old copy or lost its end",
         CommitStatus.NOT: "which no majority had",
     }[loss.standing]
     what = (
         f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"
     )
     return (
-        f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)} are truncated, {words}"
+        f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)}"
+        f" {'is' if loss.records == 1 else 'are'} truncated, {words}"
     )
 
 

@@ -7,28 +7,31 @@ those of `kraft.batches`. It refuses to collect batches.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from pyspark.sql.functions import broadcast, expr
 
 from kraftool.arrow.columns import BATCHES
-from kraftool.reports.fleet.model import Divergence
+from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.audit.divergence import BatchAt, divergences
+from kraftool.spark.audit.examined import key_bytes, key_text
 from kraftool.spark.source import add_sources
+from kraftool.spark.values import rows_in
 
 if TYPE_CHECKING:
-    from pyspark import RDD
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 _COLUMNS = (
     "directory", "file", "position", "base_offset", "last_offset", "epoch", "crc", "valid",
 )  # fmt: skip
-_HOMES = "directory STRING, cluster STRING"
+DIVERGENCES = "key BINARY, divergence BINARY"
 _MOST_NAMED = 1000
 """So many directories are named to the source, which opens no others."""
 _WHAT = "shiftleft(CAST(epoch AS BIGINT), 32) | crc"
@@ -45,19 +48,16 @@ class BatchRoots:
 
 def diverged(
     spark: SparkSession, sources: BatchRoots, clusters: Mapping[str, Sequence[str]]
-) -> RDD[Divergence]:
-    """All divergences in clusters, each given with the names of its directories."""
-    several = {name: found for name, found in clusters.items() if len(found) > 1}
-    differing = _differing(_frame(spark, sources, several)) if several else set()
+) -> DataFrame | None:
+    """All divergences in clusters, each given with the names of its directories: the bytes of the
+    cluster's name as `key`, and the divergence. None if there is no divergence."""
+    differing = _differing(_frame(spark, sources, clusters))
     if not differing:
-        return _none(spark)
-    found = _frame(spark, sources, {each: several[each] for each in sorted(differing)})
-    ordered = found.repartition("cluster").sortWithinPartitions("cluster", "base_offset")
-    return ordered.rdd.mapPartitions(_located)
-
-
-def _none(spark: SparkSession) -> RDD[Divergence]:
-    return spark.sparkContext.parallelize([], 1)
+        return None
+    frame = _frame(spark, sources, {name: clusters[name] for name in sorted(differing)})
+    ordered = frame.repartition("cluster").sortWithinPartitions("cluster", "base_offset")
+    columns = ordered.select("cluster", *BatchAt._fields)
+    return columns.mapInArrow(_located, DIVERGENCES)
 
 
 def _differing(batches: DataFrame) -> set[str]:
@@ -66,8 +66,8 @@ def _differing(batches: DataFrame) -> set[str]:
     ends = told.groupBy("cluster", "base_offset").agg(
         expr("min(what) < max(what) OR min(last_offset) < max(last_offset)").alias("differs")
     )
-    found = ends.where("differs").select("cluster").distinct()
-    return {row["cluster"] for row in found.collect()}
+    found = ends.where("differs").select("cluster").distinct().toArrow()
+    return set(map(key_text, found.column("cluster").to_pylist()))
 
 
 def _frame(
@@ -79,29 +79,19 @@ def _frame(
     reader = reader.option("depth", str(sources.depth)).option("kind", "batch")
     if sources.storage:
         reader = reader.option("storageOptions", orjson.dumps(dict(sources.storage)).decode())
-    homes = [
-        (file_text(directory), name) for name, found in clusters.items() for directory in found
-    ]
-    if len(homes) <= _MOST_NAMED:
-        names = [directory for directory, _ in homes]
+    names = [file_text(directory) for found in clusters.values() for directory in found]
+    keys = [key_bytes(name) for name, found in clusters.items() for _ in found]
+    if len(names) <= _MOST_NAMED:
         reader = reader.option("directory", orjson.dumps(names).decode())
     read = reader.load(list(sources.roots)).where("valid")
-    return read.join(broadcast(spark.createDataFrame(homes, _HOMES)), "directory")
+    homes = pa.table({"directory": names, "cluster": pa.array(keys, pa.binary())})
+    return read.join(broadcast(spark.createDataFrame(homes)), "directory")
 
 
-def _located(rows: Iterable[Row]) -> Iterator[Divergence]:
+def _located(batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """The divergences of clusters, whose batches come one cluster after another, in order."""
-    for cluster, some in groupby(rows, key=lambda row: row["cluster"]):
-        yield from divergences(cluster, map(_batch, some))
-
-
-def _batch(row: Row) -> BatchAt:
-    return BatchAt(
-        base_offset=row["base_offset"],
-        directory=row["directory"],
-        last_offset=row["last_offset"],
-        epoch=row["epoch"],
-        crc=row["crc"],
-        file=row["file"],
-        position=row["position"],
-    )
+    for cluster, some in groupby(rows_in(batches), key=itemgetter(0)):
+        found = list(divergences(key_text(cluster), (BatchAt(*row[1:]) for row in some)))
+        keys = pa.array([cluster] * len(found), pa.binary())
+        held = pa.array(map(pickle.dumps, found), pa.binary())
+        yield pa.RecordBatch.from_pydict({"key": keys, "divergence": held})

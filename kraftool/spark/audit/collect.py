@@ -7,44 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.functions import broadcast, col, expr
 
 from kraftool.arrow.fleet import DEPTH
+from kraftool.arrow.untyped import pa
 from kraftool.reports.findings.urgency import urgency_of
 from kraftool.reports.fleet.document import Lists
 from kraftool.reports.fleet.model import FleetAudit, FleetCounts, LeftOut, RunSettings
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.audit.frames import (
-    clusters_frame,
-    directories_frame,
-    divergences_frame,
-    findings_frame,
-    first,
-    lines,
-)
-from kraftool.spark.audit.sums import (
-    both,
-    codes_of,
-    of_cluster,
-    of_directory,
-    versions_of,
-    with_findings,
-)
+from kraftool.spark.audit.frames import ROWS, AuditRowKind, finding_row, first, lines, rows_of
+from kraftool.spark.audit.sums import both, codes_of, versions_of, with_findings
+from kraftool.spark.values import collected, rows_table
 
 if TYPE_CHECKING:
-    from pyspark import RDD
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from kraftool.reports.fleet.model import (
-        ClusterSummary,
-        DirectorySummary,
-        Divergence,
-        FleetFinding,
-    )
-    from kraftool.spark.audit.cluster import Compared
-    from kraftool.spark.audit.examine import AuditedDirectory
+    from kraftool.reports.fleet.model import DirectorySummary, FleetFinding
 
 _MOST_DIRECTORIES = 10_000
 
@@ -82,11 +63,6 @@ class AuditRun:
             findings=lines(_in_order(self.findings)),
         )
 
-    def forget(self) -> None:
-        """Let Spark drop what it keeps for this."""
-        for frame in (self.clusters, self.directories, self.divergences, self.findings):
-            frame.unpersist()
-
 
 def _in_order(findings: DataFrame) -> DataFrame:
     return findings.orderBy(
@@ -98,39 +74,23 @@ def collect(
     spark: SparkSession,
     wanted: AuditRequest,
     loose: Sequence[FleetFinding],
-    members: RDD[AuditedDirectory],
-    compared: RDD[Compared],
+    rows: DataFrame,
 ) -> AuditRun:
     """Count everything and take the worst; `loose` are findings of no single cluster."""
-    context = spark.sparkContext
     kept = [finding for finding in loose if finding.finding.code not in wanted.ignored_codes]
-    every = context.union(
-        [
-            context.parallelize(kept, 1),
-            members.flatMap(_own_findings),
-            compared.flatMap(_shared_findings),
-        ]
-    )
-    findings = findings_frame(spark, every)
-    clusters = clusters_frame(spark, compared.map(_cluster_of))
-    directories = directories_frame(spark, members.map(_summary_of))
-    divergences = divergences_frame(spark, compared.flatMap(_divergences_of))
-    counts = both(
-        members.map(_sum_of_directory).fold(FleetCounts(), both),
-        compared.map(_sum_of_cluster).fold(FleetCounts(), both),
-    )
+    findings = _findings(spark, rows, kept)
+    directories = rows_of(rows, AuditRowKind.DIRECTORY)
+    divergences = rows_of(rows, AuditRowKind.DIVERGENCE)
+    counts = reduce(both, collected(rows_of(rows, AuditRowKind.COUNTS), "held"), FleetCounts())
     counts = replace(counts, ignored=counts.ignored + len(loose) - len(kept))
     counts = with_findings(counts, findings)
     urgent = findings.groupBy(col("cluster").alias("name")).agg(expr("min(urgency) AS urgency"))
-    clusters = clusters.join(urgent, "name", "left")
+    clusters = rows_of(rows, AuditRowKind.CLUSTER).drop("urgency").join(urgent, "name", "left")
     worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
     place = {each.name: number for number, each in enumerate(worst)}
     some = _of_clusters(spark, directories, list(place))
     some.sort(key=lambda summary: (place[summary.cluster], summary.node_id or 0, summary.name))
-    shown = first(
-        findings.orderBy("urgency", "repeated", "cluster", "directory", "code", "file", "offset"),
-        wanted.most_findings,
-    )
+    shown = first(_first_of_their_like(findings), wanted.most_findings)
     # Of those that are equally urgent, the ones of one cluster together, the worst cluster first.
     shown.sort(key=lambda each: (urgency_of(each.finding), place.get(each.cluster, -1)))
     parted = first(
@@ -164,6 +124,21 @@ def collect(
     )
 
 
+def _findings(spark: SparkSession, rows: DataFrame, loose: Sequence[FleetFinding]) -> DataFrame:
+    """All findings: those of clusters, and those of no single one."""
+    found = rows_of(rows, AuditRowKind.FINDING)
+    if not loose:
+        return found
+    return found.union(spark.createDataFrame(rows_table(map(finding_row, loose), ROWS)))
+
+
+def _first_of_their_like(findings: DataFrame) -> DataFrame:
+    """The most urgent findings first; of those, the second of its like after all firsts."""
+    like = "PARTITION BY code, cluster, directory ORDER BY urgency, file, position, offset, text"
+    counted = findings.withColumn("repeated", expr(f"row_number() OVER ({like})"))
+    return counted.orderBy("urgency", "repeated", "cluster", "directory", "code", "file", "offset")
+
+
 def _worst_first() -> list[Column]:
     """The order of clusters."""
     return [col("urgency").asc_nulls_last(), _down("errors"), _down("warnings"), col("name")]
@@ -177,35 +152,7 @@ def _of_clusters(
     spark: SparkSession, directories: DataFrame, names: Sequence[str]
 ) -> list[DirectorySummary]:
     """The directories of the clusters that are shown."""
-    rows = [(file_text(name),) for name in names]
-    wanted = broadcast(spark.createDataFrame(rows, "cluster STRING"))
+    table = pa.table({"cluster": pa.array(map(file_text, names), pa.string())})
+    wanted = broadcast(spark.createDataFrame(table))
     found = directories.join(wanted, "cluster").orderBy("cluster", "node", "name")
     return first(found, _MOST_DIRECTORIES)
-
-
-def _own_findings(examined: AuditedDirectory) -> tuple[FleetFinding, ...]:
-    return examined.findings
-
-
-def _shared_findings(compared: Compared) -> tuple[FleetFinding, ...]:
-    return compared.findings
-
-
-def _divergences_of(compared: Compared) -> tuple[Divergence, ...]:
-    return compared.divergences
-
-
-def _cluster_of(compared: Compared) -> ClusterSummary:
-    return compared.summary
-
-
-def _summary_of(examined: AuditedDirectory) -> DirectorySummary:
-    return examined.summary
-
-
-def _sum_of_directory(examined: AuditedDirectory) -> FleetCounts:
-    return replace(of_directory(examined.summary), ignored=examined.ignored)
-
-
-def _sum_of_cluster(compared: Compared) -> FleetCounts:
-    return replace(of_cluster(compared.summary), ignored=compared.ignored)

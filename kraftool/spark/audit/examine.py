@@ -33,6 +33,7 @@ from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.reports.voters.history import NO_HISTORY
 from kraftool.spark.audit.finding_merge import Said, counted
 from kraftool.spark.audit.glance import begun, with_checked, with_hash, with_patient
+from kraftool.spark.audit.identities import BatchIdentities, identities_of
 from kraftool.spark.audit.log_families import NO_TRACES, Traces, traces_of
 from kraftool.spark.audit.renamed import renamed
 
@@ -53,6 +54,8 @@ class AuditedDirectory:
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
+    batches: BatchIdentities | None = None
+    """None where only another look at the log can say what batches it has."""
 
 
 @dataclass(slots=True)
@@ -106,10 +109,11 @@ def _examined(files: Sequence[FleetFile], path: str, said: Said) -> AuditedDirec
     for each in log.verified[:1]:
         summary = with_checked(summary, each.checked)
     snapshots = _snapshots(path, files, said, progress)
-    traces = NO_TRACES
+    traces, batches = NO_TRACES, None
     if patient is not None:
         summary = with_hash(with_patient(summary, patient), snapshots)
         traces = traces_of(patient, snapshots)
+        batches = identities_of(patient.statistics, summary.batches)
     summary = replace(summary, bytes_read=max(progress.total, summary.size))
     return AuditedDirectory(
         summary=summary,
@@ -117,6 +121,7 @@ def _examined(files: Sequence[FleetFile], path: str, said: Said) -> AuditedDirec
         patient=_light(patient) if patient is not None else None,
         snapshots=snapshots,
         traces=traces,
+        batches=batches,
     )
 
 

@@ -1,17 +1,15 @@
-"""Findings and summaries as DataFrames, which Spark sorts and counts where they are.
+"""Findings and summaries as one DataFrame, which Spark sorts and counts where they are.
 
-Owns their columns: those to sort and count by, the JSON of the document, and the value itself for
-the few that are shown. Nothing here is collected whole.
+Owns its columns: the kind of a row, those to sort and count by, the JSON of the document, and the
+value itself for the few that are shown. Nothing here is collected whole.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator
+from enum import IntEnum
 from typing import TYPE_CHECKING, Any
-
-from pyspark.sql.functions import expr
-from pyspark.storagelevel import StorageLevel
 
 from kraftool.reports.findings.finding import SEVERITY_RANK
 from kraftool.reports.findings.urgency import urgency_of
@@ -20,110 +18,144 @@ from kraftool.reports.fleet.model import (
     ClusterSummary,
     DirectorySummary,
     Divergence,
+    FleetCounts,
     FleetFinding,
 )
 from kraftool.reports.text.json_document import json_line
 from kraftool.reports.text.json_forms import FindingCounts
 from kraftool.reports.text.printable import file_text
+from kraftool.spark.values import Row, collected
 
 if TYPE_CHECKING:
-    from pyspark import RDD
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-_HELD = "line BINARY, held BINARY"
-_FINDINGS = (
-    "rank INT, urgency INT, cluster STRING, directory STRING, directories ARRAY<STRING>,"
-    " code STRING, file STRING, position BIGINT, offset BIGINT, text STRING,"
-    f" undecoded BOOLEAN, {_HELD}"
-)
-_CLUSTERS = f"rank INT, errors INT, warnings INT, name STRING, {_HELD}"
-_DIRECTORIES = (
-    "rank INT, cluster STRING, node INT, name STRING, level INT, release STRING, kraft INT,"
-    f" {_HELD}"
-)
-_DIVERGENCES = f"same_epoch BOOLEAN, cluster STRING, first_offset BIGINT, {_HELD}"
+_COLUMNS = {
+    "kind": "INT",
+    "rank": "INT",
+    "urgency": "INT",
+    "errors": "INT",
+    "warnings": "INT",
+    "cluster": "STRING",
+    "directory": "STRING",
+    "directories": "ARRAY<STRING>",
+    "code": "STRING",
+    "file": "STRING",
+    "position": "BIGINT",
+    "offset": "BIGINT",
+    "text": "STRING",
+    "undecoded": "BOOLEAN",
+    "name": "STRING",
+    "node": "INT",
+    "level": "INT",
+    "release": "STRING",
+    "kraft": "INT",
+    "same_epoch": "BOOLEAN",
+    "first_offset": "BIGINT",
+    "line": "BINARY",
+    "held": "BINARY",
+}
+ROWS = ", ".join(f"{name} {form}" for name, form in _COLUMNS.items())
+"""The columns of all kinds of rows."""
 _FINE = 3
 """The rank of what has no finding."""
 
 
-def findings_frame(spark: SparkSession, found: RDD[FleetFinding]) -> DataFrame:
-    """Findings: `repeated` is how many of its like, in one directory, come before it."""
-    rows = spark.createDataFrame(found.map(finding_row), _FINDINGS)
-    like = "PARTITION BY code, cluster, directory ORDER BY urgency, file, position, offset, text"
-    return _kept(rows.withColumn("repeated", expr(f"row_number() OVER ({like})")))
+class AuditRowKind(IntEnum):
+    """What a row is about."""
+
+    FINDING = 0
+    CLUSTER = 1
+    DIRECTORY = 2
+    DIVERGENCE = 3
+    COUNTS = 4
+    """What a cluster and its directories add to the sums."""
+    UNCOMPARED = 5
+    """The name of a cluster whose logs may differ, so that they have to be read once more."""
 
 
-def finding_row(found: FleetFinding) -> tuple[Any, ...]:
-    """A finding as the row of its frame."""
+def rows_of(frame: DataFrame, kind: AuditRowKind) -> DataFrame:
+    """The rows of one kind."""
+    return frame.where(f"kind = {int(kind)}")
+
+
+def _row(kind: AuditRowKind, value: object, line: bytes | None = None, **columns: Any) -> Row:
+    columns |= {"kind": int(kind), "line": line, "held": pickle.dumps(value)}
+    return tuple(map(columns.get, _COLUMNS))
+
+
+def finding_row(found: FleetFinding) -> Row:
+    """A finding as a row."""
     finding = found.finding
-    return (
-        SEVERITY_RANK[finding.severity],
-        urgency_of(finding),
-        file_text(found.cluster),
-        file_text(found.directory),
-        list(map(file_text, found.directories)),
-        finding.code,
-        file_text(finding.file),
-        finding.position,
-        finding.offset,
-        file_text(finding.text),
-        finding.undecoded,
+    return _row(
+        AuditRowKind.FINDING,
+        found,
         # By its name: a form that is only looked up counts where its module was imported, and a
         # worker imports this one alone.
         json_line(fleet_finding_object(found)),
-        pickle.dumps(found),
+        rank=SEVERITY_RANK[finding.severity],
+        urgency=urgency_of(finding),
+        cluster=file_text(found.cluster),
+        directory=file_text(found.directory),
+        directories=list(map(file_text, found.directories)),
+        code=finding.code,
+        file=file_text(finding.file),
+        position=finding.position,
+        offset=finding.offset,
+        text=file_text(finding.text),
+        undecoded=finding.undecoded,
     )
 
 
-def clusters_frame(spark: SparkSession, found: RDD[ClusterSummary]) -> DataFrame:
-    """Summaries of clusters."""
-    return _kept(spark.createDataFrame(found.map(_cluster), _CLUSTERS))
-
-
-def _cluster(found: ClusterSummary) -> tuple[Any, ...]:
+def cluster_row(found: ClusterSummary) -> Row:
+    """The summary of a cluster as a row."""
     counts = found.finding_counts
-    return (
-        rank_of(counts),
-        counts.error,
-        counts.warning,
-        file_text(found.name),
+    return _row(
+        AuditRowKind.CLUSTER,
+        found,
         json_line(found),
-        pickle.dumps(found),
+        rank=rank_of(counts),
+        errors=counts.error,
+        warnings=counts.warning,
+        name=file_text(found.name),
     )
 
 
-def directories_frame(spark: SparkSession, found: RDD[DirectorySummary]) -> DataFrame:
-    """Summaries of directories."""
-    return _kept(spark.createDataFrame(found.map(_directory), _DIRECTORIES))
-
-
-def _directory(found: DirectorySummary) -> tuple[Any, ...]:
-    return (
-        rank_of(found.finding_counts),
-        file_text(found.cluster),
-        found.node_id,
-        file_text(found.name),
-        found.metadata_version,
-        found.metadata_release or None,
-        found.kraft_version,
+def directory_row(found: DirectorySummary) -> Row:
+    """The summary of a directory as a row."""
+    return _row(
+        AuditRowKind.DIRECTORY,
+        found,
         json_line(found),
-        pickle.dumps(found),
+        rank=rank_of(found.finding_counts),
+        cluster=file_text(found.cluster),
+        node=found.node_id,
+        name=file_text(found.name),
+        level=found.metadata_version,
+        release=found.metadata_release or None,
+        kraft=found.kraft_version,
     )
 
 
-def divergences_frame(spark: SparkSession, found: RDD[Divergence]) -> DataFrame:
-    """Divergences."""
-    return _kept(spark.createDataFrame(found.map(_divergence), _DIVERGENCES))
-
-
-def _divergence(found: Divergence) -> tuple[Any, ...]:
-    return (
-        found.same_epoch,
-        file_text(found.cluster),
-        found.first_offset,
+def divergence_row(found: Divergence) -> Row:
+    """A divergence as a row."""
+    return _row(
+        AuditRowKind.DIVERGENCE,
+        found,
         json_line(found),
-        pickle.dumps(found),
+        same_epoch=found.same_epoch,
+        cluster=file_text(found.cluster),
+        first_offset=found.first_offset,
     )
+
+
+def counts_row(found: FleetCounts) -> Row:
+    """Sums as a row."""
+    return _row(AuditRowKind.COUNTS, found)
+
+
+def uncompared_row(name: str) -> Row:
+    """The name of a cluster whose logs have to be read once more, as a row."""
+    return _row(AuditRowKind.UNCOMPARED, name)
 
 
 def rank_of(counts: FindingCounts) -> int:
@@ -131,14 +163,9 @@ def rank_of(counts: FindingCounts) -> int:
     return SEVERITY_RANK[counts.worst] if counts.worst is not None else _FINE
 
 
-def _kept(frame: DataFrame) -> DataFrame:
-    """On the workers' disks: what is asked for several times is made once."""
-    return frame.persist(StorageLevel.DISK_ONLY)
-
-
 def first(frame: DataFrame, count: int) -> list[Any]:
     """The first values of a sorted frame; our own workers have pickled them."""
-    return [pickle.loads(row["held"]) for row in frame.limit(count).select("held").collect()]
+    return collected(frame.limit(count), "held")
 
 
 def lines(frame: DataFrame) -> Iterator[bytes]:

@@ -6,19 +6,22 @@ directory its name, its ids and its cluster; traces stay with the workers.
 
 from __future__ import annotations
 
+import pickle
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import permutations
-from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.functions import collect_set
+
+from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, FleetFinding
+from kraftool.spark.audit.examined import Examined, key_text
 from kraftool.spark.audit.log_families import (
-    NO_TRACES,
     ClusterSplit,
     Household,
     Kin,
@@ -29,11 +32,7 @@ from kraftool.spark.audit.log_families import (
     pieces,
     split,
 )
-
-if TYPE_CHECKING:
-    from pyspark import RDD
-
-    from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.values import Row, collected, map_groups, rows_in
 
 _CROWD = 1000
 """A trace that so many clusters have tells nothing: they were made from one."""
@@ -62,17 +61,17 @@ class _Link:
     """True if the part may belong to the other, or else has merely its log."""
 
 
-def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
+def belonging(examined: Examined) -> Belonging:
     """Find out what belongs together."""
-    traced = examined.map(_kin)
-    members = traced.map(_without_traces).collect()
-    width = max(min(len({member.home for member in members}), 64), 1)
-    strange = dict(traced.map(_by_home).groupByKey(width).flatMap(_pieces).collect())
-    if strange:
-        members = [replace(member, piece=strange.get(member.name, 0)) for member in members]
-        traced = traced.map(partial(_as_piece, strange=strange))
-    known = households(members)
-    links = _links(traced, known)
+    members = dict(examined.members)
+    homes = {number: member.home for number, member in members.items()}
+    grouped = _grouped(examined, homes, {}, frozenset(), looks_for_pieces=True)
+    strange = {name: piece for group in grouped.values() for name, piece in group.strange.items()}
+    for number, member in members.items() if strange else ():
+        if piece := strange.get(member.name):
+            members[number] = replace(member, piece=piece)
+    known = households(members.values())
+    links = _links(examined, {number: member.key for number, member in members.items()}, known)
     home_of = adopted([(link.part, link.whole, n) for link, n in links if link.is_home], known)
     owner_of = adopted(
         [
@@ -82,25 +81,102 @@ def belonging(examined: RDD[AuditedDirectory]) -> Belonging:
         ],
         known,
     )
-    told = (
-        traced.map(partial(_at_home, home_of=home_of, apart=frozenset(owner_of)))
-        .groupByKey(width)
-        .flatMap(_split)
-        .collect()
-    )
-    cluster_of = {name: cluster for cluster, names, _ in told for name in names}
-    splits = [cluster_split for _, _, cluster_splits in told for cluster_split in cluster_splits]
-    twice = _directory_ids(examined, members, cluster_of)
+    chosen = {number: home_of.get(member.key, member.home) for number, member in members.items()}
+    apart = frozenset(number for number, member in members.items() if member.key in owner_of)
+    grouped = _regrouped(examined, grouped, homes, chosen, strange, apart)
+    cluster_of = {
+        name: cluster
+        for group in grouped.values()
+        for cluster, names, _ in group.units
+        for name in names
+    }
+    splits = [
+        cluster_split
+        for group in grouped.values()
+        for _, _, cluster_splits in group.units
+        for cluster_split in cluster_splits
+    ]
+    twice = _directory_ids(list(members.values()), cluster_of)
     return Belonging(
         cluster_of=cluster_of,
         findings=(*map(_of_split, splits), *twice),
-        lent=_lent(members, known, home_of),
+        lent=_lent(list(members.values()), known, home_of),
         log_of={
             name: known[whole].names[0]
             for part, whole in owner_of.items()
             for name in known[part].names
         },
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Group:
+    """What became of the directories under one key."""
+
+    units: tuple[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]], ...]
+    """The clusters: name, directories, and what is odd."""
+    strange: Mapping[str, int] = field(default_factory=dict)
+    """The pieces, by the names of their directories."""
+
+
+def _regrouped(
+    examined: Examined,
+    grouped: dict[str, _Group],
+    homes: Mapping[int, str],
+    chosen: Mapping[int, str],
+    strange: Mapping[str, int],
+    apart: frozenset[int],
+) -> dict[str, _Group]:
+    """The groups after some directories have moved; those that nothing moved in stay."""
+    moved = {number for number in chosen if chosen[number] != homes[number]} | apart
+    changed = {place[number] for number in moved for place in (homes, chosen)}
+    again = {number: key for number, key in chosen.items() if key in changed}
+    kept = {key: group for key, group in grouped.items() if key not in changed}
+    return kept | _grouped(examined, again, strange, apart, looks_for_pieces=False)
+
+
+def _grouped(
+    examined: Examined,
+    keys: Mapping[int, str],
+    strange: Mapping[str, int],
+    apart: frozenset[int],
+    *,
+    looks_for_pieces: bool,
+) -> dict[str, _Group]:
+    """The clusters under each key. One directory by itself is one, whatever its log holds."""
+    sizes = Counter(keys.values())
+    groups = {
+        key: _Group(units=tuple(_split(key, [(examined.members[number], number in apart)])))
+        for number, key in keys.items()
+        if sizes[key] == 1
+    }
+    several = {number: key for number, key in keys.items() if sizes[key] > 1}
+    if several:
+        frame = examined.keyed(several, "number", "kin", "traces")
+        task = partial(_group, strange=strange, apart=apart, looks_for_pieces=looks_for_pieces)
+        rows = map_groups(frame, "key", task, "held BINARY")
+        groups.update(collected(rows, "held"))
+    return groups
+
+
+def _group(
+    key: bytes,
+    rows: Sequence[Row],
+    strange: Mapping[str, int],
+    apart: frozenset[int],
+    *,
+    looks_for_pieces: bool,
+) -> Iterator[Row]:
+    members = []
+    for _, number, kin, traces in rows:
+        member: Kin = pickle.loads(kin)
+        piece = strange.get(member.name, 0)
+        member = replace(member, traces=pickle.loads(traces), piece=piece)
+        members.append((member, number in apart))
+    name = key_text(key)
+    found = pieces([member for member, _ in members]) if looks_for_pieces else {}
+    group = _Group(units=tuple(_split(name, members)), strange=found)
+    yield (pickle.dumps((name, group)),)
 
 
 def _lent(
@@ -114,99 +190,57 @@ def _lent(
     }
 
 
-def _by_home(member: Kin) -> tuple[str, Kin]:
-    return member.home, member
-
-
-def _pieces(household: tuple[str, Iterable[Kin]]) -> Iterator[tuple[str, int]]:
-    members = list(household[1])
-    if len(members) > 1:
-        yield from pieces(members).items()
-
-
-def _as_piece(member: Kin, strange: Mapping[str, int]) -> Kin:
-    piece = strange.get(member.name, 0)
-    return replace(member, piece=piece) if piece else member
-
-
-def _kin(examined: AuditedDirectory) -> Kin:
-    summary = examined.summary
-    return Kin(
-        name=summary.name,
-        cluster_id=summary.cluster_id,
-        node_id=summary.node_id,
-        voters=summary.voters.ids,
-        registered=_registered(examined),
-        traces=examined.traces,
-        directory_id=summary.directory_id,
-        seats=frozenset(
-            (voter.id, voter.directory_id) for voter in summary.voters if voter.directory_id
-        ),
-    )
-
-
-def _registered(examined: AuditedDirectory) -> frozenset[int]:
-    if examined.patient is None:
-        return frozenset()
-    metadata_summary = examined.patient.summary
-    return frozenset((*metadata_summary.brokers, *metadata_summary.controllers))
-
-
-def _without_traces(member: Kin) -> Kin:
-    return replace(member, traces=NO_TRACES)
-
-
-def _links(traced: RDD[Kin], known: Mapping[str, Household]) -> list[tuple[_Link, int]]:
+def _links(
+    examined: Examined, keys: Mapping[int, str], known: Mapping[str, Household]
+) -> list[tuple[_Link, int]]:
     """Households of which one may be what the other lacks, or has its log, and how many traces they
     have in common."""
     if len(known) < 2 or not any(
         household.is_part or household.is_piece for household in known.values()
     ):
         return []
-    facts = traced.context.broadcast(dict(known))
-    width = max(min(len(known), 64), 1)
-    by_token = traced.flatMap(_tokens).distinct(width).groupByKey(width).values()
-    pairs = by_token.flatMap(partial(_pairs, known=facts)).reduceByKey(_plus, width)
+    traced = examined.keyed(keys, "traces").mapInArrow(_tokens, "token BIGINT, key BINARY")
+    shared = traced.groupBy("token").agg(collect_set("key").alias("keys"))
+    pairs = shared.where(f"size(keys) BETWEEN 2 AND {_CROWD}").select("keys")
+    links = pairs.mapInArrow(partial(_pairs, known=known), "held BINARY")
+    counted = links.groupBy("held").count().toArrow()
     return [
         (_Link(part=part, whole=whole, is_home=is_home), count)
-        for (part, whole, is_home), count in pairs.collect()
+        for (part, whole, is_home), count in zip(
+            map(pickle.loads, counted.column("held").to_pylist()),
+            counted.column("count").to_pylist(),
+            strict=True,
+        )
     ]
 
 
-def _tokens(member: Kin) -> Iterator[tuple[int, str]]:
-    for token in member.traces.tokens:
-        yield token, member.key
+def _tokens(batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
+    for key, traces in rows_in(batches):
+        tokens = pa.array(sorted(pickle.loads(traces).tokens), pa.int64())
+        keys = pa.array([key] * len(tokens), pa.binary())
+        yield pa.RecordBatch.from_pydict({"token": tokens, "key": keys})
 
 
-def _pairs(keys: Iterable[str], known: Any) -> Iterator[tuple[tuple[str, str, bool], int]]:
-    found = sorted(keys)
-    if 1 < len(found) <= _CROWD:
-        facts = known.value
-        for part, whole in permutations(found, 2):
-            is_home = missing_from(facts[part], facts[whole])
-            if is_home or holds_log_of(facts[part], facts[whole]):
-                yield (part, whole, is_home), 1
-
-
-def _plus(one: int, other: int) -> int:
-    return one + other
-
-
-def _at_home(
-    member: Kin, home_of: Mapping[str, str], apart: frozenset[str]
-) -> tuple[str, tuple[Kin, bool]]:
-    return home_of.get(member.key, member.home), (member, member.key in apart)
+def _pairs(batches: Iterable[ArrowBatch], known: Mapping[str, Household]) -> Iterator[ArrowBatch]:
+    for batch in batches:
+        links = [
+            pickle.dumps((part, whole, is_home))
+            for (keys,) in rows_in([batch])
+            for part, whole in permutations(sorted(map(key_text, keys)), 2)
+            if (is_home := missing_from(known[part], known[whole]))
+            or holds_log_of(known[part], known[whole])
+        ]
+        yield pa.RecordBatch.from_pydict({"held": pa.array(links, pa.binary())})
 
 
 def _split(
-    household: tuple[str, Iterable[tuple[Kin, bool]]],
+    key: str, some: Sequence[tuple[Kin, bool]]
 ) -> Iterator[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]]]:
     """The clusters of a household: name, directories, and what is odd.
 
     Those whose logs are elsewhere at home stay with the first, whose id they have.
     """
-    key, some = household
-    members, parted = _without_parted(list(some))
+    members, parted = _without_parted(some)
     for each in parted:
         yield each.name, (each.name,), ()
     units, cluster_splits = split([each for each, is_apart in members if not is_apart])
@@ -262,17 +296,17 @@ def _others(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
 
 
-def _directory_ids(
-    examined: RDD[AuditedDirectory], members: Sequence[Kin], cluster_of: Mapping[str, str]
-) -> Iterator[FleetFinding]:
+def _directory_ids(members: Sequence[Kin], cluster_of: Mapping[str, str]) -> Iterator[FleetFinding]:
     """Directories of different clusters with one directory.id; within one, diff-voters tells."""
     id_of = {member.name: member.cluster_id for member in members}
     sizes = Counter(cluster_of.values())
-    width = max(min(len(members), 64), 1)
-    shared = examined.flatMap(_directory_id).groupByKey(width).filter(_is_shared).collect()
+    names_of: dict[str, list[str]] = {}
+    for member in members:
+        if member.directory_id is not None:
+            names_of.setdefault(member.directory_id, []).append(member.name)
     pairs: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
-    for directory_id, names in sorted((key, sorted(found)) for key, found in shared):
-        first, *others = names
+    for directory_id, names in sorted(names_of.items()):
+        first, *others = sorted(names)
         for each in others:
             clusters = cluster_of[first], cluster_of[each]
             if clusters[0] != clusters[1] and id_of[each] != id_of[first]:
@@ -300,12 +334,3 @@ def _same_directory_id(
         severity=Severity.INFO if clones else None,
     )
     return FleetFinding(finding=finding, directories=names, by=(AUDIT,))
-
-
-def _directory_id(examined: AuditedDirectory) -> Iterator[tuple[str, str]]:
-    if examined.summary.directory_id is not None:
-        yield examined.summary.directory_id, examined.summary.name
-
-
-def _is_shared(found: tuple[str, Iterable[str]]) -> bool:
-    return len(list(found[1])) > 1

@@ -15,7 +15,8 @@ import orjson
 
 from kraftool.arrow.columns import arrow_type, column_of, typed_fields
 from kraftool.arrow.entries import type_text
-from kraftool.arrow.rows import OF_PROBLEMS, error_text, instants, payload
+from kraftool.arrow.moments import instants
+from kraftool.arrow.rows import OF_PROBLEMS, error_text, payload
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, pa, pc
 from kraftool.decoders import compression
@@ -77,7 +78,7 @@ def _repeated(values: Sequence[Any], kind: Any) -> Array:
     return pa.array(values, kind)
 
 
-def _identity(splits: Sequence[Split]) -> Arrays:
+def identity(splits: Sequence[Split]) -> Arrays:
     """Return whose rows they are."""
     text = pa.string()
     owners = [split.file.directory for split in splits]
@@ -93,7 +94,7 @@ def _identity(splits: Sequence[Split]) -> Arrays:
 def _spread(own: Arrays, splits: Sequence[Split]) -> Arrays:
     """The identity for each of many batches; of a range it is found out once."""
     distinct = list({id(split): split for split in splits}.values())
-    found = _identity(distinct)
+    found = identity(distinct)
     if len(distinct) == 1:
         found = {name: pa.repeat(array[0], len(splits)) for name, array in found.items()}
     else:
@@ -229,14 +230,14 @@ def _of_types(arrays: Arrays, told: Any) -> Iterator[Rows]:
 
 
 def _fields(name: str, data: Sequence[dict[str, Any] | None]) -> Arrays:
-    kind, columns = _struct(name)
+    kind, columns = struct_of(name)
     if not columns:
         return {}
     return dict(zip(columns, pa.array(data, kind).flatten(), strict=True))
 
 
 @cache
-def _struct(name: str) -> tuple[Any, tuple[str, ...]]:
+def struct_of(name: str) -> tuple[Any, tuple[str, ...]]:
     """A type's fields as an Arrow struct by Kafka's names, and the columns that they become."""
     known = {field.name for field in message(name).fields}
     fields = [typed_field for typed_field in typed_fields(name) if typed_field.name in known]
@@ -254,7 +255,7 @@ def problem_rows(table: str, problems: Sequence[tuple[Fault, Split]]) -> Rows:
         "size": pa.int64,
     }
     count = len(problems)
-    arrays = _identity([split for _, split in problems])
+    arrays = identity([split for _, split in problems])
     for name, tell in OF_PROBLEMS.items():
         arrays[name] = pa.array([tell(problem) for problem, _ in problems], kinds[name]())
     return Rows(table, arrays, count, pa.nulls(count, pa.int64()))

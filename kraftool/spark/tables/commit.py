@@ -1,269 +1,314 @@
-"""The folder of the tables: whose it is, one run at a time, and all of a run or nothing of it.
+"""A run over the tables of a place: whose they are, and all of a run or nothing of it.
 
-Owns the marker that makes a folder ours, the lock, the staging folder, and the journal. A run's
-files are written beside the tables. Once all of them are there the journal says which names they
-get and which files they replace; from then on a run that is killed is finished by the next one,
-and one that is killed before is forgotten. It refuses folders that hold what is not ours.
+Owns the order in which a run becomes visible, what is left of a run that was killed, and that the
+runs of this machine do not meet. A run's files are in the tables' folders from the beginning, but
+no table knows them. The commit of the state is the moment in which the run counts; then each table
+gets a commit of its own, by this run or by the next one. It refuses places that hold something
+else.
 """
 
 from __future__ import annotations
 
 import fcntl
 import os
-import shutil
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
-
-import orjson
+from typing import NamedTuple
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.outputs import own_folder
-from kraftool.spark.tables.layout import FILE_MODE, OURS, make_file, make_folders
-from kraftool.storage.remote import is_url
+from kraftool.spark.tables import delta
+from kraftool.spark.tables.delta import ActiveFile, Added, Removed
+from kraftool.spark.tables.layout import OURS, TABLES, file_schema
+from kraftool.spark.tables.memory import GroupMemory, Stored
+from kraftool.spark.tables.place import FILE_MODE, CannotWriteError, TablePlace
+from kraftool.spark.tables.sink import StagedFile
+from kraftool.spark.tables.state import (
+    STATE,
+    OtherLayoutError,
+    RunSummary,
+    SharedOptions,
+    State,
+    StateFile,
+    TableChange,
+    Totals,
+    UnreadableStateError,
+)
 
-LAYOUT = 1
-"""Grows when what lies in the folder is no longer understood by an older kraftool."""
-
-MARKER = f"{OURS}/tables.json"
-MEMORY = f"{OURS}/memory"
-_JOURNAL = f"{OURS}/journal.jsonl"
+_OLD_MARKER = f"{OURS}/tables.json"
+"""What the first layout had."""
 _LOCK = f"{OURS}/lock"
-_STAGING = f"{OURS}/staging"
-
-
-class TablesRefusedError(OccupiedError):
-    """A folder that is not to be written to, or not now."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedOptions:
-    """What all runs over a folder have in common."""
-
-    show_secrets: bool = False
-    snapshots: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Totals:
-    """The size of a table."""
-
-    rows: Count = 0
-    files: Count = 0
-    size: int = 0
-
+_ATTEMPTS = f"{OURS}/attempts"
+_KEPT_HOURS = 7 * 24
+"""How long files stay that no table has any more: for readers of earlier versions."""
+_SWEEP_SECONDS = 24 * 3600
+_TRIES = 10
 
 NOTHING = Totals()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Marker:
-    """What the folder is, after the latest run that was committed."""
+class TablesRefusedError(OccupiedError):
+    """A place that is not to be written to, or not now."""
 
-    kept: SharedOptions
-    roots: tuple[str, ...] = ()
-    """The ROOTs, as they are shown. What a run does not look at it could take for gone."""
-    depth: int = 0
-    """How deep below them runs have looked, for the same reason."""
-    run: int = 0
-    totals: Mapping[str, Totals] = field(default_factory=dict)
 
-    def to_json(self) -> bytes:
-        return orjson.dumps(
-            {
-                "layout": LAYOUT,
-                "run": self.run,
-                "showSecrets": self.kept.show_secrets,
-                "snapshots": self.kept.snapshots,
-                "roots": list(self.roots),
-                "depth": self.depth,
-                "tables": {
-                    name: [total.rows, total.files, total.size]
-                    for name, total in self.totals.items()
-                },
-            },
-            option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE,
-        )
+class _Started(NamedTuple):
+    """A run that has begun to write."""
+
+    run_id: str
+    memories: StateFile
 
 
 class TableStore:
-    """A folder of tables that this run holds."""
+    """The tables of a place, which this run holds."""
 
-    def __init__(self, root: str, marker: Marker) -> None:
-        self.root, self.marker = root, marker
-        self._staged = ""
+    def __init__(self, place: TablePlace, state: State, summary: RunSummary) -> None:
+        self.place, self._state, self.summary = place, state, summary
+        self._started: _Started | None = None
+        self._committed: frozenset[str] | None = None
 
-    def path(self, relative: str) -> str:
-        return os.path.join(self.root, relative)
+    def memories(self) -> Iterator[GroupMemory]:
+        """Yield what is remembered, one cluster at a time."""
+        for _, value in self._state.memories():
+            try:
+                yield GroupMemory.from_json(value)
+            except (LookupError, TypeError, ValueError) as error:
+                raise KraftoolError(
+                    f"{self.place.path(STATE)} cannot be read",
+                    hint="write the tables again to another place",
+                ) from error
 
-    def staging(self) -> str:
-        """The folder in which this run's files come together."""
-        if not self._staged:
+    def start(self) -> str:
+        """Return the id of this run: the folder, in each table, of the files that it writes."""
+        if self._started is None:
             # Not a name that workers of a run that was killed may still be writing to.
-            name = f"{_STAGING}/{self.marker.run + 1}-{os.urandom(4).hex()}"
-            with _told(self.root):
-                make_folders(self.root, name)
-            self._staged = self.path(name)
-        return self._staged
+            run_id = f"{self.summary.run + 1:06d}-{os.urandom(4).hex()}"
+            if not self.place.is_remote:
+                self.place.create(f"{_ATTEMPTS}/{run_id}").close()
+            self._started = _Started(run_id, StateFile(self.place, f"{run_id}.parquet"))
+        return self._started.run_id
+
+    @property
+    def memory_file(self) -> StateFile:
+        """What the next run is to remember."""
+        self.start()
+        assert self._started is not None
+        return self._started.memories
+
+    def files_of(self, cluster_id: str | None) -> Iterator[tuple[str, ActiveFile]]:
+        """Yield the files of a cluster in the tables that are appended to by day."""
+        for name in self.summary.totals:
+            table = delta.opened(self.place, name) if TABLES[name].dated else None
+            if table is None:
+                continue
+            for file in delta.active_files(self.place, table):
+                if file.least.get("cluster_id") == cluster_id:
+                    yield name, file
 
     def commit(
         self,
-        moves: Iterable[tuple[str, str]],
-        deletes: Iterable[str],
+        added: Iterable[StagedFile],
+        removed: Iterable[Stored],
         totals: Mapping[str, Totals],
     ) -> None:
-        """Give staged files (by their whole paths) their names below the folder, and delete those
-        that they replace."""
-        marker = replace(self.marker, run=self.marker.run + 1, totals=dict(totals))
-        with _told(self.root):
-            self._commit(moves, deletes, marker)
-        self.marker = marker
-
-    def _commit(
-        self, moves: Iterable[tuple[str, str]], deletes: Iterable[str], marker: Marker
-    ) -> None:
-        staged = os.path.join(self.staging(), "tables.json")
-        make_file(staged, marker.to_json())
-        os.sync()  # what workers of this machine have written; those of others have closed it
-        passing = os.path.join(self.staging(), "journal.jsonl")
-        descriptor = os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE_MODE)
-        with os.fdopen(descriptor, "wb") as out:
-            for source, target in (*moves, (staged, MARKER)):
-                out.write(_line("move", os.path.relpath(source, self.root), target))
-            for path in deletes:
-                out.write(_line("delete", path))
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(passing, self.path(_JOURNAL))
-        _sync_folder(self.path(OURS))
-        finish(self.root)
-
-
-def _line(*parts: str) -> bytes:
-    return orjson.dumps(parts) + b"\n"
-
-
-def _sync_folder(path: str) -> None:
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def finish(root: str) -> None:
-    """Carry out the journal, of which any part may have been carried out before."""
-    journal = os.path.join(root, _JOURNAL)
-    emptied: set[str] = set()
-    with _without_readers(root):
-        with open(journal, "rb") as lines:
-            for line in lines:
-                match orjson.loads(line):
-                    case ["move", source, target]:
-                        _move(root, source, target)
-                    case ["delete", path]:
-                        with suppress(FileNotFoundError):
-                            os.unlink(os.path.join(root, path))
-                        emptied.add(path.rpartition("/")[0])
-        for folder in emptied:
-            _remove_empty(root, folder)
-        os.sync()
-        os.unlink(journal)
-
-
-@contextmanager
-def _without_readers(root: str) -> Iterator[None]:
-    """Wait for readers that hold our folder by a shared lock, and keep others out meanwhile: they
-    see the tables before a commit, or after it. Where folders have no locks, nobody can hold one.
-    """
-    descriptor = os.open(os.path.join(root, OURS), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _move(root: str, source: str, target: str) -> None:
-    make_folders(root, target.rpartition("/")[0])
-    try:
-        os.replace(os.path.join(root, source), os.path.join(root, target))
-    except FileNotFoundError:
-        if not os.path.exists(os.path.join(root, target)):
-            raise KraftoolError(
-                f"{root}: a file of an interrupted run is gone: {source}",
-                hint="the tables can no longer be trusted; write them again to another folder",
-            ) from None
-
-
-def _remove_empty(root: str, folder: str) -> None:
-    """Remove a partition's folder and those above it, up to the table's, if nothing is in them."""
-    while "/" in folder:
+        """Give the tables a run's files, and take from them those that are replaced."""
+        started, now = self._started, int(time.time())
+        assert started is not None
+        changes = _changes(added, removed)
+        latest = _read(self.place)
+        if latest is None or latest.summary.run != self.summary.run:
+            raise self._overtaken()
+        self._check_untouched(changes)
+        is_due = now - self.summary.swept > _SWEEP_SECONDS
+        summary = replace(
+            self.summary,
+            run=self.summary.run + 1,
+            run_id=started.run_id,
+            swept=now if is_due else self.summary.swept,
+            totals=dict(totals),
+        )
+        self._committed = frozenset(
+            f"{name}/{file.path}" for name, change in changes.items() for file in change.added
+        )
         try:
-            os.rmdir(os.path.join(root, folder))
-        except OSError:
+            self._state = self._state.commit(summary, started.memories, changes)
+        except delta.ConflictError:
+            self._committed = None
+            raise self._overtaken() from None
+        self.summary = summary
+        self._state = _finished(self._state, changes.items())
+        if is_due:
+            _vacuum(self.place, summary.totals)
+
+    def _overtaken(self) -> TablesRefusedError:
+        return TablesRefusedError(
+            f"another run has written to {self.place.root} meanwhile; this one discards its work",
+            hint="run it again",
+        )
+
+    def _check_untouched(self, changes: Mapping[str, TableChange]) -> None:
+        """Refuse tables whose files another program has rewritten, restored or deleted."""
+        for name, change in changes.items():
+            table = delta.opened(self.place, name)
+            files = set[str]()
+            if table is not None:
+                files = {file.path for file in delta.active_files(self.place, table)}
+            expected = self.summary.totals.get(name, NOTHING).files
+            if len(files) != expected or not {file.path for file in change.removed} <= files:
+                raise TablesRefusedError(
+                    f"another program has changed the files of the table {name} in"
+                    f" {self.place.root}: {len(files)} in place of {expected}",
+                    hint="restore the version that kraftool wrote, or name another place",
+                )
+
+    def end(self) -> None:
+        """Remove what this run wrote and did not commit, if that is certain."""
+        started = self._started
+        if started is None:
             return
-        folder = folder.rpartition("/")[0]
+        if self._committed is not None and self.summary.run_id != started.run_id:
+            return  # it may have been committed; the next run knows
+        _sweep(self.place, started.run_id, self._committed or frozenset())
+        if self._committed is None:
+            for name in self.place.listed(STATE):
+                if name.startswith(started.run_id):
+                    self.place.delete(f"{STATE}/{name}")
+        _forget_attempt(self.place, started.run_id)
+
+
+def _changes(added: Iterable[StagedFile], removed: Iterable[Stored]) -> dict[str, TableChange]:
+    adds: dict[str, list[Added]] = {}
+    removes: dict[str, list[Removed]] = {}
+    for staged in added:
+        path = staged.path.partition("/")[2]
+        adds.setdefault(staged.table, []).append(Added(path, staged.size, staged.stats))
+    for stored in removed:
+        path = stored.path.partition("/")[2]
+        removes.setdefault(stored.table, []).append(Removed(path, stored.size))
+    names = [name for name in TABLES if name in adds or name in removes]
+    return {name: TableChange(adds.get(name, ()), removes.get(name, ())) for name in names}
+
+
+def _finished(state: State, changes: Iterable[tuple[str, TableChange]]) -> State:
+    """Give all tables what the latest run has for them. Any part of it may have been done."""
+    place, run = state.place, state.summary.run
+    for name, change in changes:
+        _apply(place, name, change, run)
+    place.synchronized()
+    try:
+        return state.finished()
+    except delta.ConflictError:
+        found = State.read(place)  # another run has finished this one
+        if found is None or found.is_pending:
+            raise CannotWriteError(f"{place.root}: other runs are writing there") from None
+        return found
+
+
+def _apply(place: TablePlace, name: str, change: TableChange, run: int) -> None:
+    for _ in range(_TRIES):
+        table = delta.opened(place, name)
+        if table is not None and delta.run_of(table) >= run:
+            return
+        try:
+            delta.commit(place, name, table, file_schema(name), *change, run)
+        except delta.ConflictError:
+            continue
+        return
+    raise CannotWriteError(f"{place.path(name)}: other programs are writing there")
+
+
+def _vacuum(place: TablePlace, tables: Iterable[str]) -> None:
+    for name in (*tables, STATE):
+        table = delta.opened(place, name)
+        if table is not None:
+            delta.vacuum(place, table, _KEPT_HOURS)
+            for folder in () if place.is_remote else place.listed(name):
+                place.delete_folder(f"{name}/{folder}")
+
+
+def _sweep(place: TablePlace, run_id: str, kept: frozenset[str]) -> None:
+    """Remove the files of a run but for those that it committed."""
+    for table in sorted(TABLES.keys() & set(place.listed(""))):
+        folder = f"{table}/{run_id}"
+        for name in place.listed(folder):
+            if f"{folder}/{name}" not in kept:
+                place.delete(f"{folder}/{name}")
+        place.delete_folder(folder)
+        place.delete_folder(table)
+
+
+def _sweep_killed(place: TablePlace) -> None:
+    """Remove what runs of this machine left that were killed. In an object store a run that was
+    killed looks like one that is working: its files go once they are old."""
+    for run_id in () if place.is_remote else place.listed(_ATTEMPTS):
+        kept = set[str]()
+        for name in sorted(TABLES.keys() & set(place.listed(""))):
+            table = delta.opened(place, name)
+            if table is not None and place.listed(f"{name}/{run_id}"):
+                files = (file.path for file in delta.active_files(place, table))
+                kept |= {f"{name}/{path}" for path in files if path.startswith(f"{run_id}/")}
+        _sweep(place, run_id, frozenset(kept))
+        _forget_attempt(place, run_id)
+    place.delete_folder(_ATTEMPTS)
+
+
+def _forget_attempt(place: TablePlace, run_id: str) -> None:
+    if not place.is_remote:
+        place.delete(f"{_ATTEMPTS}/{run_id}")
+        place.delete_folder(_ATTEMPTS)
 
 
 @contextmanager
-def held(out: str, kept: SharedOptions, roots: Iterable[str], depth: int) -> Iterator[TableStore]:
-    """Hold a folder of tables, made if need be. An interrupted run is finished or forgotten first.
+def held(
+    place: TablePlace, kept: SharedOptions, roots: Sequence[str], depth: int
+) -> Iterator[TableStore]:
+    """Hold the tables of a place, made if need be. A run that was killed is finished or discarded
+    first.
 
     Raises TablesRefusedError where that cannot be.
     """
-    root = _checked(out)
-    with _locked(root):
+    _check(place)
+    with nullcontext() if place.is_remote else _locked(place):
+        state = _read(place)
+        if state is None:
+            state = State.make(place, RunSummary(kept=kept, roots=tuple(roots), depth=depth))
+        if state.is_pending:
+            state = _finished(state, list(state.pending()))
+        _sweep_killed(place)
+        summary = _checked(place, state.summary, kept, tuple(roots), depth)
+        store = TableStore(place, state, summary)
         try:
-            with _told(root):
-                if os.path.exists(os.path.join(root, _JOURNAL)):
-                    finish(root)
-                shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
-                store = TableStore(root, _marker(root, kept, tuple(roots), depth))
             yield store
         finally:
-            if not os.path.exists(os.path.join(root, _JOURNAL)):
-                shutil.rmtree(os.path.join(root, _STAGING), ignore_errors=True)
+            store.end()
 
 
-@contextmanager
-def _told(root: str) -> Iterator[None]:
-    """A failure of the file system, as a sentence. What was begun the next run finishes."""
-    try:
-        yield
-    except OSError as error:
-        raise KraftoolError(f"{root} cannot be written: {error.strerror or error}") from error
-
-
-def _checked(out: str) -> str:
-    """Look at the folder before anything is written, and make it if it is not there."""
-    if is_url(out):
-        raise UnusableError(
-            "tables are written to a folder only, not to a URL",
-            hint="a run has to rename files at once; copy the folder afterwards",
-        )
-    root = os.path.abspath(out)
-    there = own_folder(Path(root))
-    # A first run that was killed early leaves no marker, and no table either.
-    if there - {OURS} and not os.path.exists(os.path.join(root, MARKER)):
+def _check(place: TablePlace) -> None:
+    """Look at the place before anything is written, and make a folder if it is not there."""
+    names = set(place.listed("")) if place.is_remote else own_folder(Path(place.root))
+    if not place.is_remote and os.path.exists(place.path(_OLD_MARKER)):
         raise TablesRefusedError(
-            f"{out} contains something other than tables of kraftool",
+            f"{place.root} was written by an older kraftool (layout 1; this one writes Delta"
+            " tables)",
+            hint="write the tables again to another place; nothing here was changed",
+        )
+    # A first run that was killed early leaves no state, and no table either.
+    if names - {OURS} and delta.opened(place, STATE) is None:
+        raise TablesRefusedError(
+            f"{place.root} contains something other than tables of kraftool",
             hint="name an empty or a new folder",
         )
-    return root
 
 
 @contextmanager
-def _locked(root: str) -> Iterator[None]:
+def _locked(place: TablePlace) -> Iterator[None]:
+    root = place.root
     try:
-        make_folders(root, OURS)
-        path = os.path.join(root, _LOCK)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        place.make_folder(OURS)
+        descriptor = os.open(place.path(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
     except OSError as error:
         raise UnusableError(f"{root} cannot be written: {error.strerror}") from None
     try:
@@ -284,45 +329,30 @@ def _locked(root: str) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) -> Marker:
-    """Read the marker, or make the folder ours."""
-    path = os.path.join(root, MARKER)
+def _read(place: TablePlace) -> State | None:
     try:
-        with open(path, "rb") as file:
-            data = file.read()
-    except FileNotFoundError:
-        fresh = Marker(kept=kept, roots=roots, depth=depth)
-        passing = f"{path}.{os.urandom(4).hex()}"
-        make_file(passing, fresh.to_json())
-        os.replace(passing, path)
-        return fresh
-    try:
-        value: dict[str, Any] = orjson.loads(data)
-        layout = value["layout"]
-        if layout == LAYOUT:
-            marker = Marker(
-                kept=SharedOptions(show_secrets=value["showSecrets"], snapshots=value["snapshots"]),
-                roots=tuple(value["roots"]),
-                depth=value["depth"],
-                run=value["run"],
-                totals={
-                    name: Totals(rows=rows, files=files, size=size)
-                    for name, (rows, files, size) in value["tables"].items()
-                },
-            )
-    except (orjson.JSONDecodeError, LookupError, TypeError, ValueError, AttributeError):
+        return State.read(place)
+    except UnreadableStateError as error:
         raise TablesRefusedError(
-            f"{path} cannot be read", hint="write the tables again to another folder"
+            error.message, hint="write the tables again to another place"
         ) from None
-    if layout != LAYOUT:
-        other = "a newer" if isinstance(layout, int) and layout > LAYOUT else "another"
+    except OtherLayoutError as error:
+        layout = error.layout
+        other = "a newer" if isinstance(layout, int) and layout > 2 else "another"
         raise TablesRefusedError(
-            f"{root} was written by {other} kraftool (layout {layout}; this one writes {LAYOUT})",
-            hint="use that one, or write the tables again to another folder",
-        )
+            f"{place.root} was written by {other} kraftool ({error.message}; this one writes 2)",
+            hint="use that one, or write the tables again to another place",
+        ) from None
+
+
+def _checked(
+    place: TablePlace, found: RunSummary, kept: SharedOptions, roots: tuple[str, ...], depth: int
+) -> RunSummary:
+    """Refuse a run that would mix tables, or take for gone what it does not look at."""
+    root = place.root
     for option, before, now in (
-        ("--show-secrets", marker.kept.show_secrets, kept.show_secrets),
-        ("--snapshots", marker.kept.snapshots, kept.snapshots),
+        ("--show-secrets", found.kept.show_secrets, kept.show_secrets),
+        ("--snapshots", found.kept.snapshots, kept.snapshots),
     ):
         if before != now:
             raise TablesRefusedError(
@@ -330,23 +360,24 @@ def _marker(root: str, kept: SharedOptions, roots: tuple[str, ...], depth: int) 
                 " not mixed",
                 hint=f"{'give' if before else 'leave out'} {option}, or name another folder",
             )
-    missing = [each for each in marker.roots if each not in roots]
+    missing = [each for each in found.roots if each not in roots]
     if missing:
         raise TablesRefusedError(
             f"{root} also has the tables of {missing[0]}, which this run would not read",
-            hint=f"name all ROOTs again ({', '.join(marker.roots)}), or another folder",
+            hint=f"name all ROOTs again ({', '.join(found.roots)}), or another folder",
         )
-    if depth < marker.depth:
+    if depth < found.depth:
         raise TablesRefusedError(
-            f"{root} was written with --depth {marker.depth}; with {depth} deeper directories"
+            f"{root} was written with --depth {found.depth}; with {depth} deeper directories"
             " would count as removed",
-            hint=f"give --depth {marker.depth}, or name another folder",
+            hint=f"give --depth {found.depth}, or name another folder",
         )
-    for name, total in marker.totals.items():
-        if total.files and not os.path.isdir(os.path.join(root, name)):
+    present = set(place.listed(""))
+    for name, total in found.totals.items():
+        if total.files and name not in present:
             raise TablesRefusedError(
                 f"{root} has lost its table {name}, with {total.rows} rows, and they are not"
                 " read again",
                 hint="put it back, or write the tables again to another folder",
             )
-    return replace(marker, roots=roots, depth=depth)
+    return replace(found, roots=roots, depth=depth)

@@ -10,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from kraftool.arrow.entries import EntryReader, Unreadable
 from kraftool.arrow.narrowing import FIRST_MS, LAST_MS, Narrowing
 from kraftool.arrow.reading import without_collector
 from kraftool.arrow.rows import PAYLOAD, ROWS
 from kraftool.arrow.splits import Split
-from kraftool.arrow.untyped import ArrowBatch, pa, pc
+from kraftool.arrow.untyped import Array, ArrowBatch, pa, pc
+from kraftool.decoders import fast_path
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import LogFault
+from kraftool.reports.logs.dump import BatchEntry
 from kraftool.spark.tables.chunks import Read, Rows, problem_rows, rows
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.taking import Taking
+
+if TYPE_CHECKING:
+    from kraftool.spark.tables.native_chunks import NativeChunks
 
 _CHUNK = 4_000
 """Records that become columns at once."""
@@ -53,7 +59,12 @@ class _Waiting:
 class _Extract:
     def __init__(self, sink: Taking, *, show_secrets: bool) -> None:
         self._sink, self._show_secrets = sink, show_secrets
-        self._entries = EntryReader(Narrowing(), show_secrets=show_secrets)
+        self._native = _native_chunks(show_secrets=show_secrets)
+        self._entries = EntryReader(
+            Narrowing(),
+            show_secrets=show_secrets,
+            native=self._native.reader if self._native is not None else None,
+        )
         self._batches_only = EntryReader(Narrowing(), batches_only=True)
         self._cluster: str | None = None
         self._reads: list[Read] = []
@@ -72,6 +83,12 @@ class _Extract:
         for entry in entries.of(split):
             if isinstance(entry, Fault):
                 self._problem(entry, split, in_topic=in_topic)
+                continue
+            if not isinstance(entry, BatchEntry):
+                assert self._native is not None, "its reader read them"
+                self._native.add(entry, split)
+                if entry.is_full:
+                    self._convert_native()
                 continue
             self._reads.append(Read(entry, split))
             self._records += len(entry.records) or 1
@@ -99,6 +116,14 @@ class _Extract:
             if problems:
                 self._take(problem_rows(table, problems))
                 self._problems[table] = []
+        if self._size >= _WAITING:
+            self._hand_on_all()
+
+    def _convert_native(self) -> None:
+        """The same of what was read natively."""
+        if self._native is not None:
+            for row in self._native.rows():
+                self._take(row)
         if self._size >= _WAITING:
             self._hand_on_all()
 
@@ -131,7 +156,17 @@ class _Extract:
     def finish(self) -> None:
         """Hand on whatever is left."""
         self._convert()
+        self._convert_native()
         self._hand_on_all()
+
+
+def _native_chunks(*, show_secrets: bool) -> NativeChunks | None:
+    """The native reader of plain batches; None if Python reads everything."""
+    if not fast_path.is_native():
+        return None
+    from kraftool.spark.tables.native_chunks import NativeChunks
+
+    return NativeChunks(show_secrets=show_secrets)
 
 
 def _joined(batches: list[ArrowBatch]) -> list[ArrowBatch]:
@@ -152,13 +187,34 @@ def _by_day(found: Rows, batch: ArrowBatch) -> Iterator[tuple[str | None, ArrowB
     if same and not found.milliseconds.null_count:
         yield _day(low // _DAY_MS), batch
         return
-    numbers: dict[int | None, list[int]] = {}
-    for row, time in enumerate(found.milliseconds.to_pylist()):
-        told = time is not None and FIRST_MS <= time <= LAST_MS
-        numbers.setdefault(time // _DAY_MS if told else None, []).append(row)
-    for number, chosen in numbers.items():
+    runs: dict[int | None, list[tuple[int, int]]] = {}
+    start = 0
+    for number, end in _runs_of_days(found.milliseconds):
+        runs.setdefault(number, []).append((start, end))
+        start = end
+    for number, own in runs.items():
         day = None if number is None else _day(number)
+        first, end = own[0]
+        # A slice keeps all of the batch in memory while it waits.
+        if len(own) == 1 and 2 * (end - first) >= batch.num_rows:
+            yield day, batch.slice(first, end - first)
+            continue
+        chosen = [row for first, end in own for row in range(first, end)]
         yield day, batch.take(pa.array(chosen, pa.int32()))
+
+
+def _runs_of_days(milliseconds: Array) -> Iterator[tuple[int | None, int]]:
+    """Days since 1970 and the end of the rows that follow on each other with it."""
+    is_told = pc.and_(
+        pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS)
+    )
+    known = pc.if_else(is_told, milliseconds, pa.scalar(None, pa.int64()))
+    # Of what is not negative, what is left of a division is cut off; the first day is a whole one.
+    days = pc.divide(pc.subtract(known, FIRST_MS), _DAY_MS)
+    runs = pc.run_end_encode(days)
+    first = FIRST_MS // _DAY_MS
+    for day, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+        yield None if day is None else day + first, end
 
 
 @lru_cache(maxsize=1_000)

@@ -1,17 +1,12 @@
-"""Which tables there are, what their columns are, and where their files lie.
+"""Which tables there are, and what their columns are.
 
-Owns the names below the folder of the tables: a folder a table, `cluster_id=…` below it, and
-`date=…` below that where rows have a time. What begins with `_` is passed over by Spark, pyarrow
-and DuckDB, so that all that is no table lies in `_kraftool`. It refuses to write.
+Owns the names below the place of the tables: a folder for each Delta table, and a folder for each
+run in it. Everything that is no table for readers is in `_kraftool`. It refuses to write.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import re
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
@@ -34,14 +29,7 @@ from kraftool.spark.tables.story_columns import STATES, STORIES
 
 OURS = "_kraftool"
 """The folder of what is no table."""
-NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 CLUSTER, DATE = "cluster_id", "date"
-FOLDER_MODE, FILE_MODE = 0o700, 0o600
-
-# What Hive and Spark escape in the name of a partition's folder, and the % itself.
-_ESCAPED = re.compile(r"[\x00-\x1f\x7f\"#%'*/:=?\\{\[\]^]")
-_LONGEST = 200
-"""Bytes of a folder's name: file systems have room for 255."""
 
 _GENERATION: Columns = {"generation": INT}
 _CHANGES: Columns = {
@@ -88,48 +76,19 @@ TABLES = {table.name: table for table in _tables()}
 
 @cache
 def arrow_schema(name: str) -> ArrowSchema:
-    """The Arrow schema of a table's files: all columns but those of the path."""
+    """The Arrow schema of the rows that a sink takes: all columns but those that a file has one
+    value of."""
     own = TABLES[name].columns.items()
     return pa.schema([pa.field(column, kind) for column, kind in own if column != CLUSTER])
 
 
-def _escaped(value: str) -> str:
-    name = _ESCAPED.sub(lambda found: f"%{ord(found[0]):02X}", value)
-    data = name.encode("utf-8", "replace")
-    if len(data) <= _LONGEST and data.decode() == name:
-        return name
-    # What is no UTF-8, or too long for a folder, is known by its beginning and a hash.
-    told = hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-    return f"{data[: _LONGEST - 20].decode('utf-8', 'ignore')}~{told}"
-
-
-def partition(column: str, value: str | None) -> str:
-    """The folder of a column's value, as Hive writes it."""
-    return f"{column}={_escaped(value) if value else NO_VALUE}"
-
-
 @cache
-def folder_of(table: str, cluster_id: str | None, day: str | None) -> str:
-    """Return where the files of a table, a cluster and a day lie, below the folder of the
-    tables.
+def file_schema(name: str) -> ArrowSchema:
+    """The Arrow schema of a table: the cluster, its own columns, and the day of rows with a time.
+
+    All rows of a file have one cluster and one day.
     """
-    path = f"{table}/{partition(CLUSTER, cluster_id)}"
-    return f"{path}/{partition(DATE, day)}" if TABLES[table].dated else path
-
-
-def make_folders(root: str, relative: str) -> None:
-    """Make a folder and those above it, for their owner only. The root has to be there."""
-    whole = root
-    for name in relative.split("/") if relative else ():
-        whole = os.path.join(whole, name)
-        with suppress(FileExistsError):
-            os.mkdir(whole, FOLDER_MODE)
-
-
-def make_file(path: str, data: bytes = b"") -> None:
-    """Make a file that is not there yet, for its owner only, and get it onto the disk."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+    fields = [pa.field(CLUSTER, TEXT), *arrow_schema(name)]
+    if TABLES[name].dated:
+        fields.append(pa.field(DATE, pa.date32()))
+    return pa.schema(fields)

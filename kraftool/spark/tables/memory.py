@@ -1,25 +1,20 @@
 """What earlier runs have read, cluster by cluster: how far each log, and which files hold what.
 
-Owns the form in which that is kept between runs, a small JSON file for each cluster. It refuses to
-judge what is new; `plan.py` does.
+Owns the form in which that is kept between runs, a JSON object for each cluster, in the table of
+the state. It refuses to judge what is new; `plan.py` does.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.tables.commit import MEMORY
 from kraftool.storage.tail import TailState
 
 
 class Stored(NamedTuple):
-    """A committed file, below the folder of the tables."""
+    """A committed file, below the place of the tables."""
 
     path: str
     rows: int
@@ -41,10 +36,9 @@ class ClusterKey(NamedTuple):
         return self.name if self.kind == "cluster" else None
 
     @property
-    def path(self) -> str:
-        """Return where its memory lies."""
-        told = f"{self.kind} {self.name}".encode("utf-8", "surrogatepass")
-        return f"{MEMORY}/{hashlib.sha256(told).hexdigest()[:40]}.json"
+    def text(self) -> str:
+        """Return the key of its memory; names may be no UTF-8."""
+        return json.dumps(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,22 +123,3 @@ class GroupMemory:
 
 def _stored(value: list[list[Any]]) -> tuple[Stored, ...]:
     return tuple(Stored(*each) for each in value)
-
-
-def memories(root: str) -> Iterator[GroupMemory]:
-    """Yield what is remembered, one cluster at a time."""
-    folder = os.path.join(root, MEMORY)
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return
-    for name in names:
-        path = os.path.join(folder, name)
-        try:
-            with open(path, "rb") as file:
-                group_memory = GroupMemory.from_json(file.read())
-        except (LookupError, TypeError, ValueError) as error:
-            raise KraftoolError(
-                f"{path} cannot be read", hint="write the tables again to another folder"
-            ) from error
-        yield group_memory

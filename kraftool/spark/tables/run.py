@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,20 +17,17 @@ from kraftool.arrow.fleet import DEPTH, find_fleet, require
 from kraftool.arrow.splits import SPLIT_BYTES
 from kraftool.decoders.json_marks import Count
 from kraftool.spark.errors import UnusableError
-from kraftool.spark.tables.commit import (
-    NOTHING,
-    SharedOptions,
-    TableStore,
-    Totals,
-    held,
-)
-from kraftool.spark.tables.layout import TABLES
+from kraftool.spark.tables.commit import NOTHING, TableStore, held
+from kraftool.spark.tables.layout import DATE, TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
-from kraftool.spark.tables.memory import ClusterKey, Stored, memories
+from kraftool.spark.tables.memory import ClusterKey, Stored
+from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
 from kraftool.spark.tables.settle import Settled, settle, totals_after
+from kraftool.spark.tables.state import SharedOptions, Totals
 from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
-from kraftool.spark.tables.work import Done, TablesRun, Unit, work
+from kraftool.spark.tables.void import VoidFile, may_have
+from kraftool.spark.tables.work import Done, TablesRun, Unit, Void, work
 from kraftool.spark.values import DistributedValues, parallelism
 from kraftool.storage.remote import shown_url
 
@@ -47,6 +44,7 @@ class TablesRequest:
     roots: tuple[str, ...] = field(repr=False)
     out: str
     storage: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    out_options: Mapping[str, Any] = field(default_factory=dict, repr=False)
     depth: int = DEPTH
     show_secrets: bool = False
     snapshots: bool = False
@@ -69,10 +67,10 @@ class TableReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesReport:
-    """The output of one run in the folder of the tables."""
+    """The output of one run."""
 
     out: str
-    """The folder of the tables."""
+    """The folder or the URL of the tables."""
     run_number: int
     """The number of the latest run that wrote something."""
     is_new: bool
@@ -109,10 +107,11 @@ class _Found:
 
 def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     """Bring the tables up to date. `spark` is called only if there is something to do."""
+    place = place_of(wanted.out, wanted.out_options)
     require(list(wanted.roots), options=wanted.storage)  # else nothing is made
     kept = SharedOptions(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
     roots = [shown_url(root).rstrip("/") or "/" for root in wanted.roots]
-    with held(wanted.out, kept, roots, wanted.depth) as store:
+    with held(place, kept, roots, wanted.depth) as store:
         found = _find(wanted, store)
         if not found.tasks:
             return _report(store, found, (), Settled(), is_new=False)
@@ -121,12 +120,11 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
             pieces = range_size(found.tasks, wanted.split_bytes, cores)
             looked = _looks(session, found.tasks, pieces, cores)
             done = _works(session, store, found.tasks, looked, pieces, cores, wanted)
-            settled = settle(found.tasks, looked, done, store.staging())
-            is_new = bool(settled.moves or settled.removed)
+            settled = settle(found.tasks, looked, done, store.memory_file)
+            is_new = bool(settled.added or settled.removed or not store.memory_file.is_empty)
             if is_new:
-                gone = [each.path for each in settled.removed]
-                totals = totals_after(store.marker.totals, settled)
-                store.commit(settled.moves, [*gone, *settled.forgotten], totals)
+                totals = totals_after(store.summary.totals, settled)
+                store.commit(settled.staged, settled.removed, totals)
         return _report(store, found, looked, settled, is_new=is_new)
 
 
@@ -146,7 +144,7 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
         unreadable=[problem.name for problem in fleet.problems],
     )
     waiting = dict(groups)
-    for before in memories(store.root):
+    for before in store.memories():
         group = waiting.pop(before.key, None)
         if group is None:
             task = departed(before, reach, owners)
@@ -188,22 +186,31 @@ def _works(
     for each in looked:
         looks.setdefault(each.key, {})[each.folder] = each
     units = (
-        unit
+        _with_files(unit, store)
         for task in tasks
         for unit in units_of(task, looks.get(task.group.key, {}), split_bytes)
     )
     items = items_of(units, split_bytes, cores)
     if not items:
         return []
-    run = TablesRun(
-        root=store.root,
-        staging=store.staging(),
-        number=store.marker.run + 1,
-        show_secrets=wanted.show_secrets,
-    )
+    run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
     numbered = {unit.number: unit for item in items for unit in item}
     done = DistributedValues.of(session, items).flat_map(partial(work, run)).collect()
     return [(numbered[each.number], each) for each in done]
+
+
+def _with_files(unit: Unit, store: TableStore) -> Unit:
+    """Tell a unit which files may have void rows."""
+    if not isinstance(unit, Void):
+        return unit
+    files = tuple(
+        VoidFile(name, path, str(day) if day else None, file.rows, file.size)
+        for name, file in store.files_of(unit.key.cluster_id)
+        if may_have(file, unit.places)
+        for path, day in [(f"{name}/{file.path}", file.least.get(DATE))]
+        if path not in unit.passed
+    )
+    return replace(unit, files=files)
 
 
 def _report(
@@ -212,10 +219,10 @@ def _report(
     changes = [each.change.change for each in looked if each.change is not None]
     changes += [change.change for task in found.tasks for _, change in task.gone.values()]
     added, removed = _by_table(settled.added), _by_table(settled.removed)
-    names = (name for name in TABLES if {name} & {*added, *removed, *store.marker.totals})
+    names = (name for name in TABLES if {name} & {*added, *removed, *store.summary.totals})
     return TablesReport(
-        out=store.root,
-        run_number=store.marker.run,
+        out=store.place.root,
+        run_number=store.summary.run,
         is_new=is_new,
         clusters=found.clusters,
         changed_clusters=len(found.tasks),
@@ -229,7 +236,7 @@ def _report(
                 added_files=len(added.get(name, ())),
                 removed_rows=sum(each.rows for each in removed.get(name, ())),
                 removed_files=len(removed.get(name, ())),
-                after=store.marker.totals.get(name, NOTHING),
+                after=store.summary.totals.get(name, NOTHING),
             )
             for name in names
         ),

@@ -1,21 +1,19 @@
 """What the units of a run have done, as what is to be committed: files that come, files that go.
 
 Owns what is remembered of each cluster from now on. A log that was lost while it was read is as if
-this run had not looked at it. It refuses to touch files, but for the memory that it stages.
+this run had not looked at it. It refuses to touch files, but for the memory that it adds to.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kraftool.spark.tables.commit import Totals
-from kraftool.spark.tables.layout import FILE_MODE
 from kraftool.spark.tables.looking import Looked, listing_of
 from kraftool.spark.tables.memory import GroupMemory, LogMemory, Stored, WholeMemory
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.sink import StagedFile
+from kraftool.spark.tables.state import StateFile, Totals
 from kraftool.spark.tables.work import (
     Done,
     FindingsUnit,
@@ -32,11 +30,9 @@ from kraftool.spark.tables.work import (
 class Settled:
     """What a run commits."""
 
-    moves: list[tuple[str, str]] = field(default_factory=list)
+    staged: list[StagedFile] = field(default_factory=list)
     added: list[Stored] = field(default_factory=list)
     removed: list[Stored] = field(default_factory=list)
-    forgotten: list[str] = field(default_factory=list)
-    """Memories of what is no more."""
     unreadable: list[str] = field(default_factory=list)
     skipped: int = 0
     """Clusters that changed too much while they were read."""
@@ -45,7 +41,7 @@ class Settled:
         """Add files to the tables."""
         taken = []
         for file in files:
-            self.moves.append((file.staged, file.path))
+            self.staged.append(file)
             taken.append(Stored(file.path, file.rows, file.size))
         self.added += taken
         return tuple(taken)
@@ -67,9 +63,9 @@ def settle(
     tasks: Iterable[ClusterTask],
     looked: Iterable[Looked],
     done: Iterable[tuple[Unit, Done]],
-    staging: str,
+    memories: StateFile,
 ) -> Settled:
-    """Put together what a run has done; memories are written to the staging folder."""
+    """Put together what a run has done, and what is remembered of it."""
     work: dict[object, _Work] = {}
     for unit, each in done:
         work.setdefault(unit.key, _Work()).add(unit, each)
@@ -79,12 +75,16 @@ def settle(
     settled = Settled()
     for task in tasks:
         key = task.group.key
-        _settle(settled, task, looks.get(key, {}), work.get(key, _Work()), staging)
+        _settle(settled, task, looks.get(key, {}), work.get(key, _Work()), memories)
     return settled
 
 
 def _settle(
-    settled: Settled, task: ClusterTask, looked: Mapping[str, Looked], work: _Work, staging: str
+    settled: Settled,
+    task: ClusterTask,
+    looked: Mapping[str, Looked],
+    work: _Work,
+    memories: StateFile,
 ) -> None:
     key = task.group.key
     settled.unreadable += sorted(work.lost)
@@ -96,7 +96,7 @@ def _settle(
         for _, done in work.done:
             settled.removed += done.removed
             settled.take(done.files)
-        settled.forgotten.append(key.path)
+        memories.remember(key.text, None)
         return
     if any(looked[each].change is not None for each in work.lost if each in looked):
         # Rows of the log as it was would be gone, and those of the log as it is not there.
@@ -107,14 +107,10 @@ def _settle(
     settled.unreadable += own.unreadable
     if _is_as_it_was(task, after):
         return
-    settled.moves += own.moves
+    settled.staged += own.staged
     settled.added += own.added
     settled.removed += own.removed
-    path = os.path.join(staging, os.path.basename(key.path))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, FILE_MODE), "wb") as out:
-        out.write(after.to_json())
-    settled.moves.append((path, key.path))
+    memories.remember(key.text, after.to_json())
 
 
 def _is_as_it_was(task: ClusterTask, after: GroupMemory) -> bool:

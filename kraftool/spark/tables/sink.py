@@ -1,30 +1,25 @@
-"""Where a task's rows go: Parquet files in a staging folder, which the driver commits later.
+"""Where a task's rows go: Parquet files in the tables' folders, which the driver commits later.
 
 Owns how many files are open and how much waits in memory, however many tables, clusters and days
-come. A file gets few large row groups. It refuses to touch what is committed: its files lie in a
-folder of one attempt of one task, and mean nothing until the driver has seen that attempt succeed.
+come. A file gets few large row groups. It refuses to touch what is committed: its files have names
+of one attempt of one task, and no table knows them until the driver has seen that attempt succeed.
 """
 
 from __future__ import annotations
 
-import errno
-import os
-import re
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import date
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from kraftool.arrow.untyped import ArrowBatch, pa
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.tables.layout import (
-    FILE_MODE,
-    FOLDER_MODE,
-    arrow_schema,
-    folder_of,
-    make_folders,
-)
+from kraftool.reports.text.printable import file_text
+from kraftool.spark.tables.file_stats import file_stats
+from kraftool.spark.tables.layout import CLUSTER, DATE, TABLES, file_schema
+from kraftool.spark.tables.place import CannotWriteError, TablePlace
 
 pq: Any = import_module("pyarrow.parquet")
 
@@ -43,13 +38,13 @@ class SinkError(KraftoolError):
 
 
 class StagedFile(NamedTuple):
-    """A file that a task wrote. `path` is where it belongs, below the folder of the tables."""
+    """A file that a task wrote, below the place of the tables."""
 
     table: str
-    staged: str
     path: str
     rows: int
     size: int
+    stats: str
 
 
 class Waiting:
@@ -65,36 +60,55 @@ class Waiting:
 class _Open:
     """A file that is being written."""
 
-    def __init__(self, key: _Key, folder: str, path: str) -> None:
+    def __init__(self, key: _Key, place: TablePlace, path: str) -> None:
         self.key, self.path, self.rows = key, path, 0
-        whole = os.path.join(folder, path)
-        make_folders(folder, path.rpartition("/")[0])
-        # pyarrow would make it for everybody; what is there it leaves as it is.
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(whole, flags, FILE_MODE))
-        self.file = pa.OSFile(whole, "wb")
-        self.writer = pq.ParquetWriter(self.file, arrow_schema(key[0]), compression="zstd")
+        table, cluster_id, day = key
+        self._schema = file_schema(table)
+        self._same: dict[str, Any] = {CLUSTER: file_text(cluster_id) if cluster_id else None}
+        if TABLES[table].dated:
+            self._same[DATE] = date.fromisoformat(day) if day else None
+        self._metadata: list[Any] = []
+        self.file = place.create(path)
+        self.writer = pq.ParquetWriter(
+            self.file, self._schema, compression="zstd", metadata_collector=self._metadata
+        )
 
     def write(self, batches: list[ArrowBatch]) -> None:
         table = pa.Table.from_batches(batches)
-        self.writer.write_table(table, row_group_size=max(table.num_rows, 1))
-        self.rows += table.num_rows
+        count = table.num_rows
+        columns = [
+            pa.repeat(pa.scalar(self._same[field.name], field.type), count)
+            if field.name in self._same
+            else table.column(field.name)
+            for field in self._schema
+        ]
+        table = pa.Table.from_arrays(columns, schema=self._schema)
+        self.writer.write_table(table, row_group_size=max(count, 1))
+        self.rows += count
 
-    def close(self) -> None:
+    def close(self) -> str:
+        """Finish the file; its statistics."""
         try:
             self.writer.close()
         finally:
             self.file.close()
+        return file_stats(self._metadata[0])
 
 
 class Sink:
-    """Takes the rows of one unit of work. `folder` is the staging folder of the attempt, which has
-    to be there; `name` begins the names of its files, and is no other unit's in this run."""
+    """Takes the rows of one unit of work. `folder` is the folder of the run in each table; `name`
+    begins the names of its files, and is that of one attempt of one unit."""
 
     def __init__(
-        self, folder: str, name: str, *, held: int = HELD, most_open: int = MOST_OPEN
+        self,
+        place: TablePlace,
+        folder: str,
+        name: str,
+        *,
+        held: int = HELD,
+        most_open: int = MOST_OPEN,
     ) -> None:
-        self._folder, self._name = folder, name
+        self._place, self._folder, self._name = place, folder, name
         self._held, self._most_open = held, most_open
         self._waiting: dict[_Key, Waiting] = {}
         self._size = 0
@@ -130,17 +144,16 @@ class Sink:
             return found
         if len(self._open) >= self._most_open:
             self._close(next(iter(self._open)))
-        path = f"{folder_of(*key)}/{self._name}-{self._count}.parquet"
+        path = f"{key[0]}/{self._folder}/{self._name}-{self._count}.parquet"
         self._count += 1
-        self._open[key] = made = _Open(key, self._folder, path)
+        self._open[key] = made = _Open(key, self._place, path)
         return made
 
     def _close(self, key: _Key) -> None:
         done = self._open.pop(key)
-        done.close()
-        staged = os.path.join(self._folder, done.path)
-        size = os.stat(staged).st_size
-        self._done.append(StagedFile(key[0], staged, done.path, done.rows, size))
+        stats = done.close()
+        size = self._place.size(done.path)
+        self._done.append(StagedFile(key[0], done.path, done.rows, size, stats))
 
     def close(self) -> list[StagedFile]:
         """Write what waits; the files that there are now."""
@@ -158,9 +171,9 @@ class Sink:
         with self._explained():
             for each in self._open.values():
                 each.close()
-            paths = [each.path for each in self._open.values()]
-            for path in (*paths, *(staged_file.path for staged_file in self._done)):
-                os.unlink(os.path.join(self._folder, path))
+            opened = (each.path for each in self._open.values())
+            for path in (*opened, *(staged.path for staged in self._done)):
+                self._place.delete(path)
         self._open.clear()
         self._waiting.clear()
         self._done, self._size = [], 0
@@ -168,31 +181,9 @@ class Sink:
     @contextmanager
     def _explained(self) -> Iterator[None]:
         try:
-            yield
-        except OSError as error:
-            raise cannot_write(self._folder, error) from error
-
-
-def cannot_write(folder: str, error: OSError) -> SinkError:
-    """Return what is said where a worker cannot write. All in one line: Spark hands on no more."""
-    number = error.errno
-    if number is None:
-        # pyarrow keeps the number of the system in its words only.
-        found = re.search(r"errno (\d+)\]", str(error), re.IGNORECASE)
-        number = int(found[1]) if found else None
-    reason = os.strerror(number) if number is not None else str(error)
-    if number == errno.ENOENT:
-        return SinkError(
-            f"a Spark worker cannot see {folder}: all workers must see --out under the same name"
-        )
-    return SinkError(f"{folder} cannot be written by a Spark worker: {reason}")
-
-
-def staging(root: str, attempt: str) -> str:
-    """The folder of one attempt of a task, made below the staging folder of the run."""
-    folder = os.path.join(root, attempt)
-    try:
-        os.mkdir(folder, FOLDER_MODE)
-    except OSError as error:
-        raise cannot_write(root, error) from error
-    return folder
+            with self._place.explained():
+                yield
+        except CannotWriteError as error:
+            raise SinkError(
+                f"{self._place.root} cannot be written by a Spark worker: {error.reason}"
+            ) from None

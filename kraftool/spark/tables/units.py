@@ -13,6 +13,7 @@ from typing import Protocol, TypeVar
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import MOST_FILES, Split
 from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.plan import ClusterTask, Group
@@ -165,7 +166,8 @@ def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
         yield Changes(key=task.group.key, cost=1, changes=tuple(told))
     if void:
         replaced = {file.path for log in task.before.logs.values() for file in log.tail_files}
-        yield Void(key=task.group.key, cost=1 << 30, places=tuple(void), passed=frozenset(replaced))
+        places = tuple((file_text(folder), segment, start) for folder, segment, start in void)
+        yield Void(key=task.group.key, cost=1 << 30, places=places, passed=frozenset(replaced))
 
 
 def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[Unit, ...]]:

@@ -1,91 +1,78 @@
 """Rows of a log that was truncated since they were written, taken out of the tables.
 
-Owns finding the files that have such rows, by the statistics that Parquet keeps, and their
-rewriting without them. The committed files stay as they are until the driver replaces them.
+Owns the rewriting of files without them. The committed files stay as they are until the driver
+replaces them. Which files may have such rows the driver knows by their statistics.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.arrow.untyped import Array, ArrowBatch, pa, pc
-from kraftool.spark.tables.layout import CLUSTER, DATE, NO_VALUE, TABLES, partition
+from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import Stored
+from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink
+
+if TYPE_CHECKING:  # workers need no delta-rs
+    from kraftool.spark.tables.delta import ActiveFile
 
 pq: Any = import_module("pyarrow.parquet")
 
 Place = tuple[str, str, int]
+"""A folder, a segment in it, and the position there from which on rows are void."""
 _ROWS = 50_000
 
 
+class VoidFile(NamedTuple):
+    """A file that may have void rows."""
+
+    table: str
+    path: str
+    day: str | None
+    rows: int
+    size: int
+
+
+def may_have(file: ActiveFile, places: Sequence[Place]) -> bool:
+    """True if any row can be of a file that is concerned, by the least and greatest name."""
+    least, greatest = file.least.get("file"), file.greatest.get("file")
+    if least is None or greatest is None:
+        return True
+    # Names behind the last segment's own that are in the same folder.
+    return any(
+        greatest >= f"{folder}/{segment}" and least < f"{folder}/~" for folder, segment, _ in places
+    )
+
+
 def rewrite(
-    root: str,
+    place: TablePlace,
     cluster_id: str | None,
+    files: Sequence[VoidFile],
     places: Sequence[Place],
-    passed: frozenset[str],
     sink: Sink,
 ) -> list[Stored]:
     """Give the sink the rows that stay of all files that have others; return those files."""
     removed = []
-    for table, day, path in _files(root, cluster_id):
-        if path in passed:
-            continue
-        whole = os.path.join(root, path)
-        with pq.ParquetFile(whole) as file:
-            if not _may_have(file.metadata, places):
-                continue
+    for each in files:
+        with place.open(each.path) as opened:
+            file = pq.ParquetFile(opened)
             if not any(pc.any(_void(batch, places)).as_py() for batch in _batches(file, _NEEDED)):
                 continue
-            for batch in _batches(file, None):
+            for batch in _batches(file, arrow_schema(each.table).names):
                 kept = batch.filter(pc.invert(_void(batch, places)))
-                sink.write(table, cluster_id, day, kept)
-            removed.append(Stored(path, file.metadata.num_rows, os.path.getsize(whole)))
+                sink.write(each.table, cluster_id, each.day, kept)
+            removed.append(Stored(each.path, each.rows, each.size))
     return removed
 
 
 _NEEDED = ["file", "position"]
 
 
-def _batches(file: Any, columns: list[str] | None) -> Iterator[ArrowBatch]:
+def _batches(file: Any, columns: list[str]) -> Iterator[ArrowBatch]:
     yield from file.iter_batches(batch_size=_ROWS, columns=columns)
-
-
-def _files(root: str, cluster_id: str | None) -> Iterator[tuple[str, str | None, str]]:
-    """The committed files of a cluster's tables that are appended to by day."""
-    for table in TABLES.values():
-        if not table.dated:
-            continue
-        below = f"{table.name}/{partition(CLUSTER, cluster_id)}"
-        for folder in _listed(os.path.join(root, below)):
-            value = folder.removeprefix(f"{DATE}=")
-            for name in _listed(os.path.join(root, below, folder)):
-                day = None if value == NO_VALUE else value
-                yield table.name, day, f"{below}/{folder}/{name}"
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except FileNotFoundError:
-        return []
-
-
-def _may_have(metadata: Any, places: Sequence[Place]) -> bool:
-    """True if any row can be of a file that is concerned, by the least and greatest name."""
-    column = metadata.schema.to_arrow_schema().get_field_index("file")
-    for number in range(metadata.num_row_groups):
-        statistics = metadata.row_group(number).column(column).statistics
-        if statistics is None or not statistics.has_min_max:
-            return True
-        for folder, segment, _ in places:
-            # Names behind the last segment's own that are in the same folder.
-            if statistics.max >= f"{folder}/{segment}" and statistics.min < f"{folder}/~":
-                return True
-    return False
 
 
 def _void(batch: ArrowBatch, places: Sequence[Place]) -> Array:

@@ -21,10 +21,11 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
-from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import ClusterKey, Stored
-from kraftool.spark.tables.sink import Sink, SinkError, StagedFile, staging
+from kraftool.spark.tables.place import TablePlace
+from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
+from kraftool.spark.tables.void import Place, VoidFile, rewrite
 from kraftool.storage.tail import LogRewrite
 
 
@@ -32,9 +33,8 @@ from kraftool.storage.tail import LogRewrite
 class TablesRun:
     """What all tasks of a run know."""
 
-    root: str
-    staging: str
-    number: int
+    place: TablePlace
+    run_id: str
     show_secrets: bool
 
 
@@ -255,28 +255,26 @@ class Void(Unit):
     """Rows that are of a log as it was before it was truncated, taken out of the tables.
 
     `places` are folders, segments and positions from which on rows are void, `passed` files that
-    are replaced in any case.
+    are replaced in any case, and `files` the others that may have such rows.
     """
 
-    places: tuple[tuple[str, str, int], ...]
+    places: tuple[Place, ...]
     passed: frozenset[str]
+    files: tuple[VoidFile, ...] = ()
 
     @property
     def only_reads(self) -> bool:
         return False
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.void import rewrite
-
-        places = [(file_text(folder), segment, start) for folder, segment, start in self.places]
-        done.removed = rewrite(run.root, self.key.cluster_id, places, self.passed, sink)
+        done.removed = rewrite(run.place, self.key.cluster_id, self.files, self.places, sink)
 
 
 def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
-    """Do the units of one task, in a staging folder of this attempt alone."""
-    folder = staging(run.staging, uuid.uuid4().hex)
+    """Do the units of one task, in files of this attempt alone."""
+    attempt = uuid.uuid4().hex[:12]
     for unit in units:
-        sink = Sink(folder, f"{run.number:06d}-{unit.number:06d}")
+        sink = Sink(run.place, run.run_id, f"{attempt}-{unit.number:06d}")
         done = Done(number=unit.number)
         try:
             unit.write(sink, run, done)
@@ -290,7 +288,7 @@ def work(run: TablesRun, units: Sequence[Unit]) -> Iterator[Done]:
             done.unreadable.append("")
         done.files = sink.close()
         if done.lost:
-            notes = Sink(folder, f"{run.number:06d}-{unit.number:06d}-lost")
+            notes = Sink(run.place, run.run_id, f"{attempt}-{unit.number:06d}-lost")
             _note(unit.key, done.lost, notes)
             done.notes = notes.close()
         yield done

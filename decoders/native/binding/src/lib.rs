@@ -4,6 +4,7 @@
 
 #![forbid(unsafe_code)]
 
+mod columns;
 mod values;
 
 use std::mem;
@@ -15,6 +16,9 @@ use kraftool_core::json::push_uuid;
 use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
 use kraftool_core::recent::Recent;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
+use kraftool_core::sieve::{
+    Kind as SievedKind, Selected, Sieve as CoreSieve, Values as SievedValues,
+};
 use kraftool_core::{NotPlain, Plain};
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -67,7 +71,7 @@ struct Renderer(CoreRenderer);
 #[pymethods]
 impl Renderer {
     #[new]
-    #[pyo3(signature = (format, file, *, full, first_offset=None, last_offset=None, epoch=None, since=None, until=None, by_record=false))]
+    #[pyo3(signature = (format, file, *, full, first_offset=None, last_offset=None, epoch=None, since=None, until=None, by_record=false, batches_only=false))]
     #[allow(clippy::too_many_arguments)]
     fn new(
         format: &str,
@@ -79,15 +83,18 @@ impl Renderer {
         since: Option<i64>,
         until: Option<i64>,
         by_record: bool,
+        batches_only: bool,
     ) -> PyResult<Self> {
         let format = match format {
             "kafka" => Format::Kafka,
             "kafka-payloads" => Format::KafkaPayloads,
             "jsonl" => Format::JsonLines,
             "csv" => Format::Csv,
+            "lines" => Format::Lines,
             _ => return Err(PyValueError::new_err("not a format")),
         };
-        let wanted = Wanted { first_offset, last_offset, epoch, since, until, by_record };
+        let wanted =
+            Wanted { first_offset, last_offset, epoch, since, until, by_record, batches_only };
         Ok(Renderer(CoreRenderer::new(format, file.to_vec(), wanted, full)))
     }
 
@@ -129,6 +136,103 @@ impl Renderer {
     /// Copy what the last call rendered into a buffer of that size.
     fn copy_to(&self, py: Python<'_>, target: &Bound<'_, PyAny>) -> PyResult<()> {
         PyBuffer::<u8>::get(target)?.copy_from_slice(py, &self.0.out)
+    }
+}
+
+#[pyclass]
+struct Sieve(CoreSieve);
+
+#[pymethods]
+impl Sieve {
+    #[new]
+    #[pyo3(signature = (*, first_offset=None, last_offset=None, epoch=None, since=None, until=None, control=None, by_record=false, by_header=true, counts_batches=false))]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        first_offset: Option<i64>,
+        last_offset: Option<i64>,
+        epoch: Option<i32>,
+        since: Option<i64>,
+        until: Option<i64>,
+        control: Option<bool>,
+        by_record: bool,
+        by_header: bool,
+        counts_batches: bool,
+    ) -> Self {
+        let wanted = Wanted {
+            first_offset,
+            last_offset,
+            epoch,
+            since,
+            until,
+            by_record,
+            batches_only: counts_batches,
+        };
+        let values = None;
+        Sieve(CoreSieve::new(Selected { wanted, control, values, by_header, counts_batches }))
+    }
+
+    /// Records have to have one of these values from now on.
+    fn look_for(
+        &mut self,
+        number: Option<i64>,
+        labels: Vec<Vec<u8>>,
+        uuids: Vec<[u8; 16]>,
+        texts: Vec<Vec<u8>>,
+    ) {
+        self.0.selected.values = Some(SievedValues { number, labels, uuids, texts });
+    }
+
+    /// The values of records that were learnt since the last time.
+    fn take_learnt<'py>(&mut self, py: Python<'py>) -> Vec<Bound<'py, PyBytes>> {
+        self.0.learnt.drain(..).map(|value| PyBytes::new(py, &value)).collect()
+    }
+
+    /// Give a type the program that reads it.
+    fn add(
+        &mut self,
+        api_key: u8,
+        version: u8,
+        program: &[u8],
+        is_selected: bool,
+        is_counted: bool,
+        is_learnt: bool,
+    ) -> PyResult<()> {
+        let kind = SievedKind { is_counted, is_learnt };
+        checked(self.0.add(api_key, version, program, is_selected, kind))
+    }
+
+    /// Stop at this type.
+    fn refuse(&mut self, api_key: u8, version: u8) -> PyResult<()> {
+        checked(self.0.refuse(api_key, version))
+    }
+
+    /// Pass over sound batches that have nothing; returns how far it came and why it stopped.
+    fn skip(
+        &mut self,
+        py: Python<'_>,
+        data: &[u8],
+        at: usize,
+        end: usize,
+    ) -> PyResult<(usize, i32)> {
+        read_to(py, data, end, |data| self.0.skip(data, at))
+    }
+
+    /// Count sound batches that have something; returns how far it came and why it stopped.
+    fn take(
+        &mut self,
+        py: Python<'_>,
+        data: &[u8],
+        at: usize,
+        end: usize,
+        most: u64,
+    ) -> PyResult<(usize, i32)> {
+        read_to(py, data, end, |data| self.0.take(data, at, most))
+    }
+
+    /// What the batches of the last `take` count.
+    #[getter]
+    fn count(&self) -> u64 {
+        self.0.count
     }
 }
 
@@ -330,7 +434,10 @@ fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound
 #[pymodule]
 mod _native {
     #[pymodule_export]
-    use super::{Checker, Places, Renderer, sound};
+    use super::{Checker, Places, Renderer, Sieve, sound};
+
+    #[pymodule_export]
+    use super::columns::Columns;
 
     #[pymodule_export]
     use super::values::Values;

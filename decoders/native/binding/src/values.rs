@@ -56,6 +56,9 @@ struct Names {
     keys: Vec<Py<PyString>>,
     defaults: Vec<Default>,
     inner: Vec<Option<Names>>,
+    /// All keys in their order, with the defaults of tagged fields: a copy is quicker than as many
+    /// insertions.
+    template: Py<PyDict>,
 }
 
 #[derive(Default)]
@@ -176,7 +179,13 @@ impl Values {
 }
 
 fn names(py: Python<'_>, program: &Struct, texts: &mut Texts) -> Read<Names> {
-    let mut made = Names { keys: Vec::new(), defaults: Vec::new(), inner: Vec::new() };
+    let template = PyDict::new(py);
+    let mut made = Names {
+        keys: Vec::new(),
+        defaults: Vec::new(),
+        inner: Vec::new(),
+        template: template.clone().unbind(),
+    };
     for field in &program.fields {
         made.keys.push(PyString::intern(py, &field.name()).unbind());
         made.inner.push(match &field.kind {
@@ -188,7 +197,13 @@ fn names(py: Python<'_>, program: &Struct, texts: &mut Texts) -> Read<Names> {
             _ => None,
         });
         let inner = made.inner.last().and_then(Option::as_ref);
-        made.defaults.push(default(py, field, inner, texts)?);
+        let default = default(py, field, inner, texts)?;
+        let key = made.keys.last().map(|key| key.bind(py));
+        match &default {
+            Default::Shared(shared) => template.set_item(key, shared)?,
+            _ => template.set_item(key, py.None())?,
+        }
+        made.defaults.push(default);
     }
     Ok(made)
 }
@@ -220,14 +235,12 @@ fn structure<'py>(
     cursor: &mut Cursor,
     texts: &mut Texts,
 ) -> Read<Bound<'py, PyDict>> {
-    let made = PyDict::new(py);
+    let made = names.template.bind(py).copy()?;
     for (index, field) in program.fields.iter().enumerate() {
         let key = names.keys[index].bind(py);
         if field.is_tagged {
-            match &names.defaults[index] {
-                Default::None => made.set_item(key, py.None())?,
-                Default::EmptyList => made.set_item(key, PyList::empty(py))?,
-                Default::Shared(shared) => made.set_item(key, shared)?,
+            if matches!(names.defaults[index], Default::EmptyList) {
+                made.set_item(key, PyList::empty(py))?;
             }
             continue;
         }

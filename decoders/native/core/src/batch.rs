@@ -9,6 +9,7 @@ use crate::{NotPlain, Plain};
 pub const HEADER_SIZE: usize = 61;
 const LOG_OVERHEAD: usize = 12;
 const CRC_START: usize = 21;
+const CONTROL: i16 = 0x20;
 const LARGEST_BATCH: i64 = 32 << 20;
 /// Two numbers that are nearer to zero than this have a sum that fits an int64.
 const FAR: i64 = 1 << 62;
@@ -59,6 +60,10 @@ impl Header {
 
     pub fn last_offset(&self) -> i64 {
         self.base_offset.wrapping_add(i64::from(self.last_offset_delta))
+    }
+
+    pub fn is_control(&self) -> bool {
+        self.attributes & CONTROL != 0
     }
 
     /// True if the header is one that a KRaft leader writes for metadata records.

@@ -9,6 +9,12 @@ use crate::{NotPlain, Plain};
 /// Takes the values.
 pub trait Sink {
     fn raw(&mut self, text: &[u8]);
+    fn null(&mut self) {
+        self.raw(b"null");
+    }
+    fn bool(&mut self, value: bool) {
+        self.raw(if value { b"true" } else { b"false" });
+    }
     fn int(&mut self, value: i64);
     fn double(&mut self, value: f64) -> Plain<()>;
     fn uuid(&mut self, value: &[u8; 16]);
@@ -158,9 +164,15 @@ pub fn starts(
     Ok(count)
 }
 
-fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut S) -> Plain<()> {
+/// Read one value.
+pub fn value<S: Sink>(
+    kind: &Kind,
+    is_nullable: bool,
+    cursor: &mut Cursor,
+    out: &mut S,
+) -> Plain<()> {
     match kind {
-        Kind::Bool => out.raw(if cursor.bool()? { b"true" } else { b"false" }),
+        Kind::Bool => out.bool(cursor.bool()?),
         Kind::Int8 => out.int(i64::from(i8::from_be_bytes(cursor.array()?))),
         Kind::Int16 => out.int(i64::from(i16::from_be_bytes(cursor.array()?))),
         Kind::Uint16 => out.int(i64::from(u16::from_be_bytes(cursor.array()?))),
@@ -171,15 +183,15 @@ fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut
         Kind::Uuid => out.uuid(&cursor.array()?),
         Kind::Text => match cursor.sized(is_nullable)? {
             Some(bytes) => out.text(std::str::from_utf8(bytes).map_err(|_| NotPlain)?),
-            None => out.raw(b"null"),
+            None => out.null(),
         },
         Kind::Bytes => match cursor.sized(is_nullable)? {
             Some(bytes) => out.bytes(bytes),
-            None => out.raw(b"null"),
+            None => out.null(),
         },
         Kind::Masked(_) => match cursor.sized(is_nullable)? {
             Some(_) => out.mask(),
-            None => out.raw(b"null"),
+            None => out.null(),
         },
         Kind::Array(element) => match cursor.length()? {
             Some(count) => {
@@ -192,12 +204,12 @@ fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut
                 }
                 out.raw(b"]");
             }
-            None if is_nullable => out.raw(b"null"),
+            None if is_nullable => out.null(),
             None => return Err(NotPlain),
         },
         Kind::Struct(program) => {
             if is_nullable && cursor.is_null()? {
-                out.raw(b"null");
+                out.null();
             } else {
                 structure(program, cursor, out)?;
             }
@@ -208,7 +220,8 @@ fn value<S: Sink>(kind: &Kind, is_nullable: bool, cursor: &mut Cursor, out: &mut
     Ok(())
 }
 
-fn guarded<S: Sink>(
+/// Read a text that is shown or masked; `starts` has where the fields before it begin.
+pub fn guarded<S: Sink>(
     guard: &Guard,
     starts: &[usize; MOST_FIELDS],
     is_nullable: bool,
@@ -225,7 +238,7 @@ fn guarded<S: Sink>(
             let shown = std::str::from_utf8(bytes).map_err(|_| NotPlain)?;
             if guard.shows(resource_type, name)? { out.text(shown) } else { out.mask() }
         }
-        None => out.raw(b"null"),
+        None => out.null(),
     }
     Ok(())
 }

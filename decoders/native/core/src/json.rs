@@ -9,6 +9,8 @@ const STANDARD: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 static URL_PAIRS: [[u8; 2]; 4096] = pairs();
 /// Doubles are whole numbers below this, and the text of one is its digits.
 const EXACT: f64 = 9_007_199_254_740_992.0;
+/// What is shown in place of a secret.
+pub const MASK: &[u8] = b"[redacted]";
 const WITHOUT_EXPONENT: f64 = 1e7;
 
 const fn pairs() -> [[u8; 2]; 4096] {
@@ -69,6 +71,18 @@ pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
     }
     text[20..].copy_from_slice(&URL_PAIRS[usize::from(value[15]) << 4]);
     out.extend_from_slice(&text);
+}
+
+/// Bytes in base64, with padding.
+pub fn push_base64(out: &mut Vec<u8>, value: &[u8]) {
+    for group in value.chunks(3) {
+        let [a, b, c] = [group[0], *group.get(1).unwrap_or(&0), *group.get(2).unwrap_or(&0)];
+        let digits = [a >> 2, (a & 3) << 4 | b >> 4, (b & 15) << 2 | c >> 6, c & 63];
+        for (index, digit) in digits.iter().enumerate() {
+            let is_padding = index > group.len();
+            out.push(if is_padding { b'=' } else { STANDARD[usize::from(*digit)] });
+        }
+    }
 }
 
 impl<const CSV: bool> Sink for Json<'_, CSV> {
@@ -143,20 +157,13 @@ impl<const CSV: bool> Sink for Json<'_, CSV> {
 
     fn bytes(&mut self, value: &[u8]) {
         self.quote();
-        for group in value.chunks(3) {
-            let [a, b, c] = [group[0], *group.get(1).unwrap_or(&0), *group.get(2).unwrap_or(&0)];
-            let digits = [a >> 2, (a & 3) << 4 | b >> 4, (b & 15) << 2 | c >> 6, c & 63];
-            for (index, digit) in digits.iter().enumerate() {
-                let is_padding = index > group.len();
-                self.out.push(if is_padding { b'=' } else { STANDARD[usize::from(*digit)] });
-            }
-        }
+        push_base64(self.out, value);
         self.quote();
     }
 
     fn mask(&mut self) {
         self.quote();
-        self.raw(b"[redacted]");
+        self.raw(MASK);
         self.quote();
     }
 

@@ -8,13 +8,16 @@
 #![forbid(unsafe_code)]
 
 pub mod batch;
+pub mod cells;
 pub mod check;
+pub mod columns;
 pub mod fields;
 pub mod json;
 pub mod places;
 pub mod program;
 pub mod recent;
 pub mod render;
+pub mod sieve;
 pub mod table;
 pub mod wire;
 

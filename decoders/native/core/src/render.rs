@@ -15,6 +15,8 @@ pub enum Format {
     KafkaPayloads,
     JsonLines,
     Csv,
+    /// What is written before a message and the message, a line for each record.
+    Lines,
 }
 
 /// The batches to write. One that is wanted in part is not plain.
@@ -27,6 +29,18 @@ pub struct Wanted {
     pub until: Option<i64>,
     /// True if a batch without a wanted record is not shown itself.
     pub by_record: bool,
+    /// True if only batches are written, and none of their records.
+    pub batches_only: bool,
+}
+
+impl Wanted {
+    /// True if a batch's header shows that nothing in it is wanted.
+    pub fn rules_out(&self, header: &Header) -> bool {
+        self.first_offset.is_some_and(|first| header.last_offset() < first)
+            || self.last_offset.is_some_and(|last| header.base_offset > last)
+            || self.epoch.is_some_and(|epoch| header.epoch != epoch)
+            || self.since.is_some_and(|since| header.max_timestamp < since)
+    }
 }
 
 /// Why reading stopped.
@@ -86,22 +100,20 @@ impl Renderer {
 
     fn batch(&mut self, header: &Header, batch: &[u8], position: u64) -> Result<(), Stop> {
         let wanted = self.wanted;
-        let last = header.last_offset();
-        if wanted.first_offset.is_some_and(|first| last < first)
-            || wanted.last_offset.is_some_and(|end| header.base_offset > end)
-            || wanted.epoch.is_some_and(|epoch| header.epoch != epoch)
-            || wanted.since.is_some_and(|since| header.max_timestamp < since)
-        {
+        if wanted.rules_out(header) {
             return Ok(());
         }
         if !header.is_plain()
             || wanted.first_offset.is_some_and(|first| header.base_offset < first)
-            || wanted.last_offset.is_some_and(|end| last > end)
+            || wanted.last_offset.is_some_and(|end| header.last_offset() > end)
         {
             return Err(Stop::NotPlain);
         }
         let mark = self.out.len();
         self.opening(header, position);
+        if wanted.batches_only && !wanted.by_record {
+            return Ok(());
+        }
         let mut records = Records::new(batch);
         let mut is_shown = !wanted.by_record;
         for index in 0..header.record_count {
@@ -109,9 +121,9 @@ impl Renderer {
             let number = self.table.find(record.value)?;
             let before = self.out.len();
             self.record(header, position, i64::from(index), record.position, record.value, number)?;
-            if self.table.entry(number).is_shown {
-                is_shown = true;
-            } else {
+            let is_selected = self.table.entry(number).is_shown;
+            is_shown |= is_selected;
+            if !is_selected || wanted.batches_only {
                 self.out.truncate(before);
             }
         }
@@ -166,6 +178,7 @@ impl Renderer {
                 fields(out, [b","; 5], place);
                 out.extend_from_slice(b",false");
             }
+            Format::Lines => {}
         }
         let entry = self.table.entry(number);
         out.extend_from_slice(&entry.opening);
@@ -180,7 +193,9 @@ impl Renderer {
         if read.is_err() || !cursor.is_at_end() {
             return Err(Stop::NotPlain);
         }
-        if self.format != Format::Csv {
+        if self.format == Format::Lines {
+            out.push(b'\n');
+        } else if self.format != Format::Csv {
             out.extend_from_slice(b"}\n");
         } else if out[mark..] == *b"\"{}" {
             // Nothing in it needs quotes.
@@ -222,7 +237,20 @@ impl Renderer {
                 field(out, b",\"crc\":", i64::from(header.crc));
                 out.extend_from_slice(b",\"valid\":true}\n");
             }
-            Format::Csv => {}
+            Format::Csv if self.wanted.batches_only => {
+                out.extend_from_slice(&self.file);
+                field(out, b",", position as i64);
+                field(out, b",", header.base_offset);
+                field(out, b",,", i64::from(header.epoch));
+                field(out, b",", header.max_timestamp);
+                out.extend_from_slice(b",false,BATCH,2,\"{");
+                field(out, b"\"\"lastOffset\"\":", header.last_offset());
+                field(out, b",\"\"count\"\":", i64::from(header.record_count));
+                field(out, b",\"\"size\"\":", header.size as i64);
+                field(out, b",\"\"crc\"\":", i64::from(header.crc));
+                out.extend_from_slice(b",\"\"valid\"\":true}\"\n");
+            }
+            Format::Csv | Format::Lines => {}
         }
     }
 }

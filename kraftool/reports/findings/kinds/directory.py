@@ -17,7 +17,13 @@ _NO_EVIDENCE = (
 )
 
 # What could not be read.
-UNREADABLE = _kind("READ", _ERROR, "A file could not be opened or read.", undecoded=True)
+UNREADABLE = _kind(
+    "READ",
+    _ERROR,
+    "A file could not be opened or read.",
+    "run kraftool as the user that Kafka runs as, and check the disk",
+    undecoded=True,
+)
 PASSED_OVER = _kind("SKIPPED", _INFO, "kraftool skipped something in the PATH.")
 NOTHING = _kind(
     "EMPTY",
@@ -42,6 +48,7 @@ TOO_LARGE = _kind(
     "TOO-LARGE",
     _WARNING,
     "A file is larger than a file of its kind can be. kraftool read only its beginning.",
+    "find out what wrote it. Compare it with another node's",
 )
 
 # State files.
@@ -62,6 +69,7 @@ QUORUM_STATE_ODD = _kind(
     "QUORUM-STATE-ODD",
     _WARNING,
     "Kafka accepts this quorum-state, but ignores part of it.",
+    "nothing to do: Kafka writes the file again at the next election",
     references=(
         "KIP-595",
         "apache/kafka #15859",
@@ -123,6 +131,7 @@ META_ODD = _kind(
     "META-ODD",
     _WARNING,
     "Kafka starts with this meta.properties, but never writes a file like it.",
+    "find out who edited it. Compare it with another node's",
 )
 META_V0 = _kind(
     "META-V0",
@@ -229,7 +238,11 @@ OFFSETS = _kind(
     remedy=Remedy.MOVE_ASIDE,
 )
 TEXT = _kind(
-    "TEXT", _WARNING, "A text file does not have the form that Kafka gives it.", undecoded=True
+    "TEXT",
+    _WARNING,
+    "A text file does not have the form that Kafka gives it.",
+    "compare it with another node's",
+    undecoded=True,
 )
 
 # Voters.

@@ -19,6 +19,13 @@ NO_LEADER = _kind(
     "check the nodes that did not answer. Run kraftool simulate-election on the controllers'"
     " directories to see who can win",
 )
+NO_ANSWER = _kind(
+    "NO-ANSWER",
+    _ERROR,
+    "None of the addresses that were given answered, so nothing is known of the quorum: it may be"
+    " healthy.",
+    "name the other controllers with --bootstrap-controller",
+)
 TWO_LEADERS = _kind(
     "TWO-LEADERS",
     _WARNING,
@@ -48,8 +55,7 @@ ONE_CONTROLLER = _kind(
 UNREACHED = _kind(
     "UNREACHED",
     _WARNING,
-    "A controller of this quorum did not answer: it is down, unreachable from here, or"
-    " rejects our credentials.",
+    "A controller of this quorum did not answer.",
     "check that the process is running, then check the network between here and there. From"
     " outside the node's network, name a port-forward with --resolve ID=HOST:PORT",
 )

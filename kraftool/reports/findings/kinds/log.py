@@ -167,6 +167,7 @@ PRODUCER_STATE = _kind(
     "PRODUCER-STATE",
     _WARNING,
     "A producer state snapshot is damaged. Kafka deletes it and reads the log instead.",
+    "nothing to do",
     undecoded=True,
 )
 REPLAY = _kind(

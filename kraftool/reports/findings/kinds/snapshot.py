@@ -12,10 +12,17 @@ from kraftool.reports.findings.kinds import Area
 _kind = Area("KT-SNAP").kind
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO
 
+_REPLACE = (
+    "leave the other nodes running. On this node, with Kafka stopped, replace the file with the"
+    " same .checkpoint of another node, and start it. If no node has that file any more, give all"
+    " directories to kraftool recover plan"
+)
+
 DAMAGE = _kind(
     "DAMAGE",
     _ERROR,
-    "A snapshot is damaged.",
+    "A snapshot is damaged. Kafka exits on it, when it starts or later.",
+    _REPLACE,
     undecoded=True,
     references=("KIP-630",),
     remedy=Remedy.VERIFY_SNAPSHOT,
@@ -24,6 +31,7 @@ FORM = _kind(
     "FORM",
     _ERROR,
     "A snapshot does not have the form that Kafka writes: it may be incomplete.",
+    _REPLACE,
     remedy=Remedy.VERIFY_SNAPSHOT,
 )
 FILE_NAME = _kind(

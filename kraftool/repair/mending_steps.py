@@ -1,0 +1,148 @@
+"""The steps of a plan that repairs single directories, and those of starts beside nodes that run.
+
+Owns their order and their words. Which edits there are, and which node starts first, is decided
+before. It refuses to stop a running majority that the plan leaves as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kraftool.repair.cases import identity
+from kraftool.repair.cases.model import Mend
+from kraftool.repair.live_majority import used_of
+from kraftool.repair.plan import Action, PlanStep
+from kraftool.repair.plan_file import PlanFile
+from kraftool.repair.quorum_assessment import QuorumAssessment, bootstrap_option
+from kraftool.repair.ranking import Host
+from kraftool.repair.step_commands import copy_step, source_option
+from kraftool.repair.ways import StartOrder, start_steps
+from kraftool.reports.election.assessment import RunningVoters
+from kraftool.reports.text.words import listed
+
+_MOST_COPIED = 3
+"""If a repair needs more files of another host, its whole metadata is copied."""
+
+
+def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterator[PlanStep]:
+    """The starts of voters that do not run, where others do: those are not stopped for it."""
+    names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
+    able = [names[each] for each in running.to_start if each in names]
+    first = running.lacking
+    if not running.ids or not able or len(able) < first:
+        return
+    if first:
+        yield PlanStep(
+            action=Action.START,
+            hosts=tuple(able[:first]),
+            text="start the best of the voters that do not run. With those that run, they elect a"
+            " leader",
+        )
+    yield PlanStep(
+        action=Action.CHECK,
+        hosts=tuple(names[each] for each in running.ids if each in names),
+        text="they have a leader, and all of them have caught up with its log",
+        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+    )
+    if able[first:]:
+        yield PlanStep(
+            action=Action.START,
+            hosts=tuple(able[first:]),
+            text="start the other controllers, and then the brokers",
+        )
+
+
+def _beside_running(
+    standing: QuorumAssessment, mended: Sequence[str], live: Sequence[Host]
+) -> Iterator[PlanStep]:
+    """Yield what comes before a repair that leaves a majority running."""
+    names = listed(host.name for host in live)
+    yield PlanStep(
+        action=Action.STOP,
+        hosts=tuple(mended),
+        text="stop the node if it runs, and whatever could start it again. Leave"
+        f" {names} running: they are a majority",
+    )
+    yield PlanStep(
+        action=Action.CHECK,
+        hosts=tuple(host.name for host in live),
+        text="they have a leader. If they have none, stop every node and plan again",
+        commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
+    )
+
+
+def _copied(mend: Mend) -> tuple[PlanFile, ...]:
+    """The files to copy from a mend's source; empty if all of its metadata is copied."""
+    assert mend.source is not None, "only a mend with a source copies anything"
+    files = used_of(mend.source, mend.edits)
+    return () if files is None or len(files) > _MOST_COPIED else files
+
+
+def mending_steps(
+    standing: QuorumAssessment,
+    mends: Sequence[Mend],
+    order: StartOrder | None,
+    live: Sequence[Host],
+) -> Iterator[PlanStep]:
+    first = order.first if order is not None else ()
+    mended = list(dict.fromkeys(mend.host.name for mend in mends))
+    by_name = {host.name: host for host in standing.hosts}
+    runs = any(host.survey.running for host in standing.hosts if host.name not in mended)
+    stops_all = not live and (bool(first) or any(mend.stops_all for mend in mends))
+    if live:
+        yield from _beside_running(standing, mended, live)
+    elif stops_all:
+        yield PlanStep(
+            action=Action.STOP,
+            hosts=tuple(by_name),
+            text="stop every controller and every broker, and whatever could start them again:"
+            " running nodes may elect a leader over a shorter log",
+        )
+    else:
+        yield PlanStep(
+            action=Action.STOP,
+            hosts=tuple(mended),
+            text="stop the node, and whatever could start it again"
+            + ("; the others can keep running" if runs else ""),
+        )
+    for mend in mends:
+        if mend.source is not None:
+            yield copy_step(mend.source, mend.host, files=_copied(mend))
+    for name in mended:
+        own = [mend for mend in mends if mend.host.name == name]
+        for setting in dict.fromkeys(one for each in own for one in each.settings):
+            yield PlanStep(
+                action=Action.CONFIGURE,
+                hosts=(name,),
+                text=identity.configuring(setting, by_name[name].survey.directory),
+            )
+        if any(each.edits for each in own):
+            sources = {source_option(each.source) for each in own if each.source is not None}
+            more = "".join(sorted(sources))
+            where = by_name[name].survey.directory
+            yield PlanStep(
+                action=Action.APPLY,
+                hosts=(name,),
+                text="run it as the user that Kafka runs as. It keeps a backup",
+                commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
+            )
+    if first:
+        yield from start_steps(standing, first, is_stopped=True)
+    else:
+        yield PlanStep(
+            action=Action.START,
+            hosts=tuple(by_name) if stops_all else tuple(mended),
+            text="start it: it fetches the rest from the leader"
+            if live
+            else "start the controllers. Once they have a leader, start the brokers",
+        )
+    yield PlanStep(
+        action=Action.CHECK,
+        hosts=tuple(mended),
+        text="everything is as planned, and the quorum has a leader",
+        commands=tuple(
+            f"kraftool recover verify plan.yaml --dir {by_name[each].survey.directory}"
+            f"{bootstrap_option(standing)}"
+            for each in mended
+        ),
+    )

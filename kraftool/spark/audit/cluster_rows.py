@@ -1,0 +1,77 @@
+"""One cluster's part of the audit: its directories in, all rows of its findings and summaries out.
+
+Owns the task that the workers run for each cluster. It refuses to compare the batches of logs of
+which too little is known: such a cluster comes back once they were read again.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from kraftool.spark.audit.cluster import ClusterUnit, compare
+from kraftool.spark.audit.examine import AuditedDirectory
+from kraftool.spark.audit.examined import key_text
+from kraftool.spark.audit.frames import (
+    cluster_row,
+    counts_row,
+    directory_row,
+    divergence_row,
+    finding_row,
+    uncompared_row,
+)
+from kraftool.spark.audit.identities import may_differ
+from kraftool.spark.audit.sums import both, of_cluster, of_directory
+from kraftool.spark.values import Row
+
+
+def compared(
+    key: bytes,
+    rows: Sequence[Row],
+    ignored_codes: Collection[str],
+    lent: Mapping[str, str],
+    log_of: Mapping[str, str],
+    *,
+    is_read: bool = False,
+) -> Iterator[Row]:
+    """The rows of a cluster, or the name of one whose logs have to be read again."""
+    name = key_text(key)
+    members = [_at_home(pickle.loads(held), name) for _, held, _ in rows if held is not None]
+    divergences = [pickle.loads(held) for _, _, held in rows if held is not None]
+    logs = [member.batches for member in members if member.summary.name not in log_of]
+    if not is_read and len(logs) > 1 and may_differ(logs):
+        yield uncompared_row(name)
+        return
+    unit = ClusterUnit(
+        name=name,
+        members=tuple(sorted(members, key=lambda member: member.summary.name)),
+        divergences=tuple(sorted(divergences, key=lambda each: each.first_offset)),
+        lent=lent,
+        log_of=log_of,
+    )
+    yield from _rows(members, unit, ignored_codes)
+
+
+def _rows(
+    members: Sequence[AuditedDirectory], unit: ClusterUnit, ignored_codes: Collection[str]
+) -> Iterator[Row]:
+    result = compare(unit, ignored_codes)
+    counts = replace(of_cluster(result.summary), ignored=result.ignored)
+    sums = (replace(of_directory(member.summary), ignored=member.ignored) for member in members)
+    yield counts_row(reduce(both, sums, counts))
+    yield cluster_row(result.summary)
+    yield from map(directory_row, (member.summary for member in members))
+    yield from map(finding_row, (found for member in members for found in member.findings))
+    yield from map(finding_row, result.findings)
+    yield from map(divergence_row, result.divergences)
+
+
+def _at_home(audited: AuditedDirectory, cluster: str) -> AuditedDirectory:
+    """The directory with the name of its cluster."""
+    return replace(
+        audited,
+        summary=replace(audited.summary, cluster=cluster),
+        findings=tuple(replace(finding, cluster=cluster) for finding in audited.findings),
+    )

@@ -1,0 +1,158 @@
+"""A node is repaired while the others run: their majority is left running."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from kraftool.repair.apply import Apply
+from kraftool.repair.disk import RepairRefused
+from kraftool.repair.narration import survey_lines
+from kraftool.repair.plan import Action, Method, Plan, PlanStep
+from kraftool.repair.refusal import PlanRefused
+from kraftool.reports.election.assessment import LossBound
+from kraftool.storage.lock_taking import DirectoryLock
+from tests.repair.directories import EQUAL, NOW, Quorum
+
+NEWEST = f"{144:020}-{6:010}.checkpoint"
+
+
+@pytest.fixture
+def quorum(tmp_path: Path) -> Quorum:
+    """The voters alone; 2 has no snapshot that node 3's log could take."""
+    return Quorum(tmp_path, EQUAL, [1, 2, 3])
+
+
+@pytest.fixture
+def locks() -> Iterator[ExitStack]:
+    """Locks as running nodes hold them, until the test ends."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def runs(locks: ExitStack, quorum: Quorum, *nodes: int) -> None:
+    for node in nodes:
+        locks.callback(DirectoryLock(str(quorum[node])).release)
+
+
+def damaged(quorum: Quorum) -> None:
+    """Node 3's log begins at offset 47, and each snapshot that it needs is cut short."""
+    for snapshot in quorum.snapshots(3):
+        snapshot.chmod(0o644)
+        snapshot.write_bytes(snapshot.read_bytes()[:700])
+
+
+def steps(plan: Plan) -> list[tuple[Action, tuple[str, ...]]]:
+    return [(step.action, step.hosts) for step in plan.steps]
+
+
+def step(plan: Plan, action: Action) -> PlanStep:
+    return next(each for each in plan.steps if each.action is action)
+
+
+def test_a_running_majority_is_left_running(quorum: Quorum, locks: ExitStack) -> None:
+    damaged(quorum)
+    runs(locks, quorum, 1, 2)
+    plan = quorum.plan()
+    assert plan.cases == ("snapshot-copied",)
+    assert not plan.risks, "nothing has to be accepted"
+    assert plan.loss.verdict is LossBound.NONE
+    source = "node-1"
+    assert steps(plan) == [
+        (Action.STOP, ("node-3",)),
+        (Action.CHECK, ("node-1", "node-2")),
+        (Action.COPY, (source, "node-3")),
+        (Action.APPLY, ("node-3",)),
+        (Action.START, ("node-3",)),
+        (Action.CHECK, ("node-3",)),
+    ]
+    assert "Leave node-1 and node-2 running: they are a majority" in plan.steps[0].text
+    assert plan.steps[1].commands[0].startswith("kraftool quorum health")
+    pack, _ = step(plan, Action.COPY).commands
+    assert pack.endswith(f"meta.properties __cluster_metadata-0/{NEWEST}")
+    host = plan.host(source)
+    assert host is not None
+    assert sorted(one.target.name for one in host.expected) == [NEWEST, "meta.properties"]
+
+
+def test_the_plan_fits_after_the_source_wrote_more(quorum: Quorum, locks: ExitStack) -> None:
+    damaged(quorum)
+    runs(locks, quorum, 1, 2)
+    plan = quorum.plan()
+    with quorum.segment(1).open("ab") as log:
+        log.write(bytes(100))
+    with Apply(plan, str(quorum[3]), sources={"node-1": str(quorum[1])}) as apply:
+        apply.carry_out(NOW, "test")
+    assert (quorum.partition(3) / NEWEST).read_bytes() == (
+        quorum.partition(1) / NEWEST
+    ).read_bytes()
+
+
+def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: ExitStack) -> None:
+    damaged(quorum)
+    runs(locks, quorum, 1, 2)
+    plan = quorum.plan()
+    (quorum.partition(1) / NEWEST).unlink()
+    sources = {"node-1": str(quorum[1])}
+    with (
+        Apply(plan, str(quorum[3]), sources=sources) as apply,
+        pytest.raises(RepairRefused, match="does not exist, but it did"),
+    ):
+        apply.check()
+
+
+def test_the_open_segment_of_a_running_node_is_a_risk(quorum: Quorum, locks: ExitStack) -> None:
+    """A log that is made from another node's takes its last segment, which grows."""
+    runs(locks, quorum, 1, 2)
+    with pytest.raises(PlanRefused, match="a process was running on node-1, node-2"):
+        quorum.plan("rebuild=3", "from=1")
+    plan = quorum.plan("rebuild=3", "from=1", accept=["running"])
+    assert "Leave" in plan.steps[0].text
+    log = quorum.segment(1)
+    written = log.read_bytes()
+    sources = {"node-1": str(quorum[1])}
+    with Apply(plan, str(quorum[3]), sources=sources) as apply:
+        log.write_bytes(written + bytes(100))
+        apply.check()
+        changed = bytearray(written + bytes(100))
+        changed[40] ^= 1
+        log.write_bytes(changed)
+        with pytest.raises(RepairRefused, match="is not what it was when the plan was made"):
+            apply.check()
+
+
+@pytest.mark.parametrize("running", [(2, 3), (1,)])
+def test_a_running_node_that_is_repaired_or_a_minority_is_as_strict(
+    quorum: Quorum, locks: ExitStack, running: tuple[int, ...]
+) -> None:
+    damaged(quorum)
+    runs(locks, quorum, *running)
+    with pytest.raises(PlanRefused, match="a process was running on"):
+        quorum.plan()
+    assert "Leave" not in quorum.plan(accept=["running"]).steps[0].text
+
+
+def test_nothing_is_stopped_where_one_more_voter_has_to_start(
+    quorum: Quorum, locks: ExitStack
+) -> None:
+    runs(locks, quorum, 1)
+    plan = quorum.plan()
+    assert plan.method is Method.NONE
+    assert [each[0] for each in steps(plan)] == [Action.START, Action.CHECK, Action.START]
+    assert plan.steps[0].hosts in {("node-2",), ("node-3",)}
+
+
+def test_collect_does_not_ask_to_stop_a_healthy_node(quorum: Quorum, locks: ExitStack) -> None:
+    runs(locks, quorum, 1)
+    told = " ".join(survey_lines(quorum.survey(1)))
+    assert "A plan can use its snapshots and closed segments" in told
+    assert "will not fit" not in told
+
+
+def test_a_node_that_is_stopped_needs_no_other_to_stop(quorum: Quorum) -> None:
+    """Over quiet directories, a snapshot of another one is used as it is."""
+    damaged(quorum)
+    assert quorum.plan().steps[0].hosts == ("node-3",)

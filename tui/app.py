@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.events import Key
+from textual.events import AppBlur, Key
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
@@ -137,6 +137,13 @@ class WatchApp(WatchFrame):
         views = (each for each in switcher.children if each.id == switcher.current)
         return next((view for view in views if isinstance(view, View)), None)
 
+    def on_app_blur(self, event: AppBlur) -> None:
+        """Keep the focus, and with it the keys of the view, while another window has it.
+
+        A browser tab that was opened in the background showed a footer without keys.
+        """
+        event.prevent_default()
+
     def on_resize(self) -> None:
         self.call_after_refresh(self._show)
 
@@ -197,7 +204,7 @@ class WatchApp(WatchFrame):
             self._memory.write({"view": (seen.id if seen is not None else "") or ""})
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """What the command palette offers."""
+        """Yield what the command palette offers."""
         for number, view in enumerate(VIEWS, 1):
             yield SystemCommand(
                 view.title, f"See this view (key {number})", self._going_to(view.name)

@@ -17,6 +17,9 @@ from kraftool.tui.frame import frame_of
 from kraftool.tui.views import ViewEntry
 from kraftool.watching.overview import TabStatus
 
+NAME = "kraftool"
+"""The first word of the first line."""
+
 
 class Headline(Static):
     """The first line: words at the left, and some at the right where there is room."""
@@ -24,6 +27,8 @@ class Headline(Static):
     def tell(self, left: Text, right: Text) -> None:
         room = max(self.size.width or self.app.size.width, 1) - 2
         line = left.copy()
+        if line.cell_len + right.cell_len + 2 > room and line.plain.startswith(f"{NAME}  "):
+            line = line[len(NAME) + 2 :]  # what is watched matters more than by what
         # The right has the clock, and that it is paused: the left gives way.
         line.truncate(max(room - right.cell_len - 2, 1), overflow="ellipsis")
         if line.cell_len + right.cell_len + 2 <= room:

@@ -12,6 +12,7 @@ from rich.text import Text
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.moments import utc
 from kraftool.reports.text.words import listed, many
+from kraftool.tui.bars import NAME
 from kraftool.tui.palette import Palette
 from kraftool.watching.overview import Overview
 from kraftool.watching.picture import Picture
@@ -25,7 +26,7 @@ def headline(
     picture: Picture | None, overview: Overview, palette: Palette, *, is_paused: bool
 ) -> tuple[Text, Text]:
     """Return what is at the left and at the right."""
-    left = Text("kraftool", style=palette.name, no_wrap=True, end="")
+    left = Text(NAME, style=palette.name, no_wrap=True, end="")
     report = overview.report
     if picture is None or report is None:
         return left.append("  asking …", style=palette.quiet), Text("")
@@ -87,4 +88,4 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
 
 def _unexamined(picture: Picture, overview: Overview) -> Iterator[str]:
     if picture.directories and overview.examined is None:
-        yield "directories not examined yet" if picture.view is not None else "not examined yet"
+        yield "doctor not run yet" if picture.view is not None else "not examined yet"

@@ -1,7 +1,7 @@
 """A view of one place at a time: a watched directory, or the log of a live leader.
 
-Owns which place it is, and when what is live is read anew: so seldom that a large log of a busy
-quorum is no load to its leader.
+Owns which place it is, and when a live log is read again: so rarely that a large log of a busy
+quorum is no load on its leader.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class PlaceView(TaskView):
 
     @property
     def place(self) -> str:
-        """What it is called; empty where nothing is watched that could be opened."""
+        """Return the place's name; empty if nothing is watched that could be opened."""
         names = place_names(self.sources)
         return names[self._number] if names else ""
 
@@ -58,7 +58,7 @@ class PlaceView(TaskView):
         return is_live(self.sources, self._number)
 
     def choose_place(self, picture: Picture) -> bool:
-        """Turn to the newest log as soon as more of them are known; whether that is another one."""
+        """Turn to the newest log when more of them are known; True if that is another place."""
         view = picture.view
         known = sum(directory.log_end_offset is not None for directory in picture.directories)
         leads = self.sources.target is not None and view is not None and view.quorum is not None
@@ -83,7 +83,7 @@ class PlaceView(TaskView):
         return currency(picture, picture.directories[self._number])
 
     def has_grown(self, picture: Picture, end_offset: int) -> bool:
-        """Whether the leader's log goes further than what is shown of it."""
+        """True if the leader's log has grown since it was read."""
         samples = picture.history.samples
         end = samples[-1].leader_end if samples else None
         return end is not None and end != end_offset
@@ -94,7 +94,7 @@ class PlaceView(TaskView):
         read: Callable[[int, QuorumView | None], T],
         then: Callable[[T | Failed], None],
     ) -> None:
-        """Open the place, or open it anew, if it is time for it."""
+        """Open the place, or open it again, if it is time for it."""
         if not self.place or self._is_opening or time.monotonic() < self._not_before:
             return
         self._is_opening = True
@@ -123,7 +123,7 @@ class PlaceView(TaskView):
         self.work("open", lambda: (attempt(lambda: read(number, view)),), done)
 
     def next_place(self) -> bool:
-        """Turn to the next one; whether there is another."""
+        """Turn to the next place; False if there is no other."""
         names = place_names(self.sources)
         if len(names) < 2:
             self.watch_app.tell("nothing else is watched")

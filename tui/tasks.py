@@ -1,7 +1,7 @@
-"""A view whose work may take minutes: it shows how far it is, and can be told to stop.
+"""A view whose work may take minutes: it shows the progress, and the user can stop it.
 
-Owns the life of such a task. One runs at a time in a view; it ends with the view, and its thread
-with the next step that it takes.
+Owns the life of such a task. One runs at a time in a view. It ends with the view, and its thread
+ends at the next step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class TaskView(View):
         """Run a task in place of the one before. `then` gets its result, unless it is stopped,
         and `partly` its partial results.
 
-        What goes wrong is told at the bottom. `what` stands before the words on its progress.
+        The line at the bottom shows errors. `what` precedes the words on its progress.
         """
         self.stop()
         task = self._work_task = Task()
@@ -81,7 +81,7 @@ class TaskView(View):
         return self._work_task is not None
 
     def stop(self) -> bool:
-        """End the task that runs; whether there was one."""
+        """End the task that runs; False if there is none."""
         task = self._work_task
         if task is None:
             return False

@@ -1,7 +1,7 @@
 """What every screen of the dashboard is: a view of a picture.
 
-Owns what the frame asks of a view. A view takes pictures and reports; what takes longer than a few
-milliseconds it gives to `work`, and shows when the result comes.
+Owns what the frame asks of a view. A view takes pictures and reports. It gives work of more than a
+few milliseconds to `work`, and shows the result when it comes.
 """
 
 from __future__ import annotations
@@ -62,22 +62,22 @@ class View(Vertical):
         raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
-        """What is shown, as a document; it begins with schemaVersion."""
+        """Return what is shown, as a document that begins with schemaVersion."""
         raise NotImplementedError
 
     def as_rows(self) -> Iterable[Sequence[object]]:
-        """What is shown, for CSV: a row of headings, then the rows."""
+        """Yield what is shown, for CSV: a row of headings, then the rows."""
         raise NotImplementedError
 
     def search(self, text: str, step: int = 1) -> bool:
-        """Go to the next place (step -1: the one before) that has the text; whether there is one.
+        """Go to the next place (step -1: the one before) that has the text; False if there is none.
 
-        As it is, it looks through the first table.
+        By default it looks through the tables.
         """
         return any(result.find(text, step) for result in self.query(ReportTable).results())
 
     def copied(self) -> str:
-        """What `y` copies: as it is, the row under the cursor of the table that has the focus."""
+        """Return what `y` copies: by default, the focused table's row under the cursor."""
         tables = [*self.query(ReportTable).results()]
         focused = [table for table in tables if table.has_focus]
         return next((report_table.row_text() for report_table in focused or tables), "")

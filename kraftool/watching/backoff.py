@@ -11,5 +11,5 @@ _SHORTEST_MS = 10_000
 
 
 def is_due(at_ms: int, took_ms: int, now_ms: int) -> bool:
-    """Whether what changed is worth another reading yet; the last one began at `at_ms`."""
+    """True if changes are worth another reading by now; the last one began at `at_ms`."""
     return now_ms - at_ms - took_ms >= max(_SHORTEST_MS, PATIENCE * took_ms)

@@ -72,7 +72,7 @@ class Complaint:
         return "\0".join(map(str, (self.subject, self.finding.code, *where)))
 
     def meaning(self) -> str:
-        """What a finding of this code means for Kafka."""
+        """Return what a finding of this code means for Kafka."""
         return next((explanation.meaning for explanation in explain(self.finding.code)), "")
 
 
@@ -94,7 +94,7 @@ class DoctorCheckup:
     took_ms: int
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether directories that changed are worth another examination yet."""
+        """True if directories that changed are worth another examination by now."""
         return is_due(self.at_ms, self.took_ms, now_ms)
 
 
@@ -153,7 +153,7 @@ class MetadataHealth:
     took_ms: int = 0
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether to read on by now; where nobody told it, at once."""
+        """True if it is time to read on; at once if nothing was read yet."""
         return self.cluster is None or is_due(self.at_ms, self.took_ms, now_ms)
 
 
@@ -217,7 +217,7 @@ def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
 
 
 def counted(found: Sequence[Complaint]) -> str:
-    """How many of each severity, in words; empty for none."""
+    """Return the number of each severity, in words; empty if there are no findings."""
     counts = tally(complaint.finding for complaint in found)
     return ", ".join(
         many(counts[severity], severity.value)

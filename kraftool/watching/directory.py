@@ -52,7 +52,7 @@ class DirectoryWatch:
     _checkpoints: dict[str, tuple[SeenVoters, ...]] = field(default_factory=dict)
 
     def look(self, budget_s: float = LOOK_S) -> DirectoryLook:
-        """What it shows now; what cannot be read is its problem."""
+        """Return what it shows now, with a problem for what cannot be read."""
         at_ms = int(time.time() * 1000)
         try:
             return self._look(at_ms, budget_s)

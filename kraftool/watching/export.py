@@ -46,7 +46,7 @@ class Memory:
         self._path = (folder or Path(home).expanduser() / "kraftool") / f"{name}.json"
 
     def read(self) -> dict[str, str]:
-        """What was kept; nothing where that cannot be read, or is no such thing."""
+        """Return what was kept; nothing if the file cannot be read or has another form."""
         with suppress(OSError, ValueError):
             with open(self._path, encoding="utf-8") as file:
                 loaded = json.loads(file.read(_LARGEST_MEMORY))

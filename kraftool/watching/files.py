@@ -72,7 +72,7 @@ class DirectoryFiles:
         return sum(file.size for file in self.files)
 
     def words(self) -> Iterator[str]:
-        """What is to be said of the directory as a whole."""
+        """Yield the words on the directory as a whole."""
         yield many(len(self.files), "file")
         if self.lock is LockState.HELD:
             yield "a node runs on it"

@@ -33,13 +33,13 @@ def _silent(what: str, done: int, total: int) -> None:
 
 
 def place_names(sources: Sources) -> tuple[str, ...]:
-    """What there is to look at: directories as they were given, then the live leader."""
+    """Return the places to look at: directories as they were given, then the live leader."""
     live = (LIVE,) if sources.target is not None else ()
     return (*sources.directories, *live)
 
 
 def is_live(sources: Sources, number: int) -> bool:
-    """Whether a place is no directory."""
+    """True if a place is the live leader."""
     return number >= len(sources.directories)
 
 
@@ -80,7 +80,7 @@ def open_history(sources: Sources, number: int, view: QuorumView | None) -> Open
 
 
 def _opened(opening: Callable[..., T], sources: Sources, number: int, view: QuorumView | None) -> T:
-    """What comes of opening a place, which lets go of a leader's log when it is closed."""
+    """Open a place. Closing it also closes a capture of a leader's log."""
     if not is_live(sources, number):
         return opening(sources.directories[number])
     location, closing = leaders_log(sources, view)

@@ -53,7 +53,7 @@ class Pool:
         node_id: int | None = None,
         server_name: str | None = None,
     ) -> NodeAnswer:
-        """What the node says by now; what it said last where it was down a moment ago."""
+        """Return the node's answer, or its last one if it was down a moment ago."""
         node = self._nodes.setdefault(endpoint, _Node())
         if node.asking is None:
             if node.last is not None and _now() < node.not_before:

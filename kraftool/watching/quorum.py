@@ -126,7 +126,7 @@ class QuorumReport:
 
 
 def quorum_report(picture: Picture) -> QuorumReport:
-    """What a picture shows of the quorum."""
+    """Return the report on the quorum of a picture."""
     view, samples = picture.view, picture.history.samples
     voters = voter_state(picture)
     replica_statuses = [*_replicas(picture, voters)]
@@ -376,7 +376,7 @@ def _told(
     voters: VoterState,
     lags: Trend,
 ) -> ReplicaStatus:
-    """What the leader says of a replica."""
+    """Return what the leader says of a replica."""
     is_leader = each.replica.id == quorum.leader_id
     is_voter = each in quorum.voters
     known = each.log_end_offset >= 0

@@ -103,7 +103,7 @@ class SegmentLook:
         self._before = (0, self._position)
 
     def _near_the_end(self, source: ByteSource, size: int, index: Entry | None) -> int:
-        """Where a batch begins not far from the end, by the index; 0 where that does not tell."""
+        """Return where a batch begins near the end, by the index; 0 if the index does not say."""
         if size <= _TAIL or index is None or index.size > _LARGEST_INDEX:
             return 0
         with index.open() as opened:

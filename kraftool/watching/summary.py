@@ -68,7 +68,7 @@ def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[Summary
 
 
 def _at_risk(found: Assessment) -> Iterator[SummaryLine]:
-    """What a start in any order may lose; nothing if no possible leader lacks committed records."""
+    """Yield what a start in any order may lose; nothing if each leader has all commits."""
     if found.state is QuorumSafety.AT_RISK:
         yield SummaryLine("At risk", (StyledText(f"{state_sentence(found)}.", "bad"),))
 
@@ -278,7 +278,7 @@ def _restart(each: ReplicaStatus) -> StyledText:
 
 
 def says(report: QuorumReport, each: ReplicaStatus) -> StyledText:
-    """Whom a node itself takes for the leader, of which epoch."""
+    """Return the leader and epoch that a node itself reports."""
     if each.says_epoch is None:
         return StyledText("-", "quiet")
     leader = "none" if each.says_leader is None else f"node {each.says_leader}"

@@ -1,7 +1,7 @@
-"""A long reading or computation, seen from outside: how far it is, and whether it is still wanted.
+"""A long reading or computation, seen from outside: its progress, and if it is still wanted.
 
-Owns what passes between the one who works and the one who shows it. Nothing in it waits: the
-worker tells, and learns by an error that nobody wants its work any more.
+Owns what passes between the worker and the view. Nothing in it waits: the worker reports progress,
+and an error ends its work if the view has stopped it.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from kraftool.decoders.errors import KraftoolError
 
 
 class StoppedError(KraftoolError):
-    """The work was ended because nobody wants it any more."""
+    """The task was stopped."""
 
 
 class Task:
-    """Progress out, and the wish to stop in. One for each piece of work."""
+    """Progress from the worker, and the wish to stop from the view."""
 
     def __init__(self) -> None:
         self._stop = Event()
@@ -33,23 +33,23 @@ class Task:
         """Takes each partial result, in the worker's thread."""
 
     def begin(self, label: str, total: int | None = None) -> None:
-        """The next part of the work; its progress begins anew."""
+        """Begin the next part of the work, with new progress."""
         self._furthest = {}
         self.set(label, 0, total)
 
     def passed(self, name: str, position: int) -> None:
-        """A position in a file. Files are read more than once; what counts is the first time."""
+        """Take a position in a file. Of a file that is read again, only the first time counts."""
         grown = max(position - self._furthest.get(name, 0), 0)
         if grown:
             self._furthest[name] = position
         self.set(self.label, self.done + grown, self.total)
 
     def counted(self, label: str, done: int, total: int) -> None:
-        """So many of so many."""
+        """Set the progress as a count and its total."""
         self.set(label, done, total)
 
     def set(self, label: str, done: int, total: int | None) -> None:
-        """How far it is now. Raises StoppedError where it is not wanted any more."""
+        """Set how far it is. Raises StoppedError if the task was stopped."""
         if self._stop.is_set():
             raise StoppedError("stopped")
         self.label, self.done, self.total = label, done, total
@@ -76,7 +76,7 @@ class Task:
 
     @property
     def share(self) -> float | None:
-        """How much is done, from 0 to 1; None where that cannot be known."""
+        """Return the part that is done, from 0 to 1; None if that is unknown."""
         if not self.total:
             return None
         return min(self.done / self.total, 1.0)

@@ -87,7 +87,7 @@ def _bytes(location: Location) -> int:
 
 
 def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """What both commands say, once."""
+    """Yield the findings of both commands without repeats."""
     seen = set()
     for finding in findings:
         fault = finding.fault

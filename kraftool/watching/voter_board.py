@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.client.capture import Capturing
 from kraftool.client.live import LiveQuorum, look
@@ -17,6 +17,7 @@ from kraftool.client.live_sources import live_sources
 from kraftool.client.model import QuorumView
 from kraftool.client.target import Target
 from kraftool.reports.directory.voter_sources import read_sources
+from kraftool.reports.findings.kinds import live as live_kinds
 from kraftool.reports.voters.diff import VoterDiff, diff_voters
 from kraftool.reports.voters.model import VoterSourceReport
 from kraftool.watching.backoff import is_due
@@ -39,7 +40,7 @@ class VoterBoard:
     """Why the log of a leader was not read; empty where it was, or no live quorum is watched."""
 
     def is_due(self, now_ms: int) -> bool:
-        """Whether what changed is worth another reading yet."""
+        """True if changes are worth another reading by now."""
         return is_due(self.at_ms, self.took_ms, now_ms)
 
 
@@ -82,5 +83,10 @@ def _live(target: Target, task: Task) -> tuple[Sequence[VoterSourceReport], str]
 
 
 def compare_told(view: QuorumView) -> VoterDiff:
-    """What live nodes told when they were asked last, without any log."""
-    return diff_voters(live_sources(LiveQuorum(before=view, now=view)))
+    """Return what live nodes reported last, without any log.
+
+    The log is still to be read: that it was not is no finding yet.
+    """
+    diff = diff_voters(live_sources(LiveQuorum(before=view, now=view)))
+    code = live_kinds.UNOBSERVED.code
+    return replace(diff, findings=tuple(each for each in diff.findings if each.code != code))

@@ -59,7 +59,7 @@ class VoterState:
         return next((each for each in self.now if each.id == node_id), None)
 
     def has(self, node_id: int | None, directory_id: str | None) -> bool:
-        """Whether it votes as it is: with this directory, where voters are told by those."""
+        """True if it votes with this directory; voters without directory ids vote with any."""
         key = self.key_of(node_id)
         return key is not None and (
             None in (key.directory_id, directory_id) or key.directory_id == directory_id
@@ -67,7 +67,7 @@ class VoterState:
 
 
 def voter_state(picture: Picture) -> VoterState:
-    """Who votes, by whoever knows best: the leader, the last one that there was, directories."""
+    """Return the voters by the best source: the leader, the last leader, or directories."""
     newest = _newest(picture.directories)
     if picture.view is not None and picture.view.quorum is not None:
         now = tuple(voter.replica for voter in picture.view.quorum.voters)

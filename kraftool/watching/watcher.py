@@ -93,7 +93,7 @@ class Watcher:
         return await target.survey(self._pool.ask)
 
     async def _look_at_directories(self) -> None:
-        """What takes long goes on, and counts in a later picture."""
+        """Look at directories; a look that takes long goes on, and counts in a later picture."""
         if not self._directories:
             return
         if self._looking is None:

@@ -9,7 +9,7 @@ from kraftool.reports.text.moments import utc
 
 
 def age(ms: int | None) -> str:
-    """How long, in two or three digits and a unit."""
+    """Return a span in two or three digits and a unit."""
     if ms is None:
         return "-"
     if ms < 1_000:

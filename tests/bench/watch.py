@@ -374,13 +374,13 @@ def main() -> None:
         print(f"refreshes hold a key up for at most {longest:.0f} ms (50), mostly {median:.0f} ms")
     for processes in (0, os.cpu_count() or 1):
         with busy(processes):
-            took, computing = first_words(DIRECTORY)
+            took, spent = first_words(DIRECTORY)
         slowest = max(took, key=took.__getitem__)
         load = f"beside {processes} busy processes " if processes else ""
         print(
             f"{load}a view says what it does after at most {took[slowest]:.0f} ms (200), {slowest};"
             f" {', '.join(f'{view} {ms:.0f}' for view, ms in took.items())}; of its own time"
-            f" {max(computing.values()):.0f} ms"
+            f" {max(spent.values()):.0f} ms"
         )
     early, late = hour(asked.pictures)
     print(

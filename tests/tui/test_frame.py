@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from rich.text import Text
 from textual.app import App, ComposeResult
+from textual.events import AppBlur
 from textual.pilot import Pilot
 from textual.widgets import Input
 from textual.widgets._footer import FooterKey
@@ -438,3 +439,17 @@ def test_q_ends_it() -> None:
         await pilot.press("q")
 
     assert _run(steps).return_code == 0
+
+
+def test_the_footer_has_every_key_while_another_window_has_the_focus() -> None:
+    async def steps(_: WatchApp, pilot: Pilot[None]) -> None:
+        keys = [key.description for key in pilot.app.query(FooterKey)]
+        assert {"Details", "Quit", "Help", "Search", "Pause", "Copy"} <= {*keys}
+        pilot.app.post_message(AppBlur())
+        await press(pilot, "2")
+        await press(pilot, "1")
+        pilot.app.post_message(AppBlur())
+        await settled(pilot)
+        assert [key.description for key in pilot.app.query(FooterKey)] == keys
+
+    _run(steps)

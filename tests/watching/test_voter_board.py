@@ -50,3 +50,9 @@ def test_a_large_source_is_not_read_all_the_time() -> None:
     board = VoterBoard(diff=diff, at_ms=0, took_ms=30_000)
     assert not board.is_due(30_000 + 20 * 30_000 - 1)
     assert board.is_due(30_000 + 20 * 30_000)
+
+
+def test_a_log_that_is_still_to_be_read_is_no_finding() -> None:
+    view = pictures("healthy")[-1].view
+    assert view is not None
+    assert compare_told(view).findings == ()

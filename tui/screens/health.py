@@ -51,8 +51,8 @@ class HealthScreen(TaskView):
     TITLE = "Health"
     ABOUT = (
         "What is known to be wrong: live nodes are judged each time that they are asked,"
-        " directories when they change, by all rules of doctor. Below stand the cause, the values"
-        " that speak for it, and the command to run next; y copies that command."
+        " directories when they change, by all rules of doctor. Below are the cause, the evidence"
+        " for it, and the command to run next; y copies that command."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("x", "stop", "Stop", show=False),
@@ -246,7 +246,7 @@ class HealthScreen(TaskView):
         details.tell(rows)
 
     def _checked(self) -> list[tuple[str, Text]]:
-        """Where there is no complaint: what would have been one."""
+        """Return what was looked for, to show if there is no complaint."""
         rows = []
         if self._live is not None:
             rows.append(("live", self.text(f"looked for {limits()}", "quiet")))

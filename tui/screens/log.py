@@ -276,7 +276,7 @@ class LogScreen(PlaceView):
                 self._ask("go", lambda: feed.go(wanted, _PAGE), alone=True)
 
     def _look_for_topic(self, feed: LogFeed, query: LogQuery) -> None:
-        """What changes a topic has its id only, which stands where the topic was created."""
+        """Look for a topic's id where it was created: records that change it have only the id."""
         topic = query.selection.topic
         if not topic:
             self._filter(feed, query)
@@ -422,7 +422,7 @@ class LogScreen(PlaceView):
 
 
 def _index_of(rows: Sequence[LogRow], row: LogRow | None, near: int) -> int:
-    """Where a row is now; failing that, where the cursor was."""
+    """Return the index of a row now, or else of the cursor."""
     if row is None:
         return near
     return next((at for at, log_row in enumerate(rows) if log_row.has(row.place)), near)

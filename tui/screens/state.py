@@ -282,7 +282,7 @@ class StateScreen(PlaceView):
         self._draw()
 
     def action_compare(self) -> None:
-        """What differs between the marked offset and this one; once more shows the tree again."""
+        """Show the difference between the marked offset and this one, or the tree again."""
         shows = not self._changes.display
         if shows and self._marked is None and self._history is not None:
             self._marked = self._history.bounds.first

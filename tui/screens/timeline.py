@@ -337,7 +337,7 @@ class TimelineScreen(TaskView):
 
 
 def _passes(event: Event, text: str) -> bool:
-    """Whether all words are of its kind or in its text; kinds are one of which it has to be."""
+    """True if each word is in its text, and its kind is one of the kinds asked for."""
     words = text.casefold().split()
     kinds = {category.value for category in Category} & set(words)
     if kinds and event.category.value not in kinds:

@@ -317,7 +317,7 @@ class WhatIfScreen(TaskView):
             yield "" if number else "assumed", self.text(note, "quiet")
 
     def _restarts(self, report: Report, status: Status) -> Iterator[tuple[str, Text]]:
-        """What may be restarted then. Nothing is green below a verdict that is not."""
+        """Yield what may be restarted then. Nothing is green below a verdict that is not."""
         safe = "good" if status is Status.GOOD else ""
         parts = [
             self.text(f"{restart.node_id} {'✓ safe' if restart.is_safe else '✖ not now'}  ",

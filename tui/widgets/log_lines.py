@@ -73,7 +73,7 @@ class LogPainter:
         return " ", self.palette.quiet
 
     def is_beyond(self, row: LogRow) -> bool:
-        """Whether a row is known not to be committed."""
+        """True if a row is known not to be committed."""
         mark = self.high_watermark
         return mark is not None and row.end_offset is not None and row.end_offset >= mark
 

@@ -26,7 +26,7 @@ def log_title(
     *,
     is_stale: bool,
 ) -> Text:
-    """Which log it is, what is shown of it, and how long it is."""
+    """Return the words on the log: its name, the part that is shown, its length."""
     if not paths:
         return palette.text("no directory or live quorum is watched", "quiet")
     line = Text("▲ stale  " if is_stale else "", palette.warn, no_wrap=True, end="")
@@ -59,7 +59,7 @@ def log_status(
     searches: bool,
     is_wide: bool,
 ) -> Text:
-    """Where in the log the cursor is, and what is known of the high watermark."""
+    """Return the cursor's place in the log, and what is known of the high watermark."""
     mark = "not known here" if high_watermark is None else str(high_watermark)
     words = f"high watermark {mark}"
     if row is None:

@@ -42,7 +42,7 @@ class Slider(Widget):
         self.refresh()
 
     def _bar(self) -> tuple[int, int]:
-        """Where the bar begins, and how long it is."""
+        """Return where the bar begins, and its length."""
         start = len(str(self.first)) + 1
         return start, max(self.size.width - start - len(str(self.last)) - 1, 2)
 

@@ -103,7 +103,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def headline(found_total: int, old: int, new: int) -> str:
-    """What a difference sums up to."""
+    """Return the summary of a difference."""
     if not found_total:
         return f"no difference between offsets {old} and {new}"
     return f"{many(found_total, 'difference')} from offset {old} to {new}"

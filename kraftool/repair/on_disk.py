@@ -70,7 +70,7 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Disks:
-    """What surveys have with other bytes than the disks, by host and by the path of the file."""
+    """The bytes that surveys have instead of the disks', by host and by the path of the file."""
 
     flipped: Mapping[str, Mapping[str, FlippedFile]]
     restored: Mapping[str, Mapping[str, RestoredFile]]

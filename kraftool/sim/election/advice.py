@@ -1,4 +1,4 @@
-"""What to do next, a step at a time, with the commands for it.
+"""The next steps, one at a time, with the commands for them.
 
 Owns which advice fits together: nothing is advised that needs a leader where there is none, and
 what is said of restarts is what the table of restarts says. It refuses to find anything out.
@@ -39,7 +39,7 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
 
 
 def _ended(report: Report) -> Iterable[AdviceStep]:
-    """Return what starts a node that Kafka ends for a vote in an epoch that another node won."""
+    """Yield what starts a node that Kafka ends for a vote in an epoch that another node won."""
     ended = {node for node, _, _ in report.broken if report.case.by_id[node].stands_in_won_epoch}
     for node in sorted(ended):
         yield AdviceStep(
@@ -52,7 +52,7 @@ def _ended(report: Report) -> Iterable[AdviceStep]:
 
 
 def _keep(report: Report) -> Iterable[AdviceStep]:
-    """Return what keeps the quorum, or brings it back to its strength."""
+    """Yield what keeps the quorum, or brings it back to its strength."""
     case = report.case
     empty = [
         node.id
@@ -117,7 +117,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
 
 
 def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
-    """Return what to do about voters that lost their log."""
+    """Yield what to do about voters that lost their log."""
     if not empty:
         return
     names = listed(empty)
@@ -136,7 +136,7 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
 
 
 def _replaced(report: Report) -> Iterable[AdviceStep]:
-    """Return how a node that was formatted anew becomes a voter again: only a leader can do
+    """Yield how a node that was formatted again becomes a voter again: only a leader can do
     that.
     """
     anywhere = ("--bootstrap-controller", _address(report))
@@ -184,7 +184,7 @@ def _address(report: Report) -> str:
 
 
 def _save(report: Report) -> Iterable[AdviceStep]:
-    """Return how to start without losing anything, if there is a way."""
+    """Yield how to start without losing anything, if there is a way."""
     yield AdviceStep("Do not start the nodes like this. Copy all directories first.")
     if report.unseen:
         yield from _look_further(report)
@@ -222,7 +222,7 @@ def _save(report: Report) -> Iterable[AdviceStep]:
 
 
 def _look_further(report: Report) -> Iterable[AdviceStep]:
-    """Return where to find committed records that no directory shows."""
+    """Yield where to find committed records that no directory shows."""
     paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
     for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
         yield AdviceStep(f"{words}:", (command,))

@@ -42,7 +42,7 @@ class TablesRefusedError(OccupiedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedOptions:
-    """What all runs over a folder have in common."""
+    """The options that all runs over a folder share."""
 
     show_secrets: bool = False
     snapshots: bool = False
@@ -62,7 +62,7 @@ NOTHING = Totals()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marker:
-    """What the folder is, after the latest run that was committed."""
+    """The state of the folder after the latest run that was committed."""
 
     kept: SharedOptions
     roots: tuple[str, ...] = ()

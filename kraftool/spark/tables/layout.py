@@ -1,4 +1,4 @@
-"""Which tables there are, what their columns are, and where their files lie.
+"""The tables, their columns, and the places of their files.
 
 Owns the names below the folder of the tables: a folder a table, `cluster_id=…` below it, and
 `date=…` below that where rows have a time. What begins with `_` is passed over by Spark, pyarrow

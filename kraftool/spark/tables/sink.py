@@ -1,4 +1,4 @@
-"""Where a task's rows go: Parquet files in a staging folder, which the driver commits later.
+"""The sink of a task's rows: Parquet files in a staging folder, which the driver commits later.
 
 Owns how many files are open and how much waits in memory, however many tables, clusters and days
 come. A file gets few large row groups. It refuses to touch what is committed: its files lie in a

@@ -33,7 +33,7 @@ MOST = 500
 
 
 class FoundKind(StrEnum):
-    """What a line is about."""
+    """The kind of thing that a line is about."""
 
     TOPIC = "topic"
     PARTITION = "partition"

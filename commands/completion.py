@@ -1,4 +1,4 @@
-"""What a shell is offered while somebody types: commands, options, and the values of options.
+"""Shell completion: the commands, options and values that a shell offers while you type.
 
 Owns the answer to a shell that completes. It imports neither typer nor a command: what there is
 is in `generated/completion_table.py`, which is made of the commands. Words that it does not know
@@ -26,7 +26,7 @@ class Offer(NamedTuple):
 
 
 class ShellAnswer(NamedTuple):
-    """What the shell reads, and the exit code, which only fish looks at."""
+    """The text that the shell reads, and the exit code, which only fish looks at."""
 
     text: str
     code: int = 0

@@ -1,4 +1,4 @@
-"""What `kraftool doctor` says to people: what is wrong, evidence and the next command, worst first.
+"""The report of `kraftool doctor` for people: problems, evidence and the next command, worst first.
 
 Owns the layout. Everything that comes from data goes through `text`, which knows no markup.
 """
@@ -174,7 +174,7 @@ def _node_name(examined: ExaminedDirectory | None) -> str:
 
 
 def _circumstances(examined: ExaminedDirectory) -> Iterator[tuple[str, str]]:
-    """Return who uses the directory now, and how its log was read, with a style."""
+    """Yield who uses the directory now, and how its log was read, with a style."""
     if examined.source.is_live:
         if examined.source.is_witness:
             yield "leads without a controller; its log was read", BAD

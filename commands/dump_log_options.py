@@ -27,7 +27,7 @@ from kraftool.decoders.dataclass import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpLogOptions:
-    """What was asked for, as it was written."""
+    """The options of `dump-log` as they were written."""
 
     paths: Annotated[
         list[str],

@@ -1,4 +1,4 @@
-"""How kraftool ends: the exit codes, and the errors that stand for them."""
+"""The exit codes of kraftool, and the errors that lead to them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kraftool.decoders.errors import KraftoolError
 
 
 class ExitCode(IntEnum):
-    """How kraftool ends; each member says what it means in the man page."""
+    """The exit codes; each member has its meaning, which the man page shows."""
 
     meaning: str
 
@@ -42,11 +42,11 @@ class UsageError(KraftoolError):
 
 
 class RefusedError(KraftoolError):
-    """What kraftool will not do because something could be lost."""
+    """A refusal: kraftool does not do this because something could be lost."""
 
 
 class FailedError(KraftoolError):
-    """What kraftool stands on failed: neither the input nor the command line is wrong."""
+    """A failure of something that kraftool depends on; input and command line are right."""
 
 
 class UnreachableError(KraftoolError):

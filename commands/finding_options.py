@@ -1,4 +1,4 @@
-"""How commands end by what they find: which findings count, from which severity on.
+"""Options on findings: which of them count, and from which severity on.
 
 Owns the options for it, and the exit code. It imports nothing that makes findings or shows them.
 """

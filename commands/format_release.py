@@ -1,4 +1,4 @@
-"""Where a format takes the metadata.version of a new cluster from.
+"""The source of the metadata.version with which a format starts a new cluster.
 
 Owns the choice between the sources: an option, an installed Kafka, a running quorum.
 """

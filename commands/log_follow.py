@@ -25,7 +25,7 @@ POLL_SECONDS = 0.2
 
 
 class FollowedDump(Protocol):
-    """What following needs of the dump that it goes on with."""
+    """The part of a dump that following continues with."""
 
     output: Output
     remaining: int | None

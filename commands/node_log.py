@@ -1,4 +1,4 @@
-"""What a running node says, as lines of text or of JSON on stderr."""
+"""The log of a running node: lines of text or of JSON on stderr."""
 
 from __future__ import annotations
 

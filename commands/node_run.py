@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class RoleOption(StrEnum):
-    """What it is to be."""
+    """The role that the node is to have."""
 
     VOTER = "voter"
     OBSERVER = "observer"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class LogFormat(StrEnum):
-    """How a node tells on stderr what happens."""
+    """The format of a node's log on stderr."""
 
     TEXT = "text"
     JSON = "json"

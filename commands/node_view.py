@@ -1,4 +1,4 @@
-"""How `node run --dry-run` tells what would run."""
+"""The report of `node run --dry-run`: what would run."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ class Format(StrEnum):
 
 
 class NoOps(StrEnum):
-    """How a table shows runs of no-op records."""
+    """The ways in which a table shows runs of no-op records."""
 
     FOLD = "fold"
     SHOW = "show"

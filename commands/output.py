@@ -61,7 +61,7 @@ STYLES = {
 
 
 class Output:
-    """Where a command writes to. One of these serves a whole run."""
+    """The destination of a command's output. One of these serves a whole run."""
 
     def __init__(
         self,
@@ -298,7 +298,7 @@ Line = Callable[[int, str, str], str]
 
 @dataclass(slots=True)
 class _Run:
-    """What `guarded` has to know when the run ends."""
+    """The values that `guarded` needs when the run ends."""
 
     debug: bool = False
     line: Line | None = None

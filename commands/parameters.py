@@ -108,7 +108,7 @@ _CONVERTERS: dict[Any, Callable[[Any], Any]] = {
 
 
 class _Plain:
-    """What our arguments and options do otherwise than typer's."""
+    """The differences of our arguments and options from typer's."""
 
     type_descriptor: Any
 

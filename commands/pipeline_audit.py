@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AuditOptions(PipelineOptions):
-    """What was asked for, as it was written."""
+    """The options of `pipeline audit` as they were written."""
 
     html: Annotated[
         str,

@@ -24,7 +24,7 @@ DEPTH = 6
 
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
-    """Where and how Spark runs."""
+    """The options for Spark's master, memory and log."""
 
     master: Annotated[
         str,
@@ -50,7 +50,7 @@ class EngineOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class PipelineOptions(EngineOptions):
-    """What each pipeline reads, where it runs, and how it speaks to its terminal."""
+    """The options that all pipelines share: inputs, Spark, and the terminal."""
 
     roots: Annotated[
         list[str],

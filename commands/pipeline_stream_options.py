@@ -20,7 +20,7 @@ class StreamFormat(StrEnum):
 
 
 class Start(StrEnum):
-    """Where a new stream begins."""
+    """The place at which a new stream begins."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -28,7 +28,7 @@ class Start(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class PipelineStreamOptions(PipelineOptions):
-    """What was asked for, as it was written."""
+    """The options of `pipeline stream` as they were written."""
 
     to: Annotated[
         str,

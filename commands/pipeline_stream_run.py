@@ -48,7 +48,7 @@ _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 
 
 class StreamSink(NamedTuple):
-    """What --to says."""
+    """The destination that --to names."""
 
     kind: str
     folder: Path | None = None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class TablesOptions(PipelineOptions):
-    """What was asked for, as it was written."""
+    """The options of `pipeline tables` as they were written."""
 
     out: Annotated[
         str,

@@ -170,7 +170,7 @@ def _role(view: QuorumView, each: ReplicaState, *, is_leader: bool) -> Text:
 
 
 def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
-    """Return how long ago, by the leader's clock; beyond a minute the time itself."""
+    """Yield how long ago, by the leader's clock; beyond a minute the time itself."""
     for timestamp in (each.last_fetch_timestamp, each.last_caught_up_timestamp):
         if is_leader:
             yield Text("-", style=QUIET)

@@ -117,7 +117,7 @@ def _fetched(
 
 
 class _Stream:
-    """What comes from one process: noise, the head, the tar stream."""
+    """The output of one process: noise, the head, the tar stream."""
 
     def __init__(
         self,

@@ -25,7 +25,7 @@ class BadCommand(KraftoolError):
 
 
 class Takes(Enum):
-    """How many words a command takes."""
+    """The number of words that a command takes."""
 
     NONE = ""
     ONE = "{0}"

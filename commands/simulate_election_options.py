@@ -13,7 +13,7 @@ from kraftool.commands.output import ColorWhen
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SimulateElectionOptions:
-    """What was asked for, as it was written."""
+    """The options of `simulate-election` as they were written."""
 
     paths: Annotated[
         list[str],

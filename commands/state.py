@@ -28,7 +28,7 @@ class StateFormat(StrEnum):
 
 
 class StateSection(StrEnum):
-    """What there is a table of."""
+    """The sections of a state that have a table."""
 
     TOPICS = "topics"
     PARTITIONS = "partitions"

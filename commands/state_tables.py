@@ -36,7 +36,7 @@ Cells = Sequence[str | Text]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """How tables are shown. `brief` leaves out what an overview has no room for."""
+    """The options of tables. `brief` leaves out the columns for which an overview has no room."""
 
     limit: int = 1000
     zone: tzinfo = UTC

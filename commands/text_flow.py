@@ -119,7 +119,7 @@ def _lines(text: Text, first: int, others: int) -> Iterator[Text]:
 
 
 def _chunks(plain: str) -> Iterator[tuple[int, int]]:
-    """Return where each word begins and ends; a command with its arguments counts as one."""
+    """Yield where each word begins and ends; a command with its arguments counts as one."""
     words = [found.span() for found in _WORD.finditer(plain)]
     number = 0
     while number < len(words):

@@ -1,4 +1,4 @@
-"""What typer says of a command line that is wrong, as kraftool says everything that is wrong.
+"""Typer's errors about a wrong command line, in kraftool's words.
 
 Owns the words; `output.py` writes them. Typer's classes are known by what they have, since typer
 exports only some of them.

@@ -1,4 +1,5 @@
-"""What `kraftool watch --serve` serves: the command line of each window, and this run's secrets."""
+"""The server of `kraftool watch --serve`: the command line of each window, and this run's
+secrets."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ def _secret() -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """What is served, and the secrets of this run."""
+    """The command that is served, and the secrets of this run."""
 
     arguments: tuple[str, ...]
     """The command line of each dashboard, behind `program` and the address of the quorum."""

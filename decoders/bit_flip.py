@@ -94,7 +94,7 @@ class BitFlip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedBatch:
-    """Where a batch is, and what the batches before it say about it."""
+    """The place of a batch, and what the batches before it say about it."""
 
     position: int
     next_offset: int

@@ -1,4 +1,4 @@
-"""What can be wrong at a place in a log, in the words that every command uses.
+"""The kinds of damage at a place in a log, in the words that every command uses.
 
 Owns the place of each fault: the field that is wrong, which `explain --position` shows. It refuses
 to say what to do about it; that is `reports/files/log_findings.py`.
@@ -21,7 +21,7 @@ _EPOCH_FIELD = 12
 
 
 class FaultKind(StrEnum):
-    """What is wrong."""
+    """The kinds of damage."""
 
     CRC = "crc"
     RECORDS = "records"
@@ -42,7 +42,7 @@ offsets that do not follow on each other, or an epoch that goes back."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFault(Fault):
-    """What is wrong at one place of a log. `size` is the number of bytes that it makes useless."""
+    """Damage at one place of a log. `size` is the number of bytes that it makes useless."""
 
     kind: FaultKind
     position: int

@@ -1,4 +1,4 @@
-"""What a tolerant decoder found wrong: a bounded list, what Kafka refuses at its head.
+"""The findings of a tolerant decoder: a bounded list, what Kafka refuses at its head.
 
 Owns the order and the bound of findings. It refuses to judge severity: that is a matter of
 reports, which know what the file is for.

@@ -1,4 +1,4 @@
-"""What the generators of decode and encode functions share.
+"""Shared parts of the generators of decode and encode functions.
 
 Owns the source under construction and the facts about fields that both need. The source is made
 from the catalogue only, never from data.

@@ -53,7 +53,7 @@ class AbortedTxn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Index:
-    """What the three have in common: whole entries at the head, then nothing or zeros."""
+    """The common part of the three indexes: whole entries at the head, then nothing or zeros."""
 
     base_offset: int
     data: bytes

@@ -1,4 +1,4 @@
-"""What kind of file a file is: by its name, else by its first bytes.
+"""The kind of a file: by its name, or otherwise by its first bytes.
 
 Owns the list of kinds that can be dumped and the guesses. A name of Kafka's wins over a content: a
 `00000000000000000000.log` full of rubbish is a damaged log. It refuses to decode more than it takes

@@ -23,7 +23,7 @@ _KNOWN = frozenset({VERSION, CLUSTER_ID, BROKER_ID, NODE_ID, DIRECTORY_ID})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetaProperties:
-    """What could be read; a value that is absent or unreadable is None."""
+    """The values that could be read; a value that is absent or unreadable is None."""
 
     version: int | None = 1
     cluster_id: str | None = None

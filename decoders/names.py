@@ -33,7 +33,7 @@ _MARKED_FOLDER = re.compile(r"(\S+)-(\S+)\.(\S+)-(delete|future|stray)\Z")
 
 
 class FileState(Enum):
-    """What a suffix says about a file: only LIVE ones are read when Kafka starts."""
+    """The meaning of a suffix of a file: only LIVE ones are read when Kafka starts."""
 
     LIVE = ""
     PART = ".part"
@@ -44,7 +44,7 @@ class FileState(Enum):
 
 
 class FolderState(Enum):
-    """What a suffix says about a partition's folder."""
+    """The meaning of a suffix of a partition's folder."""
 
     LIVE = ""
     DELETE = "-delete"

@@ -1,4 +1,4 @@
-"""Which parts of a decoded message are secret, and the same message without them.
+"""The secret parts of a decoded message, and the same message without them.
 
 Owns the judgement for every message of the catalogue and for config values. It works on the JSON
 form (and on the value form, which has the same names), never on bytes: whoever shows the raw bytes
@@ -50,7 +50,8 @@ SECRET_PATHS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigList:
-    """Where a message has configs: entries with a name and a value, below something with a type.
+    """The place of configs in a message: entries with a name and a value, below something with a
+    type.
 
     `resource_type` is what the entries belong to; None where the message says it, in a field
     `resourceType` at `owner`.

@@ -49,7 +49,7 @@ UNKNOWN_MAGIC = "a batch magic above 2, in a batch whose CRC fits"
 
 
 class DamageKind(Enum):
-    """What a stretch of bytes that is no batch looks like."""
+    """The appearance of a stretch of bytes that is not a batch."""
 
     TORN_TAIL = "torn tail"
     ZERO_TAIL = "zero-filled tail"
@@ -101,7 +101,7 @@ class _Window:
 
 
 class ResyncBudget(NamedTuple):
-    """What looking for batches in damage has cost a scan so far, in bytes of CRC."""
+    """The cost of a scan's search for batches in damage so far, in bytes of CRC."""
 
     start: int = 0
     """Where the scan began."""
@@ -112,7 +112,7 @@ NOTHING_SPENT = ResyncBudget()
 
 
 class _Work:
-    """What looking for batches in damage may cost in one scan.
+    """The limit of what one scan may spend on looking for batches in damage.
 
     Crafted bytes can make every position look like a large batch; a budget for the whole file
     keeps the time linear. What is over it is passed over as damage.

@@ -25,7 +25,7 @@ LIST_SIZE = 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotFrame:
-    """What a snapshot holds besides its records."""
+    """The parts of a snapshot other than its records."""
 
     epoch: int
     """That of the last record which the snapshot covers; its name has it too."""

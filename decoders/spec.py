@@ -45,7 +45,8 @@ Value = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Annotation:
-    """What the bytes of a message are. On failure: the spans before it, the error, and no value."""
+    """The meaning of a message's bytes. On failure: the spans before it, the error, and no
+    value."""
 
     spans: tuple[Span, ...]
     end: int

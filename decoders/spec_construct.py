@@ -17,7 +17,7 @@ from kraftool.decoders.dataclass import dataclass
 if TYPE_CHECKING:
 
     class Params:
-        """What a whole parse shares: the trace, and where the bytes end."""
+        """Shared values of a whole parse: the trace, and where the bytes end."""
 
         trace: ParseTrace
         end: int

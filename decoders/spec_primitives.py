@@ -216,7 +216,7 @@ VARINT_LENGTH = VarintLength("varint", 32)
 
 
 class Counted(Construct):
-    """What string, bytes and array have in common: a length first, which may say null."""
+    """The common part of string, bytes and array: a length first, which may say null."""
 
     def __init__(self, prefix: Primitive, *, nullable: bool) -> None:
         super().__init__()

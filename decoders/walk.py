@@ -69,7 +69,7 @@ class FirstBatch(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WalkState:
-    """Where a walk is, and what it compares the next batch with."""
+    """The position of a walk, and the values with which it compares the next batch."""
 
     position: int = 0
     next_offset: int | None = None

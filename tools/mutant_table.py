@@ -1,4 +1,4 @@
-"""What can be wrong with the raft core, as edits of its source, and who has to notice.
+"""The mutants of the raft core, as edits of its source, and who has to notice.
 
 Owns the table. `tools/mutants.py` makes each edit in memory and plays seeds of the simulator until
 the named invariant is violated.

@@ -40,8 +40,8 @@ _LISTS = (tuple, list, frozenset, set, Sequence, Iterable, Iterator, JsonLines)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Described:
-    """What a schema describes: documents, each `module:class` below kraftool, and lines of -o jsonl
-    by their kind."""
+    """The documents of a schema, each `module:class` below kraftool, and lines of -o jsonl by their
+    kind."""
 
     title: str
     documents: tuple[str, ...] = ()

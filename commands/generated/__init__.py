@@ -1,1 +1,1 @@
-"""What tools write: see `tools/`."""
+"""Generated modules: see `tools/`."""

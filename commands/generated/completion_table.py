@@ -1,4 +1,4 @@
-"""What completion offers: commands, their options, and the values of these.
+"""The table for completion: commands, their options, and the values of the options.
 
 Written by tools/completion.py: make man.
 """

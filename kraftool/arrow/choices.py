@@ -24,7 +24,8 @@ Bounds = str | int | range | tuple[int | None, int | None]
 
 
 class Choices(TypedDict, total=False):
-    """What to read. Each is the option of the same name; without any, everything is read."""
+    """The selection of what to read. Each is the option of the same name; without any, everything
+    is read."""
 
     type: Texts
     cluster: Texts

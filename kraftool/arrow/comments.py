@@ -1,4 +1,4 @@
-"""What each column is, in a sentence, for catalogs and DESCRIBE.
+"""A sentence on each column, for catalogs and DESCRIBE.
 
 Owns the sentences. A column that has none is a field of Kafka's: its comment says which.
 """

@@ -1,4 +1,4 @@
-"""What one range of a file holds, as dump-log's entries: batches with their records, and problems.
+"""The entries of one range of a file, as dump-log's: batches with their records, and problems.
 
 Owns the passing over of what nobody asked for, before it is decoded where that can be. What is
 decoded, masked and told of damage is the log dump's own doing, so that the answers are the same.

@@ -1,4 +1,4 @@
-"""Which data directories and files the PATHs of a source lead to, and whose they are.
+"""The data directories and files to which the PATHs of a source lead, and their clusters.
 
 Owns the search (a directory, a folder that holds many, a pattern, one file, a URL) and the
 identity that meta.properties gives. It reads nothing else: no log is opened here. What it hands on
@@ -117,7 +117,7 @@ class FleetFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """What could not be listed on the way."""
+    """A file or folder that could not be listed on the way."""
 
     name: str
     reason: str

@@ -24,7 +24,7 @@ _CHUNK = 8 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """Where a directory, or a file that was named by itself, is to be read."""
+    """The local place of a directory, or of a file that was named by itself."""
 
     path: str
     shown: str

@@ -54,7 +54,7 @@ _KINDS = {RECORDS: ("record", "problem", "change"), BATCHES: ("batch", "problem"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Narrowing:
-    """What the options select; without any, everything. Travels to the workers."""
+    """The selection that the options make; without any, everything. Travels to the workers."""
 
     clusters: frozenset[str] | None = None
     nodes: frozenset[int] | None = None

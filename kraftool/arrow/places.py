@@ -19,7 +19,7 @@ from kraftool.storage.source import ByteSource, FileSource, cannot_open
 
 
 class LocalFiles:
-    """What lies below a local folder, or one local file. Paths are relative, with `/`."""
+    """The files below a local folder, or one local file. Paths are relative, with `/`."""
 
     def __init__(self, root: str) -> None:
         self._root = root

@@ -1,4 +1,5 @@
-"""How files are cut into tasks: byte ranges of large ones at batch borders, small ones together.
+"""The division of files into tasks: byte ranges of large ones at batch borders, small ones
+together.
 
 Owns finding the borders without decoding anything. A border is a place at which a walk over the
 whole file would be too, so that the ranges together give what the whole file gives, around

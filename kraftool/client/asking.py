@@ -46,7 +46,7 @@ _FETCH = (12, 18)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How nodes are reached."""
+    """The way to reach nodes."""
 
     security: ClientSecurity = field(default_factory=ClientSecurity)
     timeout_s: float = 5.0

@@ -40,7 +40,7 @@ from kraftool.storage.source import ByteSource, BytesSource, HeldFile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Captured:
-    """What a leader had at a moment."""
+    """The content of a leader's log at a moment."""
 
     location: Location
     """Its files, as long as the capture is open; its path is the node's name."""
@@ -51,7 +51,7 @@ class Captured:
 
 
 class Capturing:
-    """Where what is captured lies; it is gone when this is closed."""
+    """The place of captured files; it is gone when this is closed."""
 
     def __init__(self) -> None:
         self._taker = _FileTaker()

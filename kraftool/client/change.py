@@ -19,7 +19,7 @@ from kraftool.reports.text.json_form import in_json
 
 
 class CheckResult(StrEnum):
-    """What a check came to."""
+    """The result of a check."""
 
     FINE = "fine"
     CAUTION = "caution"
@@ -50,7 +50,7 @@ def blocked(text: str, advice: str = "") -> Check:
 
 
 class ChangeOutcome(StrEnum):
-    """What came of a change."""
+    """The outcome of a change."""
 
     NOT_TRIED = "not tried"
     DONE = "done"
@@ -84,7 +84,7 @@ class QuorumChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderAnswer:
-    """What the leader said."""
+    """The leader's answer."""
 
     error: str = ""
     """Kafka's name of it; empty for none."""

@@ -13,7 +13,7 @@ from kraftool.raft.names import Endpoint
 
 
 class EndpointError(KraftoolError):
-    """What is no endpoint."""
+    """An error: the text is not an endpoint."""
 
 
 def parse_endpoint(text: str) -> Endpoint:

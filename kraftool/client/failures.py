@@ -1,4 +1,4 @@
-"""What an operator should do next about a node that was not asked, or refused an answer.
+"""The next step of an operator for a node that was not asked, or that refused an answer.
 
 Owns the advice for each cause. `asking.py` and the pool attach it to a node's answer, so that every
 report gives the same advice.

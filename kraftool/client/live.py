@@ -18,7 +18,7 @@ from kraftool.client.thresholds import LOOKS_APART_S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveQuorum:
-    """What nodes said, and what of the leader's log could be read."""
+    """The answers of the nodes, and what could be read of the leader's log."""
 
     before: QuorumView
     now: QuorumView

@@ -1,4 +1,4 @@
-"""What nodes of a live quorum said of themselves and of each other.
+"""The answers of nodes of a live quorum about themselves and each other.
 
 Owns the values, and what follows from several answers together: who leads, who votes, who is not
 known. It refuses to judge that; `health.py` does.

@@ -48,7 +48,7 @@ class UnobservableError(NetError):
 
 
 class Taker(Protocol):
-    """What becomes of what is read."""
+    """The receiver of what is read."""
 
     def begin(self) -> None:
         """Forget everything: what follows is read from the beginning."""
@@ -62,7 +62,7 @@ class Taker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """Whose log was read, and what of it was committed then."""
+    """The node whose log was read, and how much of the log was committed then."""
 
     leader: NodeAnswer
     high_watermark: int

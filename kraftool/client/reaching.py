@@ -1,4 +1,4 @@
-"""Which nodes of a look were not asked, and which address is a broker's: findings, and words.
+"""The nodes that a survey did not ask, and addresses of brokers: findings, and words.
 
 Owns how that is reported, for every report on a live quorum.
 """

@@ -19,7 +19,7 @@ from kraftool.reports.files.home_cluster import by_cluster
 
 
 class Asking(Protocol):
-    """How one node is asked: `question`, or what keeps connections between questions."""
+    """The way to ask one node: `question`, or what keeps connections between questions."""
 
     async def __call__(
         self,
@@ -33,7 +33,7 @@ class Asking(Protocol):
 
 @dataclass(slots=True)
 class Known:
-    """Where earlier looks at a quorum found its controllers: they are asked like bootstrap nodes.
+    """The places where earlier surveys found controllers: they are asked like bootstrap nodes.
 
     Without a leader it only grows. With a leader it keeps what some node names now, and the voters.
     A look in another thread may replace it at any time, so that a mapping is never changed.

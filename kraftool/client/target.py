@@ -1,4 +1,4 @@
-"""Which quorum is meant, and how its nodes are reached.
+"""The quorum that is meant, and the way to reach its nodes.
 
 Owns the step from an operator's words (bootstrap list, command config, port-forwards) to a survey.
 """

@@ -1,4 +1,4 @@
-"""What a controller writes first when it becomes the active one.
+"""The first records of a controller that becomes the active one.
 
 Owns two cases: a cluster that has no metadata.version yet gets its bootstrap records, and a
 transaction that the last active controller left open is aborted.

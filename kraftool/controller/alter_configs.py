@@ -51,7 +51,7 @@ _TABLES: Mapping[int, Mapping[str, ResourceConfig | ServerConfig]] = {
 
 
 class _Change(NamedTuple):
-    """What is to become of one resource."""
+    """The change of one resource."""
 
     altered: Values
     """Configs that the request names; None: deleted."""

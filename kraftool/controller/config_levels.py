@@ -1,4 +1,4 @@
-"""Where a config's value comes from: the resource, this node, the cluster, the file, a default."""
+"""The source of a config's value: the resource, this node, the cluster, the file, a default."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftool.decoders.schema.resource_configs import ResourceConfig
 
 
 class ConfigSource(IntEnum):
-    """Where a value came from, as Kafka numbers it in answers."""
+    """The source of a value, as Kafka numbers it in answers."""
 
     TOPIC = 1
     NODE = 2

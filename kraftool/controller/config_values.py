@@ -1,4 +1,4 @@
-"""What a config's value may be, whatever it is a config of.
+"""The values that a config may have, whatever resource it belongs to.
 
 Owns Kafka's types, ranges and lists; the ConfigDefs are `decoders/schema/resource_configs.py`.
 """

@@ -84,7 +84,7 @@ class NewBatch(NamedTuple):
 
 @dataclass(slots=True)
 class Step:
-    """What came of one event."""
+    """The result of one event."""
 
     appends: list[NewBatch | KRaftUpgrade] = field(default_factory=list)
     """To be appended in this order, before the controller is asked anything else."""

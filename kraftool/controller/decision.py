@@ -1,4 +1,4 @@
-"""What a decision comes to."""
+"""The result of a decision."""
 
 from __future__ import annotations
 

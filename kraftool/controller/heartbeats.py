@@ -1,4 +1,4 @@
-"""What an active controller knows of brokers by their heartbeats alone; no record has it.
+"""The active controller's knowledge of brokers from their heartbeats alone; no record has it.
 
 Owns sessions (when each incarnation was last heard of), how far each broker has read the metadata,
 and the state that a heartbeat leads to. It is lost when another controller becomes the active one.
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class BrokerState(Enum):
-    """What a broker is told that it is."""
+    """The state that a broker is informed of."""
 
     FENCED = "fenced"
     UNFENCED = "unfenced"

@@ -1,4 +1,4 @@
-"""How a partition changes: its next ISR and ELR, who leads it, and the record that says so.
+"""Changes of a partition: its next ISR and ELR, its leader, and the record of the change.
 
 Owns Kafka's order of decisions (its PartitionChangeBuilder): a reassignment is completed, then the
 ELR is worked out, then a leader is chosen, then the record gets what differs. A record with nothing
@@ -31,7 +31,7 @@ from kraftool.image.topics import (
 
 
 class Election(Enum):
-    """How far an election may go."""
+    """The limit of an election: which replicas it may elect."""
 
     PREFERRED = "preferred"
     """The first replica leads if it can."""

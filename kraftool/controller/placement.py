@@ -1,4 +1,4 @@
-"""Where the replicas of new partitions go: in stripes over racks and brokers, as Kafka places them.
+"""The placement of the replicas of new partitions: in stripes over racks and brokers, as in Kafka.
 
 Owns the order: a leader from each rack in turn, followers from the racks after it, brokers that are
 not fenced first, and a new shuffle after as many partitions as there are such brokers.
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 
 class RandomSource(Protocol):
-    """Where chance comes from."""
+    """The source of chance."""
 
     def below(self, bound: int) -> int:
         """A number from 0 to bound - 1."""

@@ -1,4 +1,4 @@
-"""What a request is refused with."""
+"""The refusals of a request."""
 
 from __future__ import annotations
 

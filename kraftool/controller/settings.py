@@ -1,4 +1,4 @@
-"""What the controller takes from a node's configuration, with Kafka's defaults."""
+"""The controller's part of a node's configuration, with Kafka's defaults."""
 
 from __future__ import annotations
 

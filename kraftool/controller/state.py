@@ -1,4 +1,4 @@
-"""What an active controller decides on: all that it has appended, committed or not.
+"""The state on which an active controller decides: all that it has appended, committed or not.
 
 Owns the questions that several requests ask of that state, and keeps the index of partitions equal
 to it. It begins as a fork of the image that a claim finds; an active controller that stops being

@@ -1,4 +1,4 @@
-"""What an active controller does by itself, again and again.
+"""The periodic tasks of an active controller.
 
 Owns when each task is due. A task that has run is due again its period after that, or at once if it
 left something to do.

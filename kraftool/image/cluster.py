@@ -24,7 +24,7 @@ from kraftool.image.uuids import uuid_order
 
 
 class RegisteredEndpoint(NamedTuple):
-    """Where a node listens; `security_protocol` is Kafka's id of it."""
+    """The address at which a node listens; `security_protocol` is Kafka's id of it."""
 
     name: str
     host: str

@@ -25,7 +25,7 @@ RESOURCE_TYPES = {
 
 
 class ConfigResource(NamedTuple):
-    """What configs belong to; an empty name is the default of the type."""
+    """The resource that configs belong to; an empty name is the default of the type."""
 
     type: int
     name: str

@@ -33,7 +33,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataImage:
-    """What the cluster's metadata is, at one offset."""
+    """The metadata of the cluster, at one offset."""
 
     provenance: Provenance = field(default_factory=Provenance)
     features: FeaturesImage = field(default_factory=FeaturesImage)

@@ -1,4 +1,4 @@
-"""How records find their replayer, and what a record that cannot be applied is.
+"""The way from a record to its replayer, and the error for a record that cannot be applied.
 
 Owns the decorator and the error. A controller stops at a record that it cannot apply; here it is a
 ReplayError, and the state stays as it was before the record.

@@ -15,7 +15,7 @@ MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScramCredential:
-    """What a server keeps of a password, to check a client's proof against."""
+    """The values that a server keeps of a password, to check a client's proof."""
 
     salt: bytes = field(repr=False)
     stored_key: bytes = field(repr=False)

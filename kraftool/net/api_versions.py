@@ -32,7 +32,7 @@ Range = tuple[int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offered:
-    """What the other side offers."""
+    """The APIs that the other side offers."""
 
     apis: Mapping[str, Range]
     """By name; apis that the catalogue lacks are left out."""

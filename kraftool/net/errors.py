@@ -1,4 +1,4 @@
-"""What can go wrong between two nodes, by what the caller can do about it."""
+"""The errors between two nodes, by what the caller can do about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kraftool.decoders.errors import KraftoolError
 
 
 class Failure(Enum):
-    """What failed, as far as the next step of an operator depends on it."""
+    """The failure, as far as an operator's next step depends on it."""
 
     OTHER = auto()
     REFUSED = auto()
@@ -57,7 +57,7 @@ class UnsupportedError(NetError):
 
 
 class ProtocolViolation(NetError):
-    """What came is no Kafka, or no answer to what was asked."""
+    """An error: what arrived is not Kafka's protocol, or does not answer the request."""
 
 
 class KeystoreError(KraftoolError):

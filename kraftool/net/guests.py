@@ -19,7 +19,7 @@ from kraftool.net.security import ServerSecurity
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
-    """Where to listen, and how one is to come in."""
+    """The address to listen on, and how clients log in there."""
 
     name: str
     """As it is configured; it is compared in upper case."""
@@ -32,7 +32,7 @@ class Listener:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What is put up with. The defaults are Kafka's where it has one."""
+    """The limits of what a server accepts. The defaults are Kafka's where it has one."""
 
     max_request_bytes: int = 100 << 20
     """socket.request.max.bytes"""
@@ -74,7 +74,7 @@ class Guest:
 
 
 class ConnectionLimit(StrEnum):
-    """Which limit a connection that was not let in is over."""
+    """The limit that a refused connection exceeds."""
 
     CONNECTIONS = "max_connections"
     CONNECTIONS_PER_IP = "max_connections_per_ip"
@@ -83,7 +83,7 @@ class ConnectionLimit(StrEnum):
 
 
 class Guests:
-    """Who is in."""
+    """The connections that are open."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits

@@ -30,7 +30,7 @@ class JksKey:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jks:
-    """What a keystore holds; certificates in DER."""
+    """The content of a keystore; certificates in DER."""
 
     keys: tuple[JksKey, ...]
     trusted: tuple[bytes, ...]

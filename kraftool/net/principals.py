@@ -1,4 +1,4 @@
-"""Who a certificate is: its distinguished name, through ssl.principal.mapping.rules.
+"""The principal of a certificate: its distinguished name, through ssl.principal.mapping.rules.
 
 Owns the name as Java writes it (RFC 2253), as super.users has it, and the rules.
 """

@@ -1,4 +1,4 @@
-"""How a connection is secured: what each side of one has to be given.
+"""The security of a connection: what each side of one has to be given.
 
 Owns the values only. `tls.py` makes the contexts, `sasl.py` carries out logins, `settings.py` makes
 the values from Kafka's configuration keys.
@@ -49,7 +49,7 @@ ANONYMOUS = "User:ANONYMOUS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaslClient:
-    """Who to log in as."""
+    """The user as whom to log in."""
 
     mechanism: str
     user: str
@@ -58,7 +58,7 @@ class SaslClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SaslServer:
-    """Whom to let in, by mechanism."""
+    """The users who may log in, by mechanism."""
 
     plain: Mapping[str, str] | None = field(default=None, repr=False)
     """Passwords by user; None where PLAIN is not enabled."""
@@ -72,7 +72,7 @@ class SaslServer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientSecurity:
-    """How to reach a listener."""
+    """The security for reaching a listener."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: ssl.SSLContext | None = None
@@ -81,7 +81,7 @@ class ClientSecurity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSecurity:
-    """How a listener wants to be reached."""
+    """The security that a listener requires."""
 
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
     tls: ssl.SSLContext | None = None

@@ -46,7 +46,7 @@ _say = partial(write, LOGGER)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """Who asks."""
+    """The client that sends a request."""
 
     listener: str
     principal: str

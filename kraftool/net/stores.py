@@ -42,7 +42,7 @@ class KeyAndChain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CertificateValidity:
-    """How long the certificates of one's own are valid: the chain's first end, its last begin."""
+    """The validity of the node's own certificates: the chain's first end, its last begin."""
 
     store: str
     """Its path, or the key of the configuration that holds it."""
@@ -54,7 +54,7 @@ class CertificateValidity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreContent:
-    """What a file held."""
+    """The content of a store's file."""
 
     key: PrivateKeyTypes | None = field(default=None, repr=False)
     chain: tuple[Certificate, ...] = ()

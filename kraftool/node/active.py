@@ -1,4 +1,4 @@
-"""What a node that can be the active controller has beside a standby's parts.
+"""The parts that a node has in addition to a standby's if it can be the active controller.
 
 Owns what its configuration and its directory say to a controller.
 """

@@ -1,4 +1,4 @@
-"""What a server.properties says of a node of the quorum.
+"""The settings of a server.properties for a node of the quorum.
 
 Owns the reading of every key that concerns the node, and the contradictions that Kafka refuses,
 here all at once. Keys that it does not know are noted, as Kafka notes them. Keys of security are
@@ -64,7 +64,7 @@ def _source_of(reason: str, overridden: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SocketLimits:
-    """What the server side of the network is bounded by."""
+    """The limits of the server side of the network."""
 
     request_max_bytes: int
     listen_backlog: int
@@ -85,7 +85,7 @@ class SocketLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerConfig:
-    """What the active controller goes by."""
+    """The settings of the active controller."""
 
     session_timeout_ms: int
     heartbeat_interval_ms: int

@@ -1,4 +1,4 @@
-"""Which keys a server.properties may have: all that some release of Kafka knows.
+"""The keys that a server.properties may have: all that some release of Kafka knows.
 
 Owns the question whether a key is one of Kafka's, so that a misspelt one is noticed; the names
 themselves are the catalogue's. What the values may be is in `config_values.py` for those that the

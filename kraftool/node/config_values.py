@@ -1,4 +1,4 @@
-"""How the values of a server.properties are read: numbers, lists, truths, with their limits.
+"""Readers of the values of a server.properties: numbers, lists, booleans, with their limits.
 
 Owns what Kafka's ConfigDef makes of a text, and the table of the keys that the node goes by. It
 refuses to know what the values mean to each other.

@@ -1,4 +1,4 @@
-"""How a node ends: which signals end it, how long it may take, and how an end is told."""
+"""The shutdown of a node: its signals, its time limit, and how it is reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ENDING = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Ended(Enum):
-    """How a node ended."""
+    """The ways in which a node stopped."""
 
     IN_ORDER = "in order"
     OUT_OF_TIME = "without waiting any longer for a successor"

@@ -23,7 +23,7 @@ from kraftool.decoders.rpc_frames import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """What was in an envelope."""
+    """The content of an envelope."""
 
     principal: str
     """As super.users names it."""

@@ -1,4 +1,4 @@
-"""Who a node is: what meta.properties and its configuration say together, and what part it plays.
+"""The identity of a node: what meta.properties and its configuration say together, and its role.
 
 Owns the reasons not to start that have to do with that. It refuses to write anything.
 """
@@ -29,7 +29,7 @@ _LARGEST = 1 << 20
 
 
 class QuorumRole(StrEnum):
-    """What a node does in the quorum."""
+    """The role of a node in the quorum."""
 
     VOTER = "voter"
     OBSERVER = "observer"
@@ -99,7 +99,7 @@ def _unformatted(directory: str, message: str) -> NotStarted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtRest:
-    """What a directory says of itself before anything in it is touched."""
+    """The content of a directory before anything in it is changed."""
 
     voters: tuple[str, ...]
     """Of the newest voter set, or the configuration's."""

@@ -1,4 +1,4 @@
-"""What a node says while it runs: one line for whatever an operator would want to find later.
+"""The log lines of a running node: one line for each event that an operator may look for later.
 
 Owns which steps are worth a line, and its fields. Lines go to the logger `kraftool.node` with their
 fields as `extra`; whoever runs the node decides on text or JSON.

@@ -1,4 +1,4 @@
-"""What is asked of a run of a node beside its configuration, and what follows of it."""
+"""The options of a run of a node in addition to its configuration, and what follows from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHUTDOWN_S = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeOptions:
-    """What is asked of a run beside its configuration."""
+    """The options of a run in addition to its configuration."""
 
     part: QuorumRole | None = None
     """None: what the log says it is."""

@@ -37,7 +37,7 @@ _JITTER = 0.02
 
 
 class _Leader(NamedTuple):
-    """Whom to register with."""
+    """The leader to register with."""
 
     id: int
     epoch: int

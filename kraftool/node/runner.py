@@ -105,7 +105,7 @@ class RefusedMessage(KraftoolError):
 
 
 class OrderRefused(KraftoolError):
-    """What the leader was told to do and will not."""
+    """A refusal: the leader does not do what it was asked to do."""
 
     def __init__(self, refused: Refused) -> None:
         super().__init__(refused.reason)

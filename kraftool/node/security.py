@@ -1,4 +1,4 @@
-"""How this node's listeners and its own connections are secured, from its configuration.
+"""The security of this node's listeners and of its own connections, from its configuration.
 
 Owns the way from the configuration to `kraftool.net`, and from the image to the SCRAM credentials
 that its listeners check against: those are metadata.
@@ -23,7 +23,7 @@ _NUMBERS = {name: number for number, name in MECHANISMS.items()}
 
 
 class Security:
-    """How listeners are reached, and others."""
+    """The security of this node's listeners, and for reaching others."""
 
     def __init__(self, config: NodeConfig) -> None:
         """Raises SettingsError for what is not supported, by its name."""

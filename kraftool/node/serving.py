@@ -1,4 +1,4 @@
-"""What the node answers on its listeners.
+"""The node's answers on its listeners.
 
 Owns the table of requests (`APIS`), who may ask (super.users, where an authorizer is configured),
 ApiVersions and DescribeCluster, and the step from Kafka's requests to the core's and back. The
@@ -50,7 +50,7 @@ _NO_OPERATIONS = -(1 << 31)
 
 
 class Family(Enum):
-    """Who answers a request."""
+    """The part of the node that answers a request."""
 
     CORE = "the raft core"
     NODE = "the node itself"

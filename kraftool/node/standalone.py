@@ -37,7 +37,7 @@ class NotStandalone(KraftoolError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StandaloneDirectory:
-    """Where such a controller lives, and whether anything is there yet."""
+    """The directory of such a controller, and whether it has anything yet."""
 
     path: str
     is_new: bool

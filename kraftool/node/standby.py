@@ -1,4 +1,4 @@
-"""What every node does with the log that it replicates, whoever leads: it replays it, and writes
+"""The parts that every node has, whoever leads: it replays the log that it replicates, and writes
 snapshots of what it replayed.
 
 Owns which state machine a node has, which levels of features it can replay, and when it has caught
@@ -27,7 +27,7 @@ _READY_LAG = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standby:
-    """What consumes a node's log."""
+    """The consumer of a node's log."""
 
     consumer: Consumer
     machine: ImageMachine | None = None

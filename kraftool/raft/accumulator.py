@@ -1,4 +1,4 @@
-"""What a leader has been given to append and has not yet written.
+"""The records that a leader was given to append and has not yet written.
 
 Owns the forming of batches (Kafka's BatchAccumulator): offsets are given out at once, a batch waits
 for more until it lingered or is full. Kafka's split of an append into "prepared" and "scheduled"

@@ -1,4 +1,4 @@
-"""Who may be asked now: one request in flight a connection, a pause after a failure.
+"""The nodes that may be asked now: one request in flight a connection, a pause after a failure.
 
 Owns that bookkeeping (Kafka's RequestManager), by destination id. It refuses to know what is asked.
 A time-out makes a connection free again; the answer that comes then is of a request that nobody
@@ -16,7 +16,7 @@ from kraftool.decoders.dataclass import dataclass
 
 
 class Random(Protocol):
-    """Where all chance comes from, so that it can be repeated."""
+    """The source of all chance, so that it can be repeated."""
 
     def randrange(self, stop: int, /) -> int:
         """A number from 0 on, below `stop`."""

@@ -1,4 +1,4 @@
-"""What can happen to a node, and what it then wants done: the core's input and output.
+"""The events of a node, and the effects that it asks for: the core's input and output.
 
 Owns their form and the duty of order. Effects are done one after the other: nothing that follows a
 `PersistElection` or a `Flush` leaves the node before those are durable. (A leader's own `Flush` is

@@ -1,4 +1,4 @@
-"""What answers say of who leads, the same in every family."""
+"""The leader that answers name, in the same way in every family."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the protocol knows of the log: where it starts and ends, its epochs, its snapshots.
+"""The protocol's view of the log: where it starts and ends, its epochs, its snapshots.
 
 Owns the answers that follow from those (Kafka's RaftLog and LeaderEpochFileCache), without a byte
 of the log itself. Whoever runs the core keeps the log; the core says what to do to it.
@@ -23,7 +23,7 @@ from kraftool.raft.records import Batch
 
 
 class Validity(Enum):
-    """How a place stands to a log."""
+    """The relation of a place to a log."""
 
     VALID = "valid"
     DIVERGING = "diverging"

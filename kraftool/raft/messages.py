@@ -26,7 +26,7 @@ from kraftool.raft.values import value
 
 @value
 class Message:
-    """What all requests have in common."""
+    """The common part of all requests."""
 
     cluster_id: str | None = None
     is_for_metadata: bool = True
@@ -35,7 +35,7 @@ class Message:
 
 @value
 class Answer:
-    """What all responses have in common. `error` is of the partition, `top_error` of the whole."""
+    """The common part of all responses. `error` is of the partition, `top_error` of the whole."""
 
     top_error: Error = Error.NONE
     error: Error = Error.NONE
@@ -101,7 +101,7 @@ class FetchRequest(Message):
 
 @value
 class ReadRange:
-    """What whoever runs the core is to read from the log into an answer."""
+    """The range that the caller of the core reads from the log into an answer."""
 
     offset: int
     max_bytes: int
@@ -129,7 +129,7 @@ class FetchSnapshotRequest(Message):
 
 @value
 class SnapshotRange:
-    """What is to be read from a snapshot's file into an answer."""
+    """The range that is read from a snapshot's file into an answer."""
 
     snapshot_id: OffsetAndEpoch
     position: int
@@ -153,7 +153,7 @@ class DescribeQuorumRequest(Message):
 
 @value
 class ReplicaState:
-    """How far a replica is, as the leader knows it; -1 where it does not."""
+    """The position of a replica, as the leader knows it; -1 where it does not."""
 
     replica: ReplicaKey
     log_end_offset: int = UNKNOWN

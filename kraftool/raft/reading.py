@@ -1,4 +1,4 @@
-"""What a leader reads of its log and snapshots into an answer.
+"""The reads of a leader from its log and snapshots into an answer.
 
 Owns the answer: what was asked for is there, or its error. The reading itself, from a real disk or
 a simulated one, is done by whoever is handed in. That it may be answered at all was decided before.

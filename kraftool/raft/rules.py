@@ -1,4 +1,4 @@
-"""What requests and responses of all families are checked for, and what follows of who leads.
+"""The checks of requests and responses of all families, and what follows from who leads.
 
 Owns the shared order of checks (Kafka's validateVoterOnlyRequest, validateLeaderOnlyRequest,
 maybeHandleCommonResponse, maybeTransition). What a family checks beyond them is its own.

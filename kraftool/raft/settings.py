@@ -1,4 +1,4 @@
-"""What a node is told before it starts: who it is, where others are, how patient it is.
+"""The settings of a node before it starts: who it is, where others are, how patient it is.
 
 Owns the defaults of `controller.quorum.*`. It refuses to read a server.properties.
 """

@@ -1,4 +1,4 @@
-"""What the state machine above the log may see, and when it is told who leads.
+"""The part of the log that the state machine above it may see, and when it learns who leads.
 
 Owns the order (Kafka's listener contract): a snapshot or the log's start first, then what is
 committed, one delivery at a time. That this node leads is told only once everything from before
@@ -17,7 +17,7 @@ Emit = Callable[[Effect], None]
 
 
 class StateMachine:
-    """How far the state machine is, and what it was told."""
+    """The position of the state machine, and what it was informed of."""
 
     def __init__(self) -> None:
         self.next_offset: int | None = None

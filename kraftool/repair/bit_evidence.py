@@ -1,4 +1,4 @@
-"""What other directories say about the flipped bits of one.
+"""The evidence of other directories on the flipped bits of one.
 
 Owns the comparison of a batch in which a bit was flipped with the other directories that have it:
 their bytes decide, by CRC, epoch and last offset. It refuses to plan.
@@ -16,7 +16,7 @@ from kraftool.repair.survey import Survey, SurveyedLog
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitEvidence:
-    """What the other directories say about the flipped bits of one."""
+    """The evidence of the other directories on the flipped bits of one."""
 
     confirmed_by: tuple[str, ...] = ()
     """The directories that have the batches as they are with the bits put back."""

@@ -33,12 +33,12 @@ _MOST_META = 64 << 10
 
 
 class RepairRefused(KraftoolError):
-    """What is not done because something could be lost by it. Nothing was changed."""
+    """A refusal because something could be lost. Nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a file is, and who may do what with it."""
+    """The owner of a file, and who may do what with it."""
 
     uid: int
     gid: int

@@ -1,4 +1,4 @@
-"""What edits come to: their order, the bytes of each new file, and whether those are sound.
+"""The result of edits: their order, the bytes of each new file, and whether those are sound.
 
 Owns the order in which files change, so that a directory is at no moment one that Kafka would make
 worse if something started it there; and the last look at new bytes, which are believed by their

@@ -1,4 +1,4 @@
-"""Which part of a plan a data directory is.
+"""The part of a plan that a data directory is.
 
 Owns the comparison of what meta.properties says with what it said when the plan was made. Hashes
 are `edits.py`'s: they decide whether the right directory is still the same.

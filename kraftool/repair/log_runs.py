@@ -20,7 +20,7 @@ from kraftool.repair.log_survey import SegmentFile
 
 
 class BatchKey(NamedTuple):
-    """What a batch is, in whichever log."""
+    """The identity of a batch, in whichever log."""
 
     base_offset: int
     end_offset: int

@@ -61,7 +61,7 @@ class SegmentFile:
 
 @dataclass(slots=True, kw_only=True)
 class LogSurvey:
-    """What the pass found, and what is asked of the log afterwards."""
+    """The result of the pass over a log, and answers to later questions about the log."""
 
     log: SurveyedLog
     fingerprints: dict[int, Fingerprint]

@@ -84,7 +84,7 @@ def majority_plan(standing: QuorumAssessment) -> Plan:
 
 
 def _followers(choice: Choice) -> Iterable[str]:
-    """Return what is wrong with those that come back as they are: Kafka may not start on it."""
+    """Yield what is wrong with those that come back as they are: Kafka may not start on it."""
     standing = choice.standing
     hosts = [
         host for host in standing.hosts if host is not choice.seed and not standing.votes(host)
@@ -226,7 +226,7 @@ def _seed_edits(choice: Choice) -> Iterable[Edit]:
 
 
 def _startable(choice: Choice) -> Iterable[Edit]:
-    """Return the edits of files that keep Kafka from starting, or make it delete the log."""
+    """Yield the edits of files that keep Kafka from starting, or make it delete the log."""
     yield from bad_removed(choice.seed.survey)
     cases = (small_files.partition_metadata, small_files.bootstrap, small_files.stray_names)
     for case in cases:
@@ -235,7 +235,7 @@ def _startable(choice: Choice) -> Iterable[Edit]:
 
 
 def _leading(choice: Choice) -> Iterable[Edit]:
-    """Return what makes the seed the new quorum's first voter."""
+    """Yield what makes the seed the new quorum's first voter."""
     survey, frame = choice.seed.survey, choice.frame
     if choice.jumps:
         source = choice.source.name if choice.source is not choice.seed else ""

@@ -1,4 +1,4 @@
-"""What a plan for a lost majority says: why, what to do on each host, what must stay away.
+"""The words of a plan for a lost majority: why, what to do on each host, what must stay away.
 
 Owns the sentences, and the order of the steps: everything is stopped first, brokers come last. It
 refuses to decide.

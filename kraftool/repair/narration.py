@@ -1,4 +1,4 @@
-"""What collect says on stderr about the directories, in lines.
+"""The lines of collect on stderr about the directories.
 
 Owns the sentences. Commands print them.
 """

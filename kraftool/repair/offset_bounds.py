@@ -1,4 +1,4 @@
-"""How far the offsets behind a break in a log go.
+"""The bounds of the offsets behind a break in a log.
 
 Owns which batches are believed. A batch's offset and epoch lie outside of its CRC: a flipped bit in
 one leaves a batch that is whole, and far from where it belongs. What comes next tells; and as no

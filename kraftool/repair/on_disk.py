@@ -97,7 +97,7 @@ def with_used_alone(plan: Plan) -> Plan:
 
 @dataclass(frozen=True, slots=True)
 class _Disks:
-    """What surveys have with other bytes than the disks, by host and by the path of the file."""
+    """The bytes that surveys have instead of the disks', by host and by the path of the file."""
 
     flipped: Mapping[str, Mapping[str, FlippedFile]]
     restored: Mapping[str, Mapping[str, RestoredFile]]

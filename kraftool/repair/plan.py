@@ -33,7 +33,7 @@ _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
 
 class Method(StrEnum):
-    """How the quorum is brought back."""
+    """The way in which the quorum is brought back."""
 
     NONE = "none"
     """Nothing is to be done."""
@@ -47,7 +47,7 @@ class Method(StrEnum):
 
 
 class HostRole(StrEnum):
-    """What a host is in the plan."""
+    """The role of a host in the plan."""
 
     SEED = "seed"
     VOTER = "voter"
@@ -57,7 +57,7 @@ class HostRole(StrEnum):
 
 
 class Action(StrEnum):
-    """What a person does, on one host or on several."""
+    """The action of a person, on one host or on several."""
 
     STOP = "stop"
     CONFIGURE = "configure"
@@ -72,7 +72,7 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """What a file must be, byte for byte."""
+    """The content that a file must have, byte for byte."""
 
     size: int
     sha256: str
@@ -259,7 +259,7 @@ class RequiredSetting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryIdentity:
-    """Whose directory it is, as its meta.properties says before the plan."""
+    """The identity of a directory, as its meta.properties says before the plan."""
 
     node_id: int | None = None
     directory_id: str = ""
@@ -268,8 +268,8 @@ class DirectoryIdentity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostPlan:
-    """What is done in one data directory. Its order is apply's: what is read is kept until all that
-    is made of it is there under a passing name, checkpoints get their names before the log goes."""
+    """The changes of one data directory, in apply's order: what is read is kept until all that is
+    made from it is there under a passing name. Checkpoints get their names before the log goes."""
 
     name: str
     """In this plan, as `node-1`."""
@@ -304,7 +304,7 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordCount:
-    """How many records of a type."""
+    """The number of records of a type."""
 
     type: str
     count: int
@@ -322,7 +322,7 @@ class LostRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedLoss:
-    """What may be lost."""
+    """The loss that a plan may cause."""
 
     verdict: LossBound
     text: str
@@ -341,7 +341,8 @@ class Quarantined:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Risk:
-    """What was accepted by its word when the plan was made; apply asks for the word again."""
+    """A risk that was accepted by its word when the plan was made; apply asks for the word
+    again."""
 
     word: str
     text: str
@@ -349,7 +350,7 @@ class Risk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanStep:
-    """What a person does next, on which hosts."""
+    """A person's next step, on the hosts that it names."""
 
     action: Action
     hosts: tuple[str, ...] = ()

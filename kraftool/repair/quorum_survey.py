@@ -1,4 +1,4 @@
-"""What a survey keeps of a directory for the judgement of its quorum, and the way back.
+"""The part of a survey that the judgement of its quorum needs, and the way back.
 
 Owns the mapping between a `NodeCase` (`reports/election/case.py`) and plain members, so that a
 collect file gives the same judgement as the directory itself. It refuses to judge.

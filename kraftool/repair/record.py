@@ -1,4 +1,4 @@
-"""What a journal's entries come to: how far a plan is in a directory, and what it was before.
+"""The result of a journal's entries: how far a plan is in a directory, and its content before.
 
 Owns the entries' meaning. `begin` names every file with what it was, `ready` what each becomes:
 until then nothing has changed. Then `step` and `back` come before each change, and `applied` and
@@ -52,7 +52,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class After:
-    """What a file becomes; nothing where it goes."""
+    """The content that a file gets; none if the file is removed."""
 
     fingerprint: Fingerprint | None = None
 

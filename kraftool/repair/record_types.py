@@ -1,4 +1,4 @@
-"""Which types of records a batch has, for a survey: names and counts, no values."""
+"""The types of records of a batch, for a survey: names and counts, no values."""
 
 from __future__ import annotations
 

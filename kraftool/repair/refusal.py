@@ -1,4 +1,4 @@
-"""What a plan is refused for, and the word by which a person takes it on themselves.
+"""The refusals of a plan, and the word with which a person accepts the risk.
 
 Owns that all reasons are told at once, and that nothing that was asked for is left out without a
 word. It refuses to find the reasons.

@@ -46,7 +46,7 @@ from kraftool.storage.repair_journal import Stage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RehearsalRequest:
-    """What is to be rehearsed, and how."""
+    """The request for a rehearsal: the plan, the directories, and how."""
 
     directories: tuple[str, ...]
     sources: Mapping[str, str]

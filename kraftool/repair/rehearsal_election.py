@@ -1,4 +1,4 @@
-"""What the simulator makes of a plan's outcome: the recovered voters elect, then old ones return.
+"""The simulator's runs of a plan's outcome: the recovered voters elect, then old ones return.
 
 Owns which nodes start when, and what stands in for a disk that nobody gave: an old voter comes back
 as if it had the best log there was, or more of it than anybody knows. What a method promises of

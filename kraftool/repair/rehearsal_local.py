@@ -1,4 +1,5 @@
-"""What nodes need to run on copies on this machine: voters that are reached here, and settings.
+"""The needs of nodes that run on copies on this machine: voters that are reached here, and
+settings.
 
 Owns that nobody else is ever reached. The copies' records of the voters name the real hosts, so
 that each of them is written anew with an endpoint on the loopback interface, in snapshots and in

@@ -37,7 +37,7 @@ _MOST_TOLD = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cast:
-    """Who takes part, and what is expected of them."""
+    """The nodes that take part, and what is expected of them."""
 
     voters: Mapping[int, str]
     """Copies of the voters that the plan makes, by node id."""
@@ -68,7 +68,7 @@ class Returned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodesRehearsal:
-    """What the nodes came to."""
+    """The result of the started nodes."""
 
     software: str
     started: tuple[int, ...] = ()

@@ -1,4 +1,5 @@
-"""What runs on copies, and its processes: Kafka where there is one, else kraftool's own node.
+"""The software that runs on copies, and its processes: Kafka if it is given, otherwise kraftool's
+own node.
 
 Owns how each is started, and that none of them outlives the rehearsal, however that ends. It
 refuses to ask them anything.
@@ -48,7 +49,7 @@ appender.stderr.layout.pattern=[%d] %p %m (%c)%n
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Software:
-    """What runs on the copies."""
+    """The software that runs on the copies."""
 
     name: str
     command: tuple[str, ...]

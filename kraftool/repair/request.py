@@ -1,4 +1,4 @@
-"""What is asked of the planner: surveys, and what only a person can say.
+"""The request to the planner: surveys, and what only a person can know.
 
 Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether they are wise.
 """
@@ -19,7 +19,8 @@ from kraftool.repair.survey import Survey
 
 
 class Acceptance(StrEnum):
-    """What must be accepted by its word before a plan is made, and again before it is applied."""
+    """The words by which a risk is accepted before a plan is made, and again before it is
+    applied."""
 
     AHEAD = "ahead"
     OTHER_CLUSTER = "other-cluster"

@@ -41,7 +41,7 @@ _JUMPING = frozenset({Method.SNAPSHOT_JUMP, Method.STATIC_PROPERTIES})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What was decided."""
+    """The decision on the seed."""
 
     standing: QuorumAssessment
     method: Method

@@ -1,4 +1,4 @@
-"""What the directories tell of together that the voters among them have not.
+"""The records that the directories show together and that the voters among them lack.
 
 Owns two proofs that a log was cut, though each by itself looks well. A snapshot is made of what a
 majority confirmed: fewer voters that go as far have lost it. And what a broker has was on the

@@ -28,7 +28,7 @@ from kraftool.storage.snapshots import frame_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordsDigest:
-    """How many records, and the SHA-256 of all, each behind its length in four bytes."""
+    """The number of records, and the SHA-256 of all, each behind its length in four bytes."""
 
     count: int
     sha256: str

@@ -68,7 +68,7 @@ class IntactBatches:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogBreak:
-    """Where a log can no longer be trusted: bytes that are no batch, or a gap.
+    """The place from which a log can no longer be trusted: bytes that are not a batch, or a gap.
 
     It is kept in collect files, and has what a plan weighs at that place beside the fault's reason:
     what lies behind, and which bit explains it.
@@ -162,7 +162,7 @@ class SurveyedSnapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyedState:
-    """What snapshot and log make together, up to the intact end."""
+    """The state that snapshot and log make together, up to the intact end."""
 
     end_offset: int
     last_epoch: int
@@ -182,7 +182,8 @@ class SurveyedState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SurveyedSettings:
-    """What the server.properties beside it says about the quorum, and nothing else of it."""
+    """The settings of the quorum in the server.properties next to it, and nothing else of that
+    file."""
 
     file: str
     node_id: int | None = None

@@ -1,4 +1,4 @@
-"""What a survey has of a directory's logs and snapshots, made while the report reads them.
+"""The part of a survey on a directory's logs and snapshots, made while the report reads them.
 
 Owns that each file is read once: its hash, whether its form is right, and the state come from the
 items of the report's own walk. Files pass in the order of `ordered`: snapshots, the newest first,
@@ -42,7 +42,7 @@ _MOST_REPLAYED = 4
 
 
 class SurveyPass:
-    """What has passed so far of one directory."""
+    """The part of one directory that has been read so far."""
 
     def __init__(self, path: str, entries: Sequence[Entry], location: Location) -> None:
         self._path = path

@@ -1,4 +1,4 @@
-"""What a replay adds to the survey of a directory: its state, and records that do not fit it."""
+"""The part of a survey that needs a replay: the state, and records that do not fit it."""
 
 from __future__ import annotations
 

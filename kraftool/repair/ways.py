@@ -1,4 +1,4 @@
-"""How a quorum starts after its directories are repaired, so that nothing is lost by the start.
+"""The orders in which a quorum starts after a repair, so that the start loses nothing.
 
 Owns the order of starts, and the choice to give a voter the log of a node that is no voter. The
 node with the best log has to win the first election. So it starts with as few shorter logs as can
@@ -148,7 +148,7 @@ def _ends_of_damage(standing: QuorumAssessment) -> dict[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What the directories show as they were."""
+    """The evidence of the directories as they were."""
 
     evidence: CommitEvidence
     ends: Mapping[int, int]

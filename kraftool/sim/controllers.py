@@ -75,7 +75,7 @@ class Claim:
 
 
 class Controllers(Checker):
-    """What was answered is never lost, and each epoch has one controller."""
+    """Checks that no answered change is lost, and that each epoch has one controller."""
 
     name = "controllers"
 

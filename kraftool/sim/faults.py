@@ -1,4 +1,4 @@
-"""What goes wrong, and when: a schedule drawn from the seed.
+"""The faults and their times: a schedule drawn from the seed.
 
 Owns the faults, how long each lasts, and the operators who change the quorum meanwhile. It refuses
 what no quorum survives: a second disk is wiped only once the first is no voter any more.

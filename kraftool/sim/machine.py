@@ -34,7 +34,7 @@ class Snapshot:
 
 @dataclass(slots=True)
 class Machine:
-    """What one node has made of the log."""
+    """The state that one node has made from the log."""
 
     next_offset: int = 0
     total: int = 0

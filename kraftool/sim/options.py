@@ -1,4 +1,4 @@
-"""What a run of the simulator is made of, apart from its seed.
+"""The options of a run of the simulator, apart from its seed.
 
 Owns the names of the faults and the patience of the simulated nodes.
 """

@@ -29,7 +29,7 @@ _LOOK_EVERY_MS = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedResult:
-    """What became of a seed."""
+    """The result of a seed."""
 
     seed: int
     invariant: str | None

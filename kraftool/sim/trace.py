@@ -1,4 +1,4 @@
-"""What happened, as text: a line an event, the same for the same seed.
+"""The events as text: a line an event, the same for the same seed.
 
 Owns the short form of events, effects and messages. It refuses to print.
 """

@@ -1,4 +1,4 @@
-"""What a source turns down, as Spark reports it: one line, with an error condition.
+"""The refusals of a source, as Spark reports them: one line, with an error condition.
 
 Owns the conditions, and that the line comes without the stack of our own code, which Spark adds to
 what a Python process of its own raises.
@@ -20,7 +20,7 @@ UNSUPPORTED = "KRAFT_UNSUPPORTED"
 
 
 class KraftSourceError(KraftoolError):
-    """What a source turns down; its message begins with the condition in brackets."""
+    """A refusal of a source; its message begins with the condition in brackets."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How a run that has an end of its own is ended before it: by SIGTERM and SIGHUP.
+"""The early end of a run that would end by itself: by SIGTERM and SIGHUP.
 
 Owns the order of failures and signals. What failed before a signal came stays the failure; after
 it nothing looks like success. It refuses to raise while the run is cleaned up, since whatever that
@@ -25,7 +25,7 @@ class EndingSignal(KeyboardInterrupt):
 
 
 class Termination:
-    """What came so far."""
+    """The signals that came so far."""
 
     def __init__(self) -> None:
         self.number = 0

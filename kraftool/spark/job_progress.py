@@ -1,4 +1,4 @@
-"""How far the jobs of a Spark session are.
+"""The progress of the jobs of a Spark session.
 
 Owns the sums over jobs, stages and tasks, asked for from time to time. It refuses to draw: whoever
 watches is told through a function.
@@ -21,7 +21,7 @@ INTERVAL_S = 0.25
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobProgress:
-    """What is known of all jobs since the watching began. Totals grow as Spark plans more."""
+    """The progress of all jobs since the watching began. Totals grow as Spark plans more."""
 
     jobs: int = 0
     jobs_done: int = 0

@@ -1,4 +1,4 @@
-"""Where pipelines may write: nowhere inside a data directory of Kafka's, and over nothing.
+"""The places where pipelines may write: never inside a data directory of Kafka's, and over nothing.
 
 A broker refuses to start where its directory holds a folder that is no partition, and nothing is
 to be written to what is inspected. Owns the rule that all of them have for it: a place where

@@ -115,7 +115,7 @@ def _check_streams(source: str) -> None:
 
 
 class KraftDataSource(DataSource):
-    """What the sources have in common; each has its format's name."""
+    """The common part of the sources; each has its format's name."""
 
     source = ""
 

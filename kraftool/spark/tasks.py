@@ -1,4 +1,4 @@
-"""What one task of a source reads on a worker.
+"""The part of a source that one task reads on a worker.
 
 Owns what batch sources and streams share. Which tasks there are is planned in `source.py`,
 `stream.py` and `live/finding_stream.py`.
@@ -19,7 +19,7 @@ from kraftool.spark.columns import MAKERS
 
 
 class ReadTask(InputPartition):
-    """What one task reads."""
+    """The part that one task reads."""
 
     def __init__(self, splits: Sequence[Split], unread: Sequence[Unread] = ()) -> None:
         self.part = Part(splits=tuple(splits), unread=tuple(unread))

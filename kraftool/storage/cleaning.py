@@ -20,7 +20,7 @@ DELETE_DELAY_MS = 60_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retained:
-    """What the rules look at. Negative limits are none."""
+    """The values that the rules look at. Negative limits mean no limit."""
 
     snapshots: Sequence[OffsetAndEpoch]
     start_offset: int

@@ -32,7 +32,7 @@ from kraftool.storage.source import ByteSource, BytesSource, FileSource, describ
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What one directory holds."""
+    """The content of one directory."""
 
     entries: tuple[Entry, ...]
     problems: tuple[EntryProblem, ...] = ()

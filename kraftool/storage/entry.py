@@ -61,7 +61,7 @@ class EntryProblem:
 
 
 class EntryPlace(StrEnum):
-    """Where in a data directory an entry lies."""
+    """The place of an entry in a data directory."""
 
     ROOT = "root"
     PARTITION = "partition"

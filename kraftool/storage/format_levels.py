@@ -1,4 +1,4 @@
-"""Which feature levels a new cluster starts with.
+"""The feature levels with which a new cluster starts.
 
 Owns what `--release-version` and `--feature` come to, as kafka-storage reckons it: the release's
 defaults, what is asked for instead, what levels need of each other. It refuses to know of voters
@@ -25,11 +25,11 @@ from kraftool.image.metadata_version import (
 
 
 class FormatRefused(KraftoolError):
-    """What no directory is formatted for. Nothing was written."""
+    """A refusal: no directory is formatted for this. Nothing was written."""
 
 
 class FormatImpossible(FormatRefused):
-    """What options and configuration cannot mean together, whatever the directories hold."""
+    """An error: options and configuration contradict each other, whatever the directories have."""
 
 
 def feature_levels(words: Iterable[str]) -> dict[str, int]:

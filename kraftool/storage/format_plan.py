@@ -1,4 +1,4 @@
-"""What a format is going to do: decided whole before anything is written.
+"""The plan of a format: decided whole before anything is written.
 
 Owns which directories are formatted as what, and the refusals: those of kafka-storage, and also
 whatever would give one cluster two voter sets, which kafka-storage lets pass. It refuses to write.
@@ -36,7 +36,7 @@ _META_LIMIT = 1 << 20
 
 
 class DirectoryRole(StrEnum):
-    """What a directory is formatted as, in kafka-storage's words."""
+    """The role for which a directory is formatted, in kafka-storage's words."""
 
     LOG = "data directory"
     STATIC_METADATA = "metadata directory"

@@ -1,4 +1,4 @@
-"""What a format is asked for: by a server.properties and by options. Owns no decision."""
+"""The request for a format: a server.properties and options. Owns no decision."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kraftool.storage.scram_records import ScramUser
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormatRequest:
-    """What a server.properties and the options ask for."""
+    """The values that a server.properties and the options ask for."""
 
     node_id: int
     cluster_id: str

@@ -1,4 +1,4 @@
-"""How the directories of a configuration are formatted, and what does not fit.
+"""The formatted directories of a configuration, and what does not fit.
 
 Owns the questions that `kafka-storage info` answers. It refuses to look further than
 meta.properties.
@@ -17,7 +17,7 @@ from kraftool.storage.format_plan import META_PROPERTIES, read_meta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formatted:
-    """What was found."""
+    """The directories that were found."""
 
     directories: tuple[str, ...]
     """Those that are there, formatted or not."""

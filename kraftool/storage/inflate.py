@@ -50,7 +50,7 @@ class SourceFeed:
 
 
 class ReadableStream(Protocol):
-    """What a pipe must offer, as `sys.stdin.buffer` does."""
+    """The methods that a pipe must have, as `sys.stdin.buffer` does."""
 
     def read(self, size: int, /) -> bytes | None: ...
 

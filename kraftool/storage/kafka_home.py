@@ -30,7 +30,7 @@ _SIZES = {3: 4, 4: 4, _LONG: 8, _DOUBLE: 8, 7: 2, 8: 2, 10: 4, 11: 4, 15: 3, 16:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledRelease:
-    """What an installed Kafka formats for by itself."""
+    """The release for which an installed Kafka formats by itself."""
 
     name: str
     """Of its newest production level, as `4.3-IV0`."""

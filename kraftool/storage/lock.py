@@ -26,7 +26,7 @@ _LONGEST_COMMAND = 1 << 20
 
 
 class LockState(StrEnum):
-    """What the lock says about a running Kafka."""
+    """The evidence of the lock about a running Kafka."""
 
     HELD = "held"
     FREE = "free"

@@ -1,4 +1,4 @@
-"""What a configuration says of the metadata log and of its snapshots.
+"""The settings of the metadata log and of its snapshots.
 
 Owns the defaults of `metadata.log.*` and `metadata.max.retention.*`. It refuses to read a
 server.properties.

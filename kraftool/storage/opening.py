@@ -1,4 +1,4 @@
-"""What opening a metadata partition does, step by step: look, check, then mend.
+"""The opening of a metadata partition, step by step: look, check, then repair.
 
 Owns the order. Whatever speaks against starting is found before anything is changed; then the log
 is cut where it ends, leftovers go, a log that its newest snapshot is beyond begins anew after it,
@@ -47,7 +47,7 @@ class OpenedPartition:
 
 @dataclass(slots=True)
 class _Gathered:
-    """What one pass over the log leaves in memory."""
+    """The values that one pass over the log leaves in memory."""
 
     after: int
     """Control records below are in the snapshot."""

@@ -1,4 +1,4 @@
-"""What a PATH on the command line names, and the files behind it.
+"""The files behind a PATH of the command line.
 
 Owns the forms: a data directory, a partition's folder, one file, a Kafka server.properties, a tar
 stream. It refuses to decode anything but the properties file that leads to a directory.
@@ -54,7 +54,7 @@ class LocationKind(StrEnum):
 
 @dataclass(slots=True, kw_only=True)
 class Location:
-    """What a PATH leads to.
+    """The place to which a PATH leads.
 
     `entries()` gives the files and what could not be read, in an order that is useful for a
     directory and is the archive's own for a tar, whose entries are read one before the next.

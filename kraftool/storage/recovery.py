@@ -38,8 +38,8 @@ _STRAY = (FileState.DELETED, FileState.CLEANED)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """Where a log ended before the files did: what recovery did there, and no Fault, which says
-    what a reader sees. Its kind and reason are those of the fault at that place."""
+    """The end of a log that ended before its files did: what recovery did there. It is not a Fault,
+    which says what a reader sees. Its kind and reason are those of the fault at that place."""
 
     file: str
     position: int
@@ -63,7 +63,7 @@ class Cut:
 
 @dataclass(slots=True, kw_only=True)
 class Recovery:
-    """What opening a log did to the directory."""
+    """The effect of opening a log on the directory."""
 
     cut: Cut | None = None
     removed: list[str] = field(default_factory=list)

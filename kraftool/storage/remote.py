@@ -84,7 +84,7 @@ class RemoteItem:
 
 
 class RemoteFiles:
-    """What lies below a URL. Paths are relative to it, with `/`."""
+    """The files below a URL. Paths are relative to it, with `/`."""
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         try:

@@ -29,7 +29,7 @@ Entry = Mapping[str, Any]
 
 
 class Stage(StrEnum):
-    """How far a plan is."""
+    """The stage of a plan."""
 
     NONE = "not begun"
     BEGUN = "begun, nothing changed"

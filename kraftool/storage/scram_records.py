@@ -27,7 +27,7 @@ _KEYS = frozenset({"name", "salt", "iterations", "password", "saltedpassword"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScramUser:
-    """Who gets a credential, and the record that holds it."""
+    """The user who gets a credential, and the record that has it."""
 
     name: str
     mechanism: str

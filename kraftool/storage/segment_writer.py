@@ -39,7 +39,7 @@ class BatchPlace:
 
 @dataclass(slots=True)
 class IndexEntries:
-    """What both indexes of a segment say, and what decides about the next entry."""
+    """The content of both indexes of a segment, and what decides about the next entry."""
 
     offsets: array[int] = field(default_factory=lambda: array("q"))
     positions: array[int] = field(default_factory=lambda: array("q"))

@@ -32,7 +32,7 @@ class SnapshotDamaged(KraftoolError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotContent:
-    """What a whole snapshot says in its control records."""
+    """The control records of a whole snapshot."""
 
     last_contained_log_timestamp: int
     kraft_version: int

@@ -19,7 +19,7 @@ CHUNK = 1 << 20
 
 
 class ByteSource(Protocol):
-    """What scanners read from; `position` counts bytes from the start of the file."""
+    """The source from which scanners read; `position` counts bytes from the start of the file."""
 
     @property
     def name(self) -> str:

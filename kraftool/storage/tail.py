@@ -80,7 +80,8 @@ class BatchMark:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TailState:
-    """How far a log was read: up to `position` of `segment`, which is before `offset`."""
+    """The position up to which a log was read: `position` of `segment`, which is before
+    `offset`."""
 
     segment: str = ""
     position: int = 0
@@ -181,7 +182,7 @@ class UnsettledEnd:
 
 @dataclass(slots=True)
 class Look:
-    """What one look at a log found."""
+    """The result of one look at a log."""
 
     state: TailState
     ranges: list[Range] = field(default_factory=list)

@@ -45,7 +45,7 @@ _PIPE_HINT = (
 
 @dataclass(slots=True)
 class _Extra:
-    """What extension headers say about the member that follows them."""
+    """The extension headers for the member that follows them."""
 
     name: str | None = None
     size: int | None = None

@@ -27,7 +27,7 @@ _LARGEST = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessMarker:
-    """What the file says: the node, its start, and the quorum-state that it wrote last."""
+    """The content of the file: the node, its start, and the quorum-state that it wrote last."""
 
     node_id: int
     directory_id: str

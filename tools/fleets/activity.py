@@ -1,4 +1,4 @@
-"""What happens in a generated cluster after its real history: topics, moves, configurations.
+"""The activity in a generated cluster after its real history: topics, moves, configurations.
 
 Owns the choice of records, each valid after those before it, in the versions of the cluster's
 metadata.version; and the bulk of a large cluster, whose state is known without replaying all of it.

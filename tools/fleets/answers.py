@@ -1,4 +1,4 @@
-"""What an audit says of a generated fleet, held against what was planted in it.
+"""The answers of an audit of a generated fleet, compared with what was planted in it.
 
 Owns the verdict: which faults no finding answers, and which findings no fault explains. It reads
 the manifest and the JSON document of `pipeline audit`, and nothing of the fleet itself.

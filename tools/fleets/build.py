@@ -26,7 +26,7 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetPlan:
-    """What is asked for."""
+    """The options of a fleet."""
 
     clusters: int
     nodes: int = 3

@@ -1,4 +1,4 @@
-"""What one generated cluster is: its ids, its voters, and how much happened in it.
+"""The properties of one generated cluster: its ids, its voters, and how much happened in it.
 
 Owns the choices, all of them made from the seed and the cluster's number. It writes nothing.
 """

@@ -31,7 +31,7 @@ _INDEX_ENTRY, _TIME_ENTRY = struct.Struct(">ii"), struct.Struct(">qi")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
-    """How one node's directory differs from the cluster's log, in a healthy way."""
+    """The harmless ways in which one node's directory differs from the cluster's log."""
 
     behind: int = 0
     """So many batches at the end it has not fetched."""

@@ -40,7 +40,7 @@ class Cluster:
 
 @dataclass(slots=True, kw_only=True)
 class Place:
-    """Where a fault was put."""
+    """The place of a planted fault."""
 
     file: str = ""
     """Below the data directory; empty where it is about the directory."""

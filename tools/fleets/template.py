@@ -49,7 +49,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one data batch says, and how long after the first batch."""
+    """The content of one data batch, and its time after the first batch."""
 
     records: tuple[Told, ...]
     after_ms: int

@@ -1,5 +1,5 @@
-"""Who a directory is: meta.properties lost or damaged, or with another directory id than the voter;
-or the directory is another node's than its server.properties says.
+"""Repairs of a directory's identity: meta.properties is lost or damaged, or has another directory
+id than the voter; or the directory is another node's than its server.properties says.
 
 Owns where the ids come from: the node id from server.properties, the cluster id from the other
 directories, a voter's directory id from the record that made it one, a broker's from its

@@ -1,4 +1,4 @@
-"""What a case says about one directory.
+"""The result of a case for one directory.
 
 Owns the value. Which cases are asked, and in which order, is `mending.py`'s.
 """
@@ -13,7 +13,7 @@ from kraftool.repair.ranking import Host
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mend:
-    """What is wrong with a directory, and the edits that mend it; none where Kafka does it."""
+    """A problem of a directory, and the edits that repair it; no edits where Kafka does it."""
 
     case: str
     host: Host

@@ -30,7 +30,8 @@ BEFORE = -2
 
 @dataclass(frozen=True, slots=True, order=True)
 class RowPlace:
-    """Where a row stands: segment by base offset, byte position of its batch, which one in it."""
+    """The place of a row: segment by base offset, byte position of its batch, its number in the
+    batch."""
 
     segment: int
     position: int

@@ -1,4 +1,4 @@
-"""Which batches may hold what is looked for, by a glance at their bytes.
+"""A filter of batches by a glance at their bytes: those that may have what is searched for.
 
 Owns the glance, which is many times faster than decoding and never says no where the answer is
 yes. Whatever it lets pass is decoded and looked at.

@@ -48,7 +48,7 @@ _TOPIC_RECORD = re.compile(rb"\x01\x02[\x00-\x7f]")
 
 
 class RowKind(StrEnum):
-    """What a row stands for."""
+    """The kinds of rows."""
 
     RECORD = "record"
     DAMAGE = "damage"
@@ -58,7 +58,7 @@ class RowKind(StrEnum):
 
 
 class Border(StrEnum):
-    """Which part of its batch a record is."""
+    """The part of its batch that a record is."""
 
     ONLY = "only"
     FIRST = "first"

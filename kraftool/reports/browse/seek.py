@@ -1,4 +1,4 @@
-"""Where in a log something is: an offset, a time, an epoch, found by halving.
+"""The search of a place in a log by halving: an offset, a time, an epoch.
 
 Owns the search over batch headers. Offsets and epochs only ever rise in a log; times nearly do, as
 a new leader may have another clock, so that a time is found as closely as its neighbours allow.

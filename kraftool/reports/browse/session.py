@@ -23,7 +23,7 @@ from kraftool.storage.paths import Location
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowExtent:
-    """How far a log reaches."""
+    """The extent of a log."""
 
     start_offset: int
     end_offset: int

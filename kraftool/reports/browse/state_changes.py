@@ -1,4 +1,4 @@
-"""What differs between two states, as lines: so many of each kind, all of them counted.
+"""The differences between two states, as lines: some of each kind, all of them counted.
 
 Owns the bound and the order. What differs is `reports/state/diff.py`, its words `diff_words.py`.
 """

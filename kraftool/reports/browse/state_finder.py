@@ -36,7 +36,7 @@ MOST = 500
 
 
 class FoundKind(StrEnum):
-    """The subject of a row."""
+    """The kind of thing that a row is about."""
 
     TOPIC = "topic"
     PARTITION = "partition"

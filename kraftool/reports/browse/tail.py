@@ -1,4 +1,4 @@
-"""What happened to a log since it was last looked at: it grew, was cut, was cleaned.
+"""The changes of a log since the last look: it grew, was cut, was cleaned.
 
 Owns bringing a window up to date. What is new is `storage/tail.py`'s judgement; it begins at the
 end of the log, however long that is.

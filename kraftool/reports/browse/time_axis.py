@@ -36,7 +36,7 @@ LANES = (
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What happened in a column of a lane."""
+    """The events in a column of a lane."""
 
     count: int
     severity: Severity

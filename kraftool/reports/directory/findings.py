@@ -1,4 +1,4 @@
-"""What is odd about a directory once all its files were read: files against each other.
+"""The problems of a directory that show once all its files were read: files against each other.
 
 Owns the judgement of one reading. It refuses to replay the log or to compare records with
 indexes; that is verification. Each rule is a function from the directory to findings.

@@ -27,7 +27,7 @@ _MOUNT_OR_FORMAT = (
 
 @dataclass(slots=True)
 class _Ids:
-    """What the directories so far say; the first one of each decides."""
+    """The ids of the directories so far; the first one of each decides."""
 
     cluster_id: str | None
     node_id: int | None

@@ -1,4 +1,4 @@
-"""What `recover apply` left in a directory: plans that are half done, or were carried out.
+"""The traces of `recover apply` in a directory: plans that are half done, or were carried out.
 
 Owns the findings of it that every report tells: a node that starts on a half-done directory makes
 it worse. Of a journal it reads the stages, and which checkpoints the plan makes: a node goes on

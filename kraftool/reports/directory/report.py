@@ -60,7 +60,7 @@ class DirectoryReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DumpReport:
-    """What a PATH holds: directories, or files by themselves, and what is odd about the whole."""
+    """The content of a PATH: directories, or files by themselves, and problems of the whole."""
 
     path: str
     kind: LocationKind
@@ -79,7 +79,7 @@ class DumpReport:
 
 @dataclass(slots=True)
 class _Found:
-    """What has been read so far, by directory."""
+    """The files that have been read so far, by directory."""
 
     files: dict[str, list[FileReport]] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)

@@ -1,1 +1,1 @@
-"""What is known to be wrong: failure signatures over one or several directories, with a cure."""
+"""Known problems: failure signatures over one or several directories, with a cure."""

@@ -1,4 +1,5 @@
-"""What a code means: its severity, what Kafka does, how to mend it, and where it is discussed.
+"""The explanation of a code: its severity, what Kafka does, how to repair it, and where it is
+discussed.
 
 All of it is in the catalogue: a code says the same here and where it is found.
 """

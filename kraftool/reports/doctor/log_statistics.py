@@ -1,4 +1,5 @@
-"""What the rules want to know of a log beside its summary: elections, registrations, credentials.
+"""The values that rules need of a log in addition to its summary: elections, registrations,
+credentials.
 
 Owns one more look at each batch as it passes, and what is kept of it, which is bounded: of an
 endless log the oldest stays out. It refuses to judge.
@@ -92,7 +93,7 @@ class CredentialChange:
 
 @dataclass(slots=True)
 class LogStatistics:
-    """What is kept of one directory's log and snapshots."""
+    """The values that are kept of one directory's log and snapshots."""
 
     elections: deque[LoggedElection] = field(default_factory=lambda: deque(maxlen=MOST))
     starts: deque[BrokerStart] = field(default_factory=lambda: deque(maxlen=MOST))

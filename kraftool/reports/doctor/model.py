@@ -1,4 +1,4 @@
-"""What the rules of `doctor` look at, and what they say: patients in, diagnoses out.
+"""The input and the output of `doctor`'s rules: patients in, diagnoses out.
 
 Owns the read model. A patient is one directory, with the settings that led to it; everything about
 it was read before the first rule is asked. It refuses to read files and to decide anything.

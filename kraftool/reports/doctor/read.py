@@ -42,7 +42,7 @@ _MOST_FOLDERS = 10
 
 @dataclass(slots=True)
 class _Read:
-    """What has been read so far."""
+    """The directories that have been read so far."""
 
     patients: list[ExaminedDirectory] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)

@@ -48,7 +48,7 @@ _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryDiagnoses:
-    """What is wrong with one directory; or, with an empty path, between them."""
+    """The diagnoses of one directory; or, with an empty path, between directories."""
 
     path: str
     diagnoses: tuple[Diagnosis, ...]

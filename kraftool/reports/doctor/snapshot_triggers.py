@@ -21,7 +21,7 @@ _TIMED_LEVEL = 8
 
 
 class Trigger(NamedTuple):
-    """What should have happened, with where the limit comes from."""
+    """An action that should have happened, with where the limit comes from."""
 
     by_bytes: int
     by_time_ms: int

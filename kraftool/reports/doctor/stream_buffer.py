@@ -32,7 +32,7 @@ class _Claimed(BytesSource):
 
 @dataclass(slots=True)
 class KeptFiles:
-    """What was kept of one location, by directory."""
+    """The files that were kept of one location, by directory."""
 
     location: Location
     _files: dict[str, list[LogFile]] = field(default_factory=dict)

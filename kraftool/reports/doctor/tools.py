@@ -109,7 +109,7 @@ def add_controller(examination: Examination, patient: ExaminedDirectory) -> str:
 
 
 def epoch_to_write(examination: Examination) -> Iterable[str]:
-    """Return which epoch a quorum-state that is written by hand may have, as a comment."""
+    """Yield which epoch a quorum-state that is written by hand may have, as a comment."""
     epochs = [
         directory.summary.quorum_state.leader_epoch
         for directory in examination.patients
@@ -163,7 +163,7 @@ def keep_copy(path: str) -> str:
 
 
 def stop_first(patient: ExaminedDirectory) -> Iterable[str]:
-    """Return what comes before a command that changes a directory on which a Kafka runs, as a
+    """Yield what comes before a command that changes a directory on which a Kafka runs, as a
     comment.
     """
     if patient.is_live:

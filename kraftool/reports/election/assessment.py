@@ -32,7 +32,7 @@ MOST_VOTERS = 7
 
 
 class QuorumSafety(StrEnum):
-    """How the quorum stands."""
+    """The state of the quorum."""
 
     SAFE = "safe"
     """Whoever starts first, and whoever leads then, no committed record is lost."""
@@ -45,7 +45,7 @@ class QuorumSafety(StrEnum):
 
 
 class LossBound(StrEnum):
-    """How much of what may be committed is lost."""
+    """The bound of the loss of records that may be committed."""
 
     NONE = "none"
     POSSIBLE = "possible"
@@ -56,7 +56,7 @@ class LossBound(StrEnum):
 
 
 class NextStep(StrEnum):
-    """What is to be done."""
+    """The next thing to do."""
 
     NOTHING = "nothing"
     ASK_LIVE = "ask the running controllers"
@@ -117,7 +117,7 @@ class RunningVoters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assessment:
-    """What can be said of a quorum by the directories that were given."""
+    """The judgement of a quorum by the directories that were given."""
 
     state: QuorumSafety
     may_be_committed_to: int | None

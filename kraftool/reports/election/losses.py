@@ -1,4 +1,5 @@
-"""What is cut off on other nodes if one of them leads, and whether it may have been committed.
+"""The records that are cut off on other nodes if one of them leads, and whether they may be
+committed.
 
 Owns the comparison of logs at rest. Where a follower's log parts from a leader's, the core's own
 view of a log is asked, as it would be at the first fetches. That a record is committed is proved by
@@ -24,7 +25,7 @@ _BEHIND_ALL = 1 << 63
 
 
 class CommitStatus(StrEnum):
-    """What can be said about records that would be lost."""
+    """The certainty about records that would be lost."""
 
     COMMITTED = "committed"
     MAJORITY = "on a majority"

@@ -1,4 +1,4 @@
-"""Which voters have forgotten records: their directory is older than their own past.
+"""The voters that have forgotten records: their directory is older than their own past.
 
 Owns the evidence for that. A voter that lost its log, or has an old copy of it, starts as if it had
 confirmed nothing beyond. What it confirmed counts as unknown then, and never as not confirmed. It
@@ -16,7 +16,7 @@ from kraftool.reports.election.case import ElectionCase, NodeCase, parts_at
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forgotten:
-    """What a voter may have had and does not have now."""
+    """The records that a voter may have had and does not have now."""
 
     first: int
     """It may have had any record from this offset on."""

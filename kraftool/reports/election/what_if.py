@@ -1,4 +1,4 @@
-"""What if a node were wiped, new, or not lost after all: the case, changed.
+"""Changed cases: a node is wiped, new, or not lost after all.
 
 Owns nodes that no directory tells of. What follows for the quorum the core is asked.
 """

@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rest:
-    """Where the rows stop short of the end of the file, and how much is left."""
+    """The end of the rows before the end of the file, and how much is left."""
 
     position: int
     size: int
@@ -64,7 +64,7 @@ class Rest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainRequest:
-    """What to explain: from the start, or what holds a position or an offset.
+    """The part to explain: from the start, or what contains a position or an offset.
 
     `units` says how many batches or entries; None leaves it to the kind of file, 0 is all.
     """

@@ -21,7 +21,7 @@ NOT_KNOWN = "not in the catalogue"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """How far the bytes of a batch are to be believed, and whether secrets are to be shown."""
+    """The trust in the bytes of a batch, and whether secrets are shown."""
 
     valid: bool
     """The CRC holds."""

@@ -1,4 +1,4 @@
-"""What a change brings along though Kafka would not refuse it, and what only a leader knows.
+"""Side effects of a change that Kafka would not refuse, and what only a leader knows.
 
 Owns sentences about order and about what cannot be undone. It refuses to block: a caution is no
 reason for Kafka to say no.

@@ -1,4 +1,4 @@
-"""What the log says about features: when each was last set, and which record types it holds.
+"""The log's history of features: when each was last set, and which record types it has.
 
 Owns one pass over the whole log, before the newest snapshot too. It refuses to say which levels
 hold: that is the image. Records beyond the image's end, and those of transactions that were
@@ -39,7 +39,7 @@ class LevelRecord:
 
 @dataclass(slots=True)
 class FeatureHistory:
-    """What one PATH's log and the snapshot in use say."""
+    """The history in one PATH's log and the snapshot in use."""
 
     settings: dict[str, LevelRecord] = field(default_factory=dict)
     """The last of each feature that the log has; kraft.version is of control records."""

@@ -1,4 +1,4 @@
-"""What the state and the log hold that a lower metadata.version cannot.
+"""The parts of the state and the log that a lower metadata.version cannot have.
 
 Owns the list, with counts and a few examples. Kafka refuses a downgrade across a level that changed
 records whether any of this is there or not; it tells what stands in the way, and what a cluster

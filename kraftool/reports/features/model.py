@@ -1,4 +1,4 @@
-"""What is told about a cluster's features, as values.
+"""The report on a cluster's features, as values.
 
 Owns the read model: it is the same however the facts were obtained, from directories or from a
 running node. It refuses to decide what a change would meet; that is `plan.py`.
@@ -20,7 +20,7 @@ NOT_SUPPORTED = FeatureRange(0, 0)
 
 
 class ProcessRole(StrEnum):
-    """What a node registered as; a node with both roles does so twice."""
+    """The role with which a node registered; a node with both roles does so twice."""
 
     BROKER = "broker"
     CONTROLLER = "controller"
@@ -51,7 +51,7 @@ class NodeSupport:
 
 
 class LevelSource(StrEnum):
-    """What a level is known from."""
+    """The source of a level."""
 
     LOG = "log"
     SNAPSHOT = "snapshot"
@@ -83,7 +83,7 @@ class LoggedType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StaticVoters:
-    """What server.properties says in controller.quorum.voters."""
+    """The voters in controller.quorum.voters of a server.properties."""
 
     ids: tuple[int, ...]
     file: str

@@ -1,4 +1,4 @@
-"""What a change of levels would meet: its requests, blockers, cautions, losses, and what to run.
+"""The result of a change of levels: its requests, blockers, cautions, losses, and what to run.
 
 Owns the whole of the answer to `--to`, and how far each feature can go without it.
 """

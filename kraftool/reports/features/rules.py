@@ -1,4 +1,4 @@
-"""What keeps Kafka from changing a feature's level, by the rules of Kafka 4.3's controller.
+"""The rules of Kafka 4.3's controller that block a change of a feature's level.
 
 Owns the rules of FeatureControlManager and of the raft layer for kraft.version, each blocker with
 the node or the level that causes it. Where Kafka stops at the first, all are told. What only a

@@ -1,4 +1,4 @@
-"""What a change means for the software of the nodes: what has to run before it, and after it.
+"""The software that a change of levels needs on the nodes: before it, and after it.
 
 Owns the nodes as they would be after an upgrade of their software, and the one block that is no
 refusal of Kafka's. It refuses to know ranges of releases that were not asked.

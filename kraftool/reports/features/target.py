@@ -1,4 +1,4 @@
-"""What is asked for: a release, levels of features, and what kafka-features would send for it.
+"""The change that is asked for: a release, levels of features, and the request of kafka-features.
 
 Owns the words of `--to` and `--feature`. A release stands for its metadata.version and for the
 default of every other feature at that level; an upgrade leaves out those whose default is 0, as
@@ -27,7 +27,7 @@ _HIGHEST = (1 << 15) - 1
 
 
 class Direction(StrEnum):
-    """Which way a request goes: one request has one for all its features."""
+    """The direction of a request: one request has one for all its features."""
 
     UPGRADE = "upgrade"
     DOWNGRADE = "downgrade"
@@ -35,7 +35,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeaturesRun:
-    """What one run of kafka-features sends. `release` is its argument, where one is meant."""
+    """The request of one run of kafka-features. `release` is its argument, where one is meant."""
 
     direction: Direction
     levels: Mapping[str, int]

@@ -1,1 +1,1 @@
-"""What one file says, and what the files of one directory say together, as values."""
+"""The content of one file, and of the files of one directory together, as values."""

@@ -1,4 +1,4 @@
-"""What the files of one directory say together.
+"""The summary of the files of one directory together.
 
 Owns the rules by which a later file or record overrides an earlier one, as Kafka applies them when
 it starts: the newest snapshot, then the log from its offset on. Whether a record is committed

@@ -46,7 +46,7 @@ METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryBounds:
-    """How many entries of a long file are kept, counted from its two ends."""
+    """The number of entries of a long file that are kept, counted from its two ends."""
 
     head: int = 1
     tail: int = 1
@@ -145,7 +145,7 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadOptions:
-    """How files are read."""
+    """The options for reading files."""
 
     bounds: EntryBounds = EntryBounds()
     kind: FileKind | None = None

@@ -1,4 +1,4 @@
-"""What files hold, in a phrase; their types of records and folders in words."""
+"""The content of files in a phrase; their types of records and folders in words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which cluster most directories are of, and where those belong that name none.
+"""The cluster of most directories, and the place of those that name none.
 
 Owns that one rule, for every report of several directories.
 """

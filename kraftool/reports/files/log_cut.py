@@ -1,4 +1,4 @@
-"""Where Kafka's next start cuts a directory's log, segment by segment.
+"""The places at which Kafka's next start cuts a directory's log, segment by segment.
 
 Owns which segments Kafka recovers by themselves. It refuses to say what is lost with a cut; that is
 `log_loss.py`.

@@ -1,4 +1,4 @@
-"""What is wrong inside one segment or checkpoint, as findings.
+"""The problems inside one segment or checkpoint, as findings.
 
 Owns the step from a fault at a byte to what it means and what to do. It refuses to look at other
 files: a torn tail is harmless only in a log's last segment, which `directory/findings.py` knows.

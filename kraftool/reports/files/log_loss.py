@@ -1,4 +1,4 @@
-"""What Kafka's next start would take away from a log that is damaged in the middle.
+"""The records that Kafka's next start would remove from a log that is damaged in the middle.
 
 Owns that one sentence. Kafka recovers the whole metadata log at every start, also after a clean
 stop. It cuts the log at the first batch whose bytes are wrong, and deletes the segments behind it,

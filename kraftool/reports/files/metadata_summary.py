@@ -80,7 +80,7 @@ class FinalizedKRaftVersion:
 
 
 class VoterSource(StrEnum):
-    """What the voters were learnt from."""
+    """The source of the voters."""
 
     RECORD = "KRaftVoters record"
     PROPERTIES = "controller.quorum.voters"

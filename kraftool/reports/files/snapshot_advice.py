@@ -1,4 +1,4 @@
-"""What to do about a snapshot that is damaged, by what lies beside it.
+"""The advice on a damaged snapshot, by the files next to it.
 
 Owns that advice. Moving a snapshot away is right only where the log, or an older snapshot and the
 log behind it, gives the same state: Kafka then reads that instead. It is never told where the log

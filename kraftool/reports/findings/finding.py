@@ -24,7 +24,7 @@ MOST_PLACES = 9
 
 
 class Stake(IntEnum):
-    """What can be lost, the worst first."""
+    """The loss that is possible, the worst first."""
 
     TWO_HISTORIES = 0
     """Two leaders are possible, or committed records can be lost."""
@@ -61,7 +61,7 @@ class Remedy(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FindingKind:
-    """What all findings of one code have in common."""
+    """The common part of all findings of one code."""
 
     code: str
     severity: Severity

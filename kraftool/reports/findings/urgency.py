@@ -1,4 +1,4 @@
-"""Which finding an operator has to look at first.
+"""The order in which an operator has to look at findings.
 
 Owns the order for reports of many findings: the severity decides, then what is at stake. It refuses
 to know counts: a rare disaster is more urgent than a common nuisance.

@@ -1,4 +1,4 @@
-"""What `pipeline audit` says about a fleet, as values: clusters, directories, findings, partings.
+"""The model of `pipeline audit`, as values: clusters, directories, findings, divergences.
 
 Owns the read model that terminal, JSON and the HTML page show. Everything in it is bounded: what
 was left out is counted. It knows no Spark, and refuses to find or to render anything. Names are as
@@ -255,7 +255,7 @@ class FleetCounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """What exists and is not in the lists of this model; JSON has all of it."""
+    """The entries that are not in the lists of this model; JSON has all of them."""
 
     clusters: Count = 0
     directories: Count = 0

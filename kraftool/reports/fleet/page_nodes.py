@@ -1,4 +1,4 @@
-"""What only shows between nodes: where logs of one cluster are not the same, and who has what.
+"""The part of the page on nodes: where logs of one cluster differ, and who has what.
 
 Owns how a divergence is told. The sides of one are given letters, so that picture and table can be
 read together.

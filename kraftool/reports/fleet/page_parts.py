@@ -1,4 +1,4 @@
-"""What all sections of the page are made of: links, badges, tables, plots with their numbers.
+"""Common parts of the page's sections: links, badges, tables, plots with their numbers.
 
 Owns the places that links lead to, and the HTML of each part. Whatever is handed to it as `html` is
 HTML already; everything else is escaped here.

@@ -75,7 +75,7 @@ class Lane(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bins:
-    """Where the values of a histogram are divided: a bin from each edge to the next."""
+    """The edges of a histogram: a bin from each edge to the next."""
 
     edges: tuple[float, ...]
     """In rising order; what lies below the first is counted in the bin `below`."""

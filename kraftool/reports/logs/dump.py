@@ -54,7 +54,7 @@ def is_decoded(fault: Fault) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which records to show. Everything that is set must hold."""
+    """The records to show. Every condition that is set must be true."""
 
     first_offset: int | None = None
     last_offset: int | None = None

@@ -1,4 +1,4 @@
-"""Which files of a partition's folder Kafka can make nothing of by their names, as findings.
+"""The files of a partition's folder whose names Kafka cannot use, as findings.
 
 Owns that one question, so that a stray `notes.log` is the same to every command: no segment, and a
 reason for Kafka not to start. It refuses to look at contents, and at files that were named by

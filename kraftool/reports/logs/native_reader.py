@@ -15,7 +15,7 @@ from kraftool.decoders.segment import BatchSpan
 
 
 class Taken(NamedTuple):
-    """What was read of a span, up to a place in its data."""
+    """The part of a span that was read, up to a place in its data."""
 
     end: int
     is_stuck: bool

@@ -1,4 +1,4 @@
-"""What of a log to render, and how."""
+"""The part of a log to render, and how."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from kraftool.reports.logs.transactions import Transactions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPlan:
-    """What to render and how; small and picklable, since it travels to the worker processes."""
+    """The rendering and its format; small and picklable, since it travels to the worker
+    processes."""
 
     format: str
     selection: Selection = field(default_factory=Selection)

@@ -1,4 +1,4 @@
-"""What a process asks of its own system: to be quick, and to be gone when its parent is.
+"""A process's requests to its system: to be quick, and to stop when its parent has stopped.
 
 Owns these settings alone; what a process does is in whoever starts it.
 """

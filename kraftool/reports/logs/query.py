@@ -1,4 +1,4 @@
-"""Which records of a log somebody wants to see, as they write it.
+"""A query for records of a log, as a person writes it.
 
 Owns reading the words: of an option, and of the dashboard's one line. What they select is
 `log_dump.Selection`.
@@ -51,7 +51,7 @@ def offset_range(text: str, what: str) -> tuple[int | None, int | None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogQuery:
-    """What is wanted, and how it was written."""
+    """The query, and how it was written."""
 
     text: str = ""
     selection: Selection = field(default_factory=Selection)
@@ -63,7 +63,7 @@ class LogQuery:
 
 @dataclass(frozen=True, slots=True)
 class GoTo:
-    """Where in a log somebody wants to be: at an offset, an epoch's begin, or a time in ms."""
+    """The place in a log to go to: an offset, an epoch's begin, or a time in ms."""
 
     kind: str
     value: int

@@ -70,7 +70,7 @@ _MOST_FOR_PYTHON = 64
 
 @dataclass(slots=True)
 class _Reader:
-    """What has been seen so far of one file."""
+    """The part of one file that has been read so far."""
 
     on_control: OnControl = lambda batch, item: None
     values: dict[str, Any] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""Which files a log dump reads: PATHs resolved to segments, checkpoints and what lies beside them.
+"""The files that a log dump reads: PATHs resolved to segments, checkpoints and the files next to
+them.
 
 Owns the choice and the order: a directory's checkpoints (where asked for), then its segments by
 base offset. What cannot be read is told and passed over.

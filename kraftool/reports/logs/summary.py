@@ -1,4 +1,4 @@
-"""What one pass over a segment or checkpoint shows: the values that `reader.py` fills.
+"""The results of one pass over a segment or checkpoint: the values that `reader.py` fills.
 
 Owns no reading. They are what one file says by itself; what it means beside its neighbours is
 `metadata_summary.py`.
@@ -16,7 +16,7 @@ from kraftool.decoders.walk import BEGINNING, WalkState
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCount:
-    """How many records of one type and version. Unknown ones have an empty name."""
+    """The number of records of one type and version. Unknown ones have an empty name."""
 
     name: str
     type: str
@@ -58,7 +58,7 @@ class ControlRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogSummary:
-    """What one pass over a segment or checkpoint shows."""
+    """The results of one pass over a segment or checkpoint."""
 
     batches: int = 0
     records: int = 0

@@ -71,7 +71,7 @@ def render_in_threads(
     waiting: deque[tuple[_Slot, Future[tuple[Bytes, list[Fault]]], WalkState]] = deque()
 
     def finished() -> Iterator[Rendered]:
-        """Return what was begun first; then its slot is free."""
+        """Yield what was begun first; then its slot is free."""
         slot, future, state = waiting.popleft()
         yield Rendered(*future.result(), state)
         free.append(slot)

@@ -25,7 +25,7 @@ _META_LIMIT = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offsets:
-    """Where to compare: nothing said, an offset for each, or each at its own end."""
+    """The offsets to compare: none, an offset for each, or each at its own end."""
 
     old: int | None = None
     new: int | None = None
@@ -34,7 +34,7 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TwoStates:
-    """What is compared, and what has to be said about the offsets."""
+    """The states that are compared, and what has to be said about the offsets."""
 
     old: LoadedState
     new: LoadedState

@@ -1,4 +1,4 @@
-"""What differs between two states: entities added, removed and changed, field by field.
+"""The differences between two states: entities added, removed and changed, field by field.
 
 Owns the comparison. Things are the same thing by what Kafka knows them by: a topic by its id, so
 that one deleted and made again is another. Secrets are compared and not shown. Nothing is kept:
@@ -49,7 +49,7 @@ _IDENTITIES = {
 
 
 class ChangeType(StrEnum):
-    """What happened to an entity from the first state to the second."""
+    """The change of an entity from the first state to the second."""
 
     ADDED = "added"
     REMOVED = "removed"
@@ -80,7 +80,7 @@ class EntityChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiffOptions:
-    """What to leave out, and whether secrets are shown."""
+    """The fields to leave out, and whether secrets are shown."""
 
     ignored: Set[str] = frozenset()
     """Fields by name; what differs in nothing else is the same."""

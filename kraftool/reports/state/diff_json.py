@@ -22,7 +22,7 @@ from kraftool.reports.text.json_form import form, in_json
 
 
 class Counts:
-    """How much was added, removed and changed of each kind."""
+    """The numbers of added, removed and changed entities of each kind."""
 
     def __init__(self) -> None:
         self.by_kind: dict[str, dict[ChangeType, int]] = {}

@@ -24,7 +24,8 @@ MOST_STREAMED = 1 << 30
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFiles:
-    """What a PATH has for a state. Snapshots and segments are in the order of their offsets."""
+    """The files of a PATH from which a state is made. Snapshots and segments are in the order of
+    their offsets."""
 
     path: str
     snapshots: tuple[LogFile, ...]

@@ -111,7 +111,7 @@ def load_from(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayStart:
-    """What a log is replayed onto: a checkpoint's image, or nothing."""
+    """The base of a replay: a checkpoint's image, or nothing."""
 
     offset: int
     replay: Replay = field(default_factory=Replay)

@@ -45,7 +45,7 @@ def ordered(entries: Iterable[Entry]) -> list[Entry]:
 
 @dataclass(slots=True)
 class StatePass:
-    """What has passed so far of one directory."""
+    """The part of one directory that has been read so far."""
 
     files: StateFiles
     _tried: list[ReplayStart] = field(default_factory=list)

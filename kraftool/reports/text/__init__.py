@@ -1,1 +1,1 @@
-"""How values of reports are written: words, times, CSV, JSON and YAML."""
+"""The forms of values in reports: words, times, CSV, JSON and YAML."""

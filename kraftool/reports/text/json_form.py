@@ -1,4 +1,4 @@
-"""Which form a class has in JSON, and which properties are members.
+"""The form of a class in JSON, and the properties that are members.
 
 Owns the two registers. A form counts from its import on, so that the module of a document imports
 those that it needs; tests/test_json_rule.py holds that.

@@ -20,7 +20,7 @@ class YamlError(KraftoolError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YamlLimits:
-    """How much of it there may be."""
+    """The limits of a YAML text."""
 
     bytes: int
     events: int

@@ -1,1 +1,1 @@
-"""What happened to a cluster's metadata, in offset order, merged over its nodes' directories."""
+"""The events of a cluster's metadata, in offset order, merged over its nodes' directories."""

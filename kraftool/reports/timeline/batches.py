@@ -1,4 +1,5 @@
-"""What of a log the timeline looks at: each batch by its identity, and the records that tell.
+"""The part of a log that the timeline reads: each batch by its identity, and the records with
+events.
 
 Owns which record types are watched. A batch of idle records is known without being decoded, other
 batches are decoded once, whichever node they were read from. It refuses to judge what a batch
@@ -45,7 +46,7 @@ class Watched(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What was decoded of a batch."""
+    """The part of a batch that was decoded."""
 
     records: tuple[Watched, ...]
     findings: tuple[Finding, ...] = ()

@@ -1,4 +1,4 @@
-"""Where the logs of several directories part, without the course of events.
+"""The places where the logs of several directories diverge, without the course of events.
 
 Owns which directories are compared: those of one cluster. It asks the timeline's own comparison, so
 that a divergence is told in the same words wherever it is found.

@@ -78,8 +78,8 @@ class EventObject:
     type: str
     severity: Severity
     visibility: Visibility
-    """True if readers of the metadata see it: not if its transaction was aborted, or is open at the
-    log's end."""
+    """The visibility to readers of the metadata: an event is hidden if its transaction was aborted,
+    or is open at the log's end."""
     is_disputed: bool
     """True if other nodes have other records here, or after an offset where the logs diverge."""
     what: str

@@ -17,7 +17,7 @@ from kraftool.reports.findings.finding import Finding, Severity
 
 
 class Category(StrEnum):
-    """What an event is about; `--only` names these."""
+    """The subject of an event; `--only` names these."""
 
     ELECTIONS = "elections"
     VOTERS = "voters"

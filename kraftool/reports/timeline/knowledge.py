@@ -1,4 +1,4 @@
-"""What one line of the log has told so far: leader, voters, features, registrations, topics.
+"""The knowledge from one line of the log so far: leader, voters, features, registrations, topics.
 
 Owns the state that a record is compared with to say what changed. A line of the log is forked where
 nodes disagree, so all of it can be copied. It refuses to make events; see `quorum.py`,
@@ -40,7 +40,7 @@ class TransactionInProgress:
 
 @dataclass(slots=True)
 class Metadata:
-    """What an aborted transaction takes back."""
+    """The knowledge that an aborted transaction takes back."""
 
     features: dict[str, int] = field(default_factory=dict)
     brokers: dict[int, Registered] = field(default_factory=dict)

@@ -22,7 +22,7 @@ from kraftool.reports.timeline.sources import NodeLog, Progress
 
 @dataclass(slots=True)
 class _Cursor:
-    """How far one node has been read."""
+    """The position up to which one node has been read."""
 
     index: int
     items: Iterator[LogBatch | Found]
@@ -41,7 +41,7 @@ class Parting:
 
 @dataclass(slots=True)
 class Merged:
-    """What came of it."""
+    """The result of a merge."""
 
     lines: list[LogBranch] = field(default_factory=list)
     partings: list[Parting] = field(default_factory=list)

@@ -39,7 +39,7 @@ from kraftool.reports.timeline.words import ids
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineOptions:
-    """What is asked for. Everything that is set must hold of an event."""
+    """The options of a timeline. Everything that is set must be true of an event."""
 
     gaps_ms: int = 10_000
     list_topics: bool = False
@@ -137,7 +137,7 @@ def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Findin
 
 
 class _Beginnings:
-    """What is known where a line begins: nothing at offset 0, else what a snapshot says."""
+    """The knowledge at the start of a line: nothing at offset 0, otherwise what a snapshot says."""
 
     def __init__(self, nodes: Sequence[NodeLog], options: TimelineOptions) -> None:
         self._nodes = nodes

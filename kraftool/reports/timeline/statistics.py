@@ -1,4 +1,4 @@
-"""What a timeline sums up to: elections above all.
+"""The sums of a timeline: elections above all.
 
 Owns the sums. The rate counts what came after the first election of a log that begins at 0, since
 a quorum has to elect once to come into being.

@@ -1,4 +1,4 @@
-"""Who led and who voted, as the log's control records tell it, and whether that can be.
+"""The leaders and voters of the log's control records, and whether that history is possible.
 
 Owns what is odd in single LeaderChange and KRaftVoters records and in the levels of kraft.version.
 How voter sets follow on each other, and what snapshots say of them, is `reports/voters`.
@@ -27,7 +27,7 @@ _MOST = 100_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Led:
-    """Who led an epoch, by its first LeaderChange."""
+    """The leader of an epoch, by its first LeaderChange."""
 
     leader_id: int
     offset: int

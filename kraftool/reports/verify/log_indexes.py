@@ -20,7 +20,7 @@ MOST_TRACED = 500_000
 
 
 class _Fitting:
-    """Which entries of an index fit, and which do not.
+    """The entries of an index that fit, and those that do not.
 
     Kafka cuts an index by its count of entries and leaves their bytes; when it closes, the file is
     cut to the count. So what a truncation left behind stands behind all that fits, and the file has

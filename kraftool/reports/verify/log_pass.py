@@ -56,7 +56,7 @@ _MOST_INDEXES = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotPlace:
-    """Where a snapshot's offset falls in the log."""
+    """The place of a snapshot's offset in the log."""
 
     file: str
     position: int
@@ -68,7 +68,7 @@ class SnapshotPlace:
 
 @dataclass(slots=True)
 class DirectoryPass:
-    """What is kept of one directory while its files pass."""
+    """The values that are kept of one directory while its files pass."""
 
     is_stream: bool = False
     compares: bool = True

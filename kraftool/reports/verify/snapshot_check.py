@@ -46,7 +46,7 @@ _AS_OF_SNAPSHOTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotControls:
-    """What the control records say."""
+    """The content of the control records."""
 
     timestamp: int | None = None
     kraft_version: int = 0

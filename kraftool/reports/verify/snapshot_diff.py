@@ -1,4 +1,4 @@
-"""What differs between the state that a snapshot should hold and the one it holds.
+"""The differences between the state that a snapshot should have and the one that it has.
 
 Owns the words for it by aspect, and which differences are known errors of Kafka's; what differs is
 found by `state/diff.py`. Names only: values of configs and credentials may be secret.

@@ -1,4 +1,4 @@
-"""What is wrong with a PartitionRecord by itself.
+"""The problems of a PartitionRecord by itself.
 
 Owns the states that a controller brings a partition into, and tells those that it does not. What
 is possible in a healthy cluster is no fault: an ISR member that is fenced or not registered (the

@@ -34,7 +34,7 @@ class LogState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """What replaying begins with."""
+    """The state with which a replay begins."""
 
     offset: int = 0
     image: MetadataImage = EMPTY

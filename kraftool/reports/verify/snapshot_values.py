@@ -1,4 +1,4 @@
-"""What `verify-snapshot` says: the values that its report is made of.
+"""The values of the report of `verify-snapshot`.
 
 Owns no reading and no judgement.
 """

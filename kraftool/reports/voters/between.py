@@ -1,4 +1,4 @@
-"""What is odd between sources: clusters, newest voter sets, records at the same offset.
+"""The differences between sources: clusters, newest voter sets, records at the same offset.
 
 Owns the comparison of several sources with each other. It refuses to call a source that merely
 ends earlier a contradiction: its set then is an earlier one of the same history. Whether it is the

@@ -45,7 +45,7 @@ class ComparedSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoterDiff:
-    """What sources say about the voters, together."""
+    """The voters of all sources, compared."""
 
     sources: tuple[ComparedSource, ...]
     newest: VoterSourceReport | None

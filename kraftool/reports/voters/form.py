@@ -1,4 +1,4 @@
-"""What is wrong with one voter of a KRaftVoters record, wherever the record stands.
+"""The problems of one voter of a KRaftVoters record, wherever the record is.
 
 Owns what Kafka never writes about a voter, and which levels kraft.version has. It refuses to
 compare sets.

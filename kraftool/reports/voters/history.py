@@ -98,7 +98,7 @@ def _weight(data: dict[str, Any]) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoterHistory:
-    """What the files of a directory tell about its voters."""
+    """The history of the voters in the files of a directory."""
 
     entries: tuple[HistoryEntry, ...] = ()
     leaders: tuple[LeaderEntry, ...] = ()

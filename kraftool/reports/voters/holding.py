@@ -1,4 +1,4 @@
-"""Who has what is provably committed, among the sources of one cluster.
+"""The sources of one cluster that have what is provably committed.
 
 Owns when a source has it. A log has it if it goes on from the same record (log matching: one offset
 and one epoch are one history), or if it begins beyond, which it does below the high watermark only.

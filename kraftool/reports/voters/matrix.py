@@ -36,7 +36,7 @@ HOLDS_WORDS = {
 
 
 class VoterMark(StrEnum):
-    """How a source has a voter of the newest set."""
+    """The mark for how a source has a voter of the newest set."""
 
     SAME = "="
     OTHER = "≠"

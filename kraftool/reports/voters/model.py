@@ -1,4 +1,4 @@
-"""What one source says about the voters, as values.
+"""The report of one source on the voters, as values.
 
 Owns the read model: a `VoterSourceReport` is a source however it was obtained, from files or from
 a running controller. It refuses to compare sources; that is `diff.py` and the rules beside it.
@@ -21,7 +21,7 @@ from kraftool.storage.witness_marker import WitnessMarker
 
 
 class Origin(StrEnum):
-    """Where an entry of the history was read."""
+    """The place where an entry of the history was read."""
 
     LOG = "log"
     SNAPSHOT = "snapshot"
@@ -29,7 +29,7 @@ class Origin(StrEnum):
 
 
 class Commitment(StrEnum):
-    """What can be said about a record, mostly without a running quorum."""
+    """The certainty that a record is committed, mostly without a running quorum."""
 
     COMMITTED = "committed"
     FORMATTED = "formatted"
@@ -103,7 +103,7 @@ class LeaderEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogExtent:
-    """Which offsets a log has, and of which epochs."""
+    """The offsets of a log, and their epochs."""
 
     start: int
     end: int

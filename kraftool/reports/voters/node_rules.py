@@ -1,4 +1,5 @@
-"""What is odd about one node beside the voters: who it is, whom it voted for, what its log says.
+"""The problems of one node in addition to the voters: who it is, whom it voted for, what its log
+says.
 
 Owns the rules for meta.properties, quorum-state, LeaderChange records and the history of one
 source, in the light of the histories of all sources.

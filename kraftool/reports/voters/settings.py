@@ -1,4 +1,4 @@
-"""What a server.properties says about the quorum.
+"""The settings of the quorum in a server.properties.
 
 Owns the settings that concern voters, static and dynamic, as Kafka reads them. It refuses to read
 any other, so that no secret comes near a report.

@@ -60,9 +60,10 @@ class Epochs(Checker):
 
 
 class QuorumStateChecker(Checker):
-    """What is on the disk is what the node goes by, and within an epoch nothing of it is taken
-    back: neither a vote, unless it was for oneself and won, nor a leader. (Who voted for itself
-    and then followed stands again after a restart, as in Kafka; that epoch has no votes left.)"""
+    """Checks that the disk has what the node uses, and that within an epoch nothing of it is taken
+    back: neither a vote, unless it was for itself and won, nor a leader. (A node that voted for
+    itself and then followed is a candidate again after a restart, as in Kafka; that epoch has no
+    votes left.)"""
 
     name = "quorum-state"
 

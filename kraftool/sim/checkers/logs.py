@@ -55,9 +55,9 @@ class LogMatching(Checker):
 
 
 class Committed(Checker):
-    """What a leader has called committed is in the log of every later leader, and below the high
-    watermark of everyone. Nobody who knows the leader's epoch cuts it off, and no snapshot replaces
-    it by anything else.
+    """Checks that what a leader has called committed is in the log of every later leader, and below
+    the high watermark of every node. No node that knows the leader's epoch cuts it off, and no
+    snapshot replaces it by anything else.
 
     A node of an earlier epoch may cut it off for the leader of that epoch, who leads no more. The
     node was not counted when the records were committed, and fetches them again.

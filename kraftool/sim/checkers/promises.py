@@ -1,4 +1,4 @@
-"""What a node says is on its disk before it says so."""
+"""Checks that what a node confirms is on its disk before."""
 
 from __future__ import annotations
 

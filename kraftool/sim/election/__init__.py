@@ -1,1 +1,1 @@
-"""What an election would come to: runs by seed, every order of a small case, what-ifs."""
+"""Simulated elections: runs by seed, every order of a small case, what-ifs."""

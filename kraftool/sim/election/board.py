@@ -53,7 +53,7 @@ class NodeState:
 
 
 class NodeStep(NamedTuple):
-    """What a choice does to a node."""
+    """The effect of a choice on a node."""
 
     after: int
     sent: tuple[int, ...]

@@ -23,7 +23,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance:
-    """What one node can reach by itself."""
+    """The reach of one node by itself."""
 
     node: int
     wins: bool = False

@@ -1,4 +1,4 @@
-"""Who can win at all, and who refuses whom why: found by letting one node after another try.
+"""The nodes that can win at all, and who refuses whom and why: one node after another tries.
 
 Owns the trial: only the requests of the one node arrive until it leads, which is a way that things
 can go (all else is late), so that who wins here can win. Whoever refuses is asked again with one

@@ -1,4 +1,5 @@
-"""What is down, cut off or slow, and what an operator does: the what-ifs of a simulated election.
+"""The what-ifs of a simulated election: nodes that are down, cut off or slow, and changes of
+voters.
 
 Owns the conditions and how they are written on the command line and in scenarios. It refuses to
 know what they lead to.

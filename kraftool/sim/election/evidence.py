@@ -1,4 +1,5 @@
-"""What real starts say of a simulated share: when a percentage may be stated, and the word else.
+"""The evidence of real starts for a simulated share: when a percentage is stated, and otherwise the
+word.
 
 Owns which quorums count as the same situation, and the rule: a share is stated only if real
 controllers were started on such directories, in that way, and led as often as the simulation says,
@@ -104,7 +105,7 @@ class SimulatedShare:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlook:
-    """What is said of one node's chance."""
+    """The statement on one node's chance."""
 
     node: int
     likelihood: Likelihood

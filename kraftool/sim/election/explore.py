@@ -47,7 +47,7 @@ class Violation:
 
 @dataclass(slots=True, kw_only=True)
 class Extent:
-    """What was tried within one bound."""
+    """The extent of a search within one bound."""
 
     complete_to: int = -1
     """The bound up to which every order was tried; -1 where there are too many even without."""
@@ -57,7 +57,7 @@ class Extent:
 
 @dataclass(slots=True, kw_only=True)
 class Exploration:
-    """What was found."""
+    """The result of a search."""
 
     depth: int
     choices: Extent = field(default_factory=Extent)

@@ -1,4 +1,4 @@
-"""How long an election may take before it counts as none, and how often nodes ask meanwhile.
+"""The time after which an election counts as failed, and how often nodes ask meanwhile.
 
 Owns what follows from the configured timeouts for a simulation. They may be an hour, and a node
 that knows no leader asks for one again and again, as often as messages go and come back: with

@@ -19,7 +19,7 @@ from kraftool.sim.election.replica import SentMessage, SimulatedNode
 
 @dataclass(slots=True, kw_only=True)
 class _Turn:
-    """What a node does after an error from one place, while it pauses asking the same others."""
+    """The turn of a node after an error from one place, while it pauses asking the same others."""
 
     is_well: bool
     """False if it pauses asking that place, too."""
@@ -34,7 +34,7 @@ _Key = tuple[int, int, frozenset[int]]
 
 
 class Repetition:
-    """What one node does again, as long as its role is the same."""
+    """The repetition of one node, as long as its role is the same."""
 
     __slots__ = ("_answers", "_deadline_ms", "_dice", "_drawn", "_errors", "_fetch",
                  "_is_pausing", "_key", "_replica", "_role", "_turns")  # fmt: skip

@@ -35,7 +35,7 @@ _APPEND_MS = 500
 
 
 class Way(StrEnum):
-    """How nodes come back."""
+    """The way in which nodes come back."""
 
     AFTERWARDS = "afterwards"
     """The quorum leads, and they reach it."""

@@ -58,7 +58,7 @@ class Seen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VoterChange:
-    """How a change of the voters went."""
+    """The result of a change of the voters."""
 
     node: int
     adds: bool
@@ -70,7 +70,7 @@ class VoterChange:
 
 @dataclass(slots=True, kw_only=True)
 class Outcome:
-    """How one run went."""
+    """The outcome of one run."""
 
     seed: int
     pace: StartPace = StartPace.TOGETHER

@@ -22,7 +22,7 @@ from kraftool.sim.election.words import all_empty, is_empty, lost, seconds, slow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionVerdict:
-    """What it comes to."""
+    """The verdict on an election."""
 
     elected: bool
     """True if there is a leader, in the runs, too."""

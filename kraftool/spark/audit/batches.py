@@ -39,7 +39,7 @@ _WHAT = "shiftleft(CAST(epoch AS BIGINT), 32) | crc"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchRoots:
-    """Where the batches are read from, as `kraft.batches` takes it."""
+    """The roots from which the batches are read, as `kraft.batches` takes them."""
 
     roots: tuple[str, ...] = field(repr=False)
     depth: int

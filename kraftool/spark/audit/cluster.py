@@ -1,4 +1,4 @@
-"""What the directories of one cluster show together, beyond what each shows by itself.
+"""The findings between the directories of one cluster, beyond what each shows by itself.
 
 Owns which of the existing comparisons are asked (doctor's rules, diff-voters, verify-snapshot's)
 and that nothing is said twice. The patients are light: no state, no batches; logs are compared by
@@ -47,7 +47,7 @@ class ClusterUnit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared:
-    """What came of comparing them."""
+    """The result of comparing them."""
 
     summary: ClusterSummary
     findings: tuple[FleetFinding, ...]
@@ -203,7 +203,7 @@ def _found(
 
 
 class _Known:
-    """What the directories were said to have each by itself."""
+    """The findings that each directory already has by itself."""
 
     def __init__(self, members: Sequence[AuditedDirectory]) -> None:
         self._names = [member.summary.name for member in members]

@@ -29,7 +29,7 @@ _LATEST = 1 << 47
 
 
 class HasDivergences(Protocol):
-    """What has been found out by comparing batches."""
+    """The divergences that a comparison of batches has found."""
 
     @property
     def divergences(self) -> tuple[Divergence, ...]: ...

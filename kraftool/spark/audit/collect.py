@@ -1,4 +1,4 @@
-"""What is left of an audit for the driver: sums, the worst of each list, and ways to the rest.
+"""The part of an audit that reaches the driver: sums, the worst of each list, and ways to the rest.
 
 Owns what is shown where not all can be. It refuses to collect lists whole.
 """
@@ -32,7 +32,7 @@ _MOST_DIRECTORIES = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditRequest:
-    """What an audit is asked for."""
+    """The request for an audit."""
 
     roots: tuple[str, ...] = field(repr=False)
     depth: int = DEPTH

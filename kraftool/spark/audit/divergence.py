@@ -1,4 +1,4 @@
-"""Where the logs of a cluster's nodes are not the same bytes: every range, and who has what.
+"""The ranges in which the logs of a cluster's nodes are not the same bytes, and who has what.
 
 Owns the comparison of batches by offset, epoch and CRC, in one pass over batches in offset order,
 whatever their number. A log that ends earlier or begins later is no divergence, and damage is none:
@@ -43,7 +43,7 @@ class BatchAt(NamedTuple):
 
 @dataclass(slots=True)
 class _Part:
-    """What one directory has in an open range."""
+    """The part of one directory in an open range."""
 
     first: BatchAt
     side: int

@@ -45,7 +45,7 @@ _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditedDirectory:
-    """What one task found out. It travels between workers, so that it holds no open file."""
+    """The result of one task. It travels between workers, so it has no open file."""
 
     summary: DirectorySummary
     findings: tuple[FleetFinding, ...] = ()

@@ -1,4 +1,4 @@
-"""What several commands say about one directory, put together: each finding once, with who says it.
+"""The findings of several commands on one directory, merged: each finding once, with its sources.
 
 Owns when two findings are the same: same code, words and place. It refuses to find anything, and
 to change what a command says.

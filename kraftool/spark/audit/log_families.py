@@ -1,4 +1,4 @@
-"""Which directories belong together, whatever their meta.properties say.
+"""The directories that belong together, whatever their meta.properties say.
 
 Owns the traces that a directory's log and snapshots leave, and what follows from them: a directory
 that holds another cluster's log than its cluster.id says, and two clusters under one cluster.id.
@@ -27,7 +27,7 @@ _SAMPLED = 0xFF
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traces:
-    """What tells a log from any other."""
+    """The traces by which a log differs from any other."""
 
     tokens: frozenset[int] = frozenset()
     epochs: Mapping[int, int] = field(default_factory=dict)

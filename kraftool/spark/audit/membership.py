@@ -1,4 +1,4 @@
-"""Which cluster each directory of a fleet is taken for, and what is odd about that.
+"""The cluster to which each directory of a fleet is assigned, and problems with that.
 
 Owns the jobs that find it out, by the rules of `log_families.py`. The driver learns of each
 directory its name, its ids and its cluster; traces stay with the workers.

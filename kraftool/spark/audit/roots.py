@@ -30,7 +30,7 @@ Item = tuple[FleetFile, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditItems:
-    """What there is to examine, the largest first."""
+    """The items to examine, the largest first."""
 
     items: tuple[Item, ...]
     roots: tuple[str, ...] = field(repr=False)

@@ -1,4 +1,4 @@
-"""What an audit counts over the whole fleet.
+"""The sums of an audit over the whole fleet.
 
 Owns the sums, which workers make of their own part and Spark puts together. It refuses to judge.
 """

@@ -61,7 +61,7 @@ _MEMBERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamOptions:
-    """What a stream follows."""
+    """The options of a stream."""
 
     roots: Sequence[str] = field(repr=False)
     storage: Mapping[str, object] = field(default_factory=dict, repr=False)

@@ -1,4 +1,4 @@
-"""Which files of a fleet changed since the last look, and which of their findings are new.
+"""The files of a fleet that changed since the last look, and those of their findings that are new.
 
 Owns the memory of a stream of findings, small enough to stand in a checkpoint: of each file a
 fingerprint (size, mtime, etag), and of each finding that was told a digest. Small files are judged
@@ -43,7 +43,7 @@ Memory = dict[str, dict[str, Seen]]
 
 @dataclass(slots=True)
 class LookResult:
-    """What one look found."""
+    """The result of one look."""
 
     memory: Memory
     findings: list[list[Any]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""How far a stream is: records so far and a second, and the bytes that it has yet to read.
+"""The progress of a stream: records so far and a second, and the bytes that it has yet to read.
 
 Owns the sums over what Spark says of each micro-batch and what the logs are long now. It refuses
 to draw.
@@ -23,7 +23,7 @@ _EVERY_S = 1.0
 
 @dataclass(slots=True)
 class Pace:
-    """What is known of a stream's pace; asked for at most once a second."""
+    """The pace of a stream; asked for at most once a second."""
 
     query: StreamingQuery
     settings: SourceOptions

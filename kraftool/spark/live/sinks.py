@@ -1,4 +1,4 @@
-"""Where the micro-batches of a stream go: to Parquet, each exactly once; to Kafka, at least once.
+"""The sinks of a stream's micro-batches: Parquet, each exactly once; Kafka, at least once.
 
 Owns the writing of one micro-batch. Spark plans a batch that was not committed again with the same
 number and the same rows, so that a folder for each batch, renamed when all of it is there, is

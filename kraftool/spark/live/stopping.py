@@ -1,4 +1,4 @@
-"""How a stream is told to end: by SIGTERM after its micro-batch, by SIGINT at once.
+"""The end of a stream: by SIGTERM after its micro-batch, by SIGINT at once.
 
 Owns the two signals while a stream runs. Before it runs, and when somebody is impatient, they end
 the run by an exception, which takes the JVM and the temporary files with it.
@@ -18,7 +18,7 @@ _ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Stopping:
-    """What was asked for so far."""
+    """The requests to stop so far."""
 
     def __init__(self) -> None:
         self.is_streaming = False

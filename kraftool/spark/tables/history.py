@@ -1,4 +1,4 @@
-"""What each record did to topics and partitions, seen while a log is replayed.
+"""The effect of each record on topics and partitions, seen while a log is replayed.
 
 Owns the words of the column `change`, and that rows of a metadata transaction wait for its end,
 which says whether anybody sees them. It refuses to replay by itself: it stands between the replay

@@ -1,4 +1,4 @@
-"""What is new in a log since the latest run, found by its headers, in a Spark task.
+"""The search for what is new in a log since the latest run, by its headers, in a Spark task.
 
 Owns the step from a log's files and its memory to ranges that are to be read, cut for the tasks to
 come. Behind the last whole batch lies the tail: a batch that is half written, damage, or a segment
@@ -43,7 +43,7 @@ class LookTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Looked:
-    """What a look has found. The tail is None if it is as it was."""
+    """The result of a look. The tail is None if it is as it was."""
 
     key: ClusterKey
     folder: str

@@ -1,4 +1,5 @@
-"""What earlier runs have read, cluster by cluster: how far each log, and which files hold what.
+"""The memory of earlier runs, cluster by cluster: how far each log is read, and which files have
+what.
 
 Owns the form in which that is kept between runs, a JSON object for each cluster, in the table of
 the state. It refuses to judge what is new; `plan.py` does.

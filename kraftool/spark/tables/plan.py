@@ -1,4 +1,4 @@
-"""Which clusters have changed since the latest run, and what of them is to be looked at.
+"""The clusters that have changed since the latest run, and the parts of them to look at.
 
 Owns the comparison of what is listed with what is remembered. It runs beside the driver and opens
 no log but those that could not be opened before; the headers of logs are looked at in tasks, see
@@ -89,7 +89,7 @@ class ClusterTask:
 
 
 class RootCoverage:
-    """Which names the ROOTs of a run lead to, so that what is not there is known to be gone."""
+    """The names to which the ROOTs of a run lead, so that what is not there is known to be gone."""
 
     def __init__(self, roots: Iterable[str], unread: Iterable[Unread]) -> None:
         self._roots = [(shown_url(root).rstrip("/"), has_pattern(root)) for root in roots]
@@ -112,7 +112,7 @@ class RootCoverage:
 
 
 class Owners:
-    """Which cluster each log, and each file that is read as a whole, is listed as now."""
+    """The cluster in which each log, and each file that is read as a whole, is listed now."""
 
     def __init__(self, groups: Iterable[Group]) -> None:
         self._keys = {name: group.key for group in groups for name in (*group.logs, *group.wholes)}

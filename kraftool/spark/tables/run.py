@@ -39,7 +39,8 @@ StartSpark = Callable[[], AbstractContextManager["SparkSession"]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesRequest:
-    """What is to be written, and of what. Roots and storage may have something to log in."""
+    """The request for tables: the inputs and the place. Roots and storage may have something to log
+    in."""
 
     roots: tuple[str, ...] = field(repr=False)
     out: str
@@ -97,7 +98,7 @@ class TablesReport:
 
 @dataclass(slots=True)
 class _Found:
-    """What the ROOTs lead to, compared with what is remembered."""
+    """The directories of the ROOTs, compared with what is remembered."""
 
     clusters: int = 0
     directories: int = 0

@@ -1,4 +1,4 @@
-"""What the units of a run have done, as what is to be committed: files that come, files that go.
+"""The result of a run's units, ready to be committed: files that come, files that go.
 
 Owns what is remembered of each cluster from now on. A log that was lost while it was read is as if
 this run had not looked at it. It refuses to touch files, but for the memory that it adds to.
@@ -28,7 +28,7 @@ from kraftool.spark.tables.work import (
 
 @dataclass(slots=True)
 class Settled:
-    """What a run commits."""
+    """The changes that a run commits."""
 
     staged: list[StagedFile] = field(default_factory=list)
     added: list[Stored] = field(default_factory=list)

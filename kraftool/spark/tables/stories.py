@@ -1,4 +1,4 @@
-"""What happened to a cluster as tables: elections, voters, features, brokers and controllers.
+"""The events of a cluster as tables: elections, voters, features, brokers and controllers.
 
 Owns how the events of `timeline` become rows, in its words: one row for an event, whichever
 directories have it. What cannot be told of damaged or contradicting directories is no row; the

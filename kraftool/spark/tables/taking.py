@@ -1,4 +1,4 @@
-"""What takes the rows of tables, and single rows on their way there.
+"""The receivers of the rows of tables, and of single rows on their way there.
 
 Owns what the makers of rows need to know of a sink, and that rows which come one by one are handed
 on in batches. It refuses to know what becomes of them: see `sink.py`.

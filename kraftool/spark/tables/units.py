@@ -1,4 +1,4 @@
-"""What is to be done for each cluster that has changed, cut into items for Spark's tasks.
+"""The work for each cluster that has changed, cut into items for Spark's tasks.
 
 Owns which rows are made anew, how large a piece of work gets, and that the longest begin first. It
 runs beside the driver, on what the looks at logs have found.

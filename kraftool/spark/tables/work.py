@@ -1,4 +1,4 @@
-"""What the tasks of a run do: units of work, each of which writes files of its own.
+"""The work of a run's tasks: units, each of which writes files of its own.
 
 Owns what a unit reads and what it says of it: files that were written, logs that were lost while
 they were read, what could not be read at all. It refuses to fail for what is read; what cannot be
@@ -31,7 +31,7 @@ from kraftool.storage.tail import LogRewrite
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TablesRun:
-    """What all tasks of a run know."""
+    """The values that all tasks of a run share."""
 
     place: TablePlace
     run_id: str
@@ -40,7 +40,7 @@ class TablesRun:
 
 @dataclass(slots=True, kw_only=True)
 class Done:
-    """What a unit has to say."""
+    """The report of a unit."""
 
     number: int
     files: list[StagedFile] = field(default_factory=list)
@@ -125,7 +125,7 @@ def _lost(splits: Sequence[Split]) -> set[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tail(Unit):
-    """What lies behind the last whole batch of a log."""
+    """The bytes behind the last whole batch of a log."""
 
     folder: str
     splits: tuple[Split, ...]
@@ -154,7 +154,7 @@ class Whole(Unit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stories(Unit):
-    """What happened to a cluster, from all its directories."""
+    """The events of a cluster, from all its directories."""
 
     directories: tuple[tuple[FleetFile, ...], ...]
 
@@ -222,7 +222,7 @@ class OwnedChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Changes(Unit):
-    """What happened to logs since the latest run, other than that they grew."""
+    """The changes of logs since the latest run other than growth."""
 
     changes: tuple[OwnedChange, ...]
 

@@ -20,14 +20,14 @@ from kraftool.reports.timeline import divergence_advice
 
 
 class _Batch(NamedTuple):
-    """What a log has at an offset."""
+    """The batch that a log has at an offset."""
 
     epoch: int
     crc: int
 
 
 class _Parting(NamedTuple):
-    """Where two logs part, and what others have there."""
+    """The place where two logs diverge, and what others have there."""
 
     offset: int
     other: ExaminedDirectory

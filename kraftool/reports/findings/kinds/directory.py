@@ -1,4 +1,4 @@
-"""What can be odd about a directory beside log and snapshots: state files, voters, leftovers.
+"""Problems of a directory other than log and snapshots: state files, voters, leftovers.
 
 Owns codes, default severities and advice. It never tells to delete quorum-state, since a node that
 forgets its vote may vote twice.

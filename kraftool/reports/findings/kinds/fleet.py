@@ -1,4 +1,5 @@
-"""What only a whole fleet shows: clusters that are mixed up, and directories that defy examination.
+"""Problems that only a whole fleet shows: mixed-up clusters, and directories that cannot be
+examined.
 
 Owns codes, default severities and advice. What two nodes of one cluster show has the codes of the
 other areas; here is what no command on a few directories says.

@@ -1,4 +1,4 @@
-"""What is wrong with a running quorum, by the answers of its nodes.
+"""Problems of a running quorum, by the answers of its nodes.
 
 Owns codes, default severities and advice. Thresholds are those of `client/health.py`.
 """

@@ -1,4 +1,4 @@
-"""What can be odd in the log: its segments and the files that Kafka makes anew from them.
+"""Problems of the log: its segments and the files that Kafka recreates from them.
 
 Owns codes, default severities and advice. It refuses what concerns a snapshot or a state file;
 those are areas of their own.

@@ -1,4 +1,4 @@
-"""What is not as a recovery plan wants it: in directories, and in the quorum that came of it.
+"""Differences from a recovery plan: in directories, and in the recovered quorum.
 
 Owns codes, severities and advice. `repair/verify*.py` and `repair/rehearsal*.py` decide when they
 apply; of what a plan left in a directory `reports/directory/repairs.py` tells every report.

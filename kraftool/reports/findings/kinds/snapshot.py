@@ -1,4 +1,4 @@
-"""What can be odd about snapshots: each by itself, and against the log around it.
+"""Problems of snapshots: each by itself, and against the log around it.
 
 Owns codes, default severities and advice. It refuses to say which snapshot Kafka would take.
 """

@@ -1,4 +1,4 @@
-"""What the tree is made of: directories that make a child when it is asked for, and leaves.
+"""The nodes of the tree: directories that make a child when it is asked for, and leaves.
 
 Owns laziness and the order of names. A directory knows its names without building its children, so
 that a tree over a million partitions costs nothing until somebody walks it.

@@ -23,6 +23,8 @@ PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 BUILD        := $(BIN)/python -m build --no-isolation --outdir dist
 # The native module is built where there is a cargo, and again when its sources change.
 CRATES       := decoders/native
+# Packages are built from copies of the sources. What the crates depend on is compiled once for all.
+export CARGO_TARGET_DIR := $(CURDIR)/$(CRATES)/target
 NATIVE       := setup.py $(wildcard $(CRATES)/Cargo.* $(CRATES)/*/Cargo.toml $(CRATES)/*/build.rs $(CRATES)/*/src/*.rs)
 
 # The first of these that runs and is new enough. `make PYTHON=/path/to/python3.12` overrides it.

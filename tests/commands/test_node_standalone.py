@@ -91,9 +91,14 @@ def test_what_is_something_else_is_left_alone(kraftool: Run, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("is_moved", [False, True], ids=["copied", "moved"])
 def test_a_directory_that_names_the_data_of_another_is_refused(
-    kraftool: Run, tmp_path: Path, is_moved: bool
+    kraftool: Run, tmp_path: Path, is_moved: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """server.properties has the whole path of the data: a copy would write to the original."""
+
+    def started(*_: object) -> None:  # a node that is not refused would run until a timeout
+        pytest.fail("the node was started")
+
+    monkeypatch.setattr("kraftool.commands.node_standalone.run_to_end", started)
     original, copy = tmp_path / "original", tmp_path / "copy"
     prepare(look(str(original)), listen=Endpoint(HOST, 9093), release=default_release())
     if is_moved:

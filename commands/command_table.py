@@ -101,10 +101,18 @@ def place_of(words: tuple[str, ...]) -> tuple[str, str]:
     return _ELSEWHERE.get(" ".join(words)) or (module, words[-1].replace("-", "_"))
 
 
+_MEANT = {
+    "status": ("quorum health", "quorum describe"),
+    "check": ("quorum health", "doctor"),
+}
+"""Words of other tools, and the commands that answer the same question."""
+
+
 def near_names(word: str, below: tuple[str, ...]) -> list[str]:
     """Return the commands that somebody may mean who typed this word, at most three.
 
-    Those that are spelled like it come first, then subcommands of that very name (`describe`),
+    Those that answer what other tools call by this word come first, then those that are spelled
+    like it, then subcommands of that very name (`describe`),
     then those that have it as a part (`log`).
     """
     from difflib import get_close_matches
@@ -115,4 +123,6 @@ def near_names(word: str, below: tuple[str, ...]) -> list[str]:
         near += [f"{group} {word}" for group, inner in SUBCOMMANDS.items() if word in inner]
     if len(word) > 2:
         near += [name for name in names if word in name or name in word]
-    return [*dict.fromkeys(near)][:3]
+    group = "".join(f"{name} " for name in below)
+    meant = [name.removeprefix(group) for name in _MEANT.get(word, ()) if name.startswith(group)]
+    return [*dict.fromkeys((*meant, *near))][:3]

@@ -300,8 +300,8 @@ def _epochs(first: int | None, last: int | None) -> str:
 def _rest(rows: _Rows, report: DirectoryReport) -> None:
     summary = report.summary
     registered = [
-        f"{noun} {ids(found)}"
-        for noun, found in (("brokers", summary.brokers), ("controllers", summary.controllers))
+        f"{noun if len(found) == 1 else f'{noun}s'} {ids(found)}"
+        for noun, found in (("broker", summary.brokers), ("controller", summary.controllers))
         if found
     ]
     if registered:

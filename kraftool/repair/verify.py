@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kraftool.client.asking import question
 from kraftool.client.health import Health
@@ -135,10 +135,6 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
     moved = list(record.moved(directory)) if record.begin is not None else []
     stage = record.stage
     findings: list[Finding] = []
-    if planned.edits:
-        findings += _progress(directory, record, moved)
-    findings += _other_plans(repair)
-    findings += settings_missing(planned, config) if config else ()
     is_jump = any(edit.snapshot is not None for edit in planned.edits)
     has_begun = stage is Stage.APPLIED and not moved
     wanted_so = set()
@@ -146,8 +142,17 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         wanted_so.add(log_kinds.VOTERS_JUMP.code)
     if is_jump and has_begun:
         wanted_so.add(log_kinds.MISSING.code)
-    if moved or stage not in (Stage.CHANGING, Stage.UNDOING):  # a half-done one is not to be read
-        findings += _as_read(path, wanted_so)
+    is_read = moved or stage not in (Stage.CHANGING, Stage.UNDOING)  # a half-done one is not
+    problems = list(_as_read(path, wanted_so)) if is_read else []
+    if planned.edits:
+        progress = list(_progress(directory, record, moved))
+        is_by_hand = stage in (Stage.NONE, Stage.BEGUN) and not plan.seed
+        if is_by_hand and not problems and _is_changed(planned, directory):
+            progress = [_repaired_otherwise(one) for one in progress]
+        findings += progress
+    findings += _other_plans(repair)
+    findings += settings_missing(planned, config) if config else ()
+    findings += problems
     voters = _voters(path)
     wanted = _in_order(plan.voters_after.keys)
     tells = any(not edit.is_removal and edit.target.kind in _OF_VOTERS for edit in planned.edits)
@@ -164,6 +169,21 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         is_running=lock_holder(directory.path).state is LockState.HELD,
         voters=voters,
         findings=in_order(findings),
+    )
+
+
+def _is_changed(planned: HostPlan, directory: DataDirectory) -> bool:
+    """True if a file that the plan changes is not what it was when the plan was made."""
+    return any(directory.fingerprint(edit.target) != edit.before for edit in planned.edits)
+
+
+def _repaired_otherwise(finding: Finding) -> Finding:
+    """The finding of a plan that was not applied, for a directory that is healthy without it."""
+    return replace(
+        finding.saying(f"{finding.text}, and the directory has changed since. It is healthy"),
+        severity=Severity.WARNING,
+        advice="something else repaired it: leave it as it is, and do not apply this plan. kraftool"
+        " quorum health shows if the node follows the leader",
     )
 
 

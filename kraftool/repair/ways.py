@@ -34,7 +34,7 @@ from kraftool.reports.election.losses import (
     losses_by,
     may_have_unseen,
 )
-from kraftool.reports.text.words import listed
+from kraftool.reports.text.words import listed, offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -300,7 +300,7 @@ def danger(order: StartOrder) -> str:
         return f"in another order, the first leader may truncate committed records{reasons}"
     assert lost_range is not None, "or nothing is lost"
     first, end = lost_range
-    what = f"offsets {first} to {end - 1}" if end is not None else f"everything from offset {first}"
+    what = offsets(first, end) if end is not None else f"everything from offset {first}"
     if order.loss is LossBound.NONE:
         return (
             f"in another order, the first leader may truncate {what}, which may be"

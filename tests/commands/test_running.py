@@ -149,3 +149,14 @@ def test_voters_that_only_a_damaged_snapshot_names(quorum: Quorum, kraftool: Run
     collected = quorum[1].parent / "one.collect"
     assert kraftool("recover", "collect", quorum[1], "--out", collected).code in (0, 1)
     assert "names the voters: 1, 2 and 3" in kraftool("recover", "plan", collected).narration
+
+
+def test_dump_names_one_registered_controller_as_one(quorum: Quorum, kraftool: Run) -> None:
+    """`controllers 2` could be a count."""
+    told = kraftool("dump", quorum[1]).words
+    assert "registered broker 11; controllers 1, 2, 3" in told
+
+
+def test_status_leads_to_the_health_of_the_quorum(kraftool: Run) -> None:
+    assert "did you mean quorum health" in kraftool("status").err
+    assert "did you mean health" in kraftool("quorum", "status").err

@@ -13,7 +13,9 @@ from kraftool.repair.disk import RepairRefused
 from kraftool.repair.narration import survey_lines
 from kraftool.repair.plan import Action, Method, Plan, PlanStep
 from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.verify import check_directory
 from kraftool.reports.election.assessment import LossBound
+from kraftool.reports.findings.finding import Severity
 from kraftool.storage.lock_taking import DirectoryLock
 from tests.repair.directories import EQUAL, NOW, Quorum
 
@@ -89,6 +91,23 @@ def test_the_plan_fits_after_the_source_wrote_more(quorum: Quorum, locks: ExitSt
     assert (quorum.partition(3) / NEWEST).read_bytes() == (
         quorum.partition(1) / NEWEST
     ).read_bytes()
+
+
+def test_a_node_that_was_repaired_by_hand_is_left_as_it_is(
+    quorum: Quorum, locks: ExitStack
+) -> None:
+    """The checkpoint was copied, as doctor says. The plan is not needed any more."""
+    damaged(quorum)
+    runs(locks, quorum, 1, 2)
+    plan = quorum.plan()
+    (planned,) = check_directory(plan, str(quorum[3])).findings[:1]
+    assert planned.severity is Severity.ERROR
+    for snapshot in quorum.snapshots(3):
+        snapshot.write_bytes((quorum.partition(1) / snapshot.name).read_bytes())
+    (found,) = check_directory(plan, str(quorum[3])).findings
+    assert (found.code, found.severity) == ("KT-REC-NOT-APPLIED", Severity.WARNING)
+    assert found.text.endswith("and the directory has changed since. It is healthy")
+    assert "do not apply this plan" in found.advice
 
 
 def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: ExitStack) -> None:

@@ -21,7 +21,7 @@ from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, behind_damage
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, offsets
 
 _LOG_FILES = frozenset(
     {
@@ -166,7 +166,7 @@ def _lost(host: Host, first: int, broken: LogBreak) -> LostRecords | None:
 
 def _risk(host: Host, first: int, broken: LogBreak) -> tuple[Risk, ...]:
     if broken.end_offset > first:
-        text = f"the records from offset {first} to {broken.end_offset - 1} are given up, and may"
+        text = f"the records of {offsets(first, broken.end_offset)} are given up, and may"
         text += " have been committed"
     elif broken.lost_batches:
         return ()

@@ -36,12 +36,19 @@ def _evidence(finding: Finding) -> tuple[Evidence, ...]:
     fault = finding.fault
     text = fault.found
     if fault.expected:
-        text = f"{fault.found or 'nothing'}, where {fault.expected} was expected"
+        text = f"{fault.found or 'nothing'}, where {fault.expected} {_was(fault.expected)} expected"
+    if finding.code == log_kinds.CRC.code and fault.expected and fault.found:
+        text = f"the batch stores {fault.found}, and its bytes have {fault.expected}"
     if fault.field:
         text = f"{fault.field}: {text}" if text else fault.field
     if not fault.file or not (text or fault.has_place):
         return ()  # the cause says it all
     return (Evidence(file=fault.file, position=fault.position, offset=fault.offset, found=text),)
+
+
+def _was(what: str) -> str:
+    """The verb of what was expected: `5 bytes were`."""
+    return "were" if what.endswith("bytes") and what != "1 bytes" else "was"
 
 
 def _beyond(

@@ -58,5 +58,7 @@ def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str
         if election.before_timestamp >= 0:
             waited -= max(election.timestamp - max(election.before_timestamp, since), 0)
     if trigger.by_time_ms and waited > trigger.by_time_ms:
-        return f"{waited / 3_600_000:.1f} hours"
+        return (
+            f"{waited / 3_600_000:.1f} hours" if waited >= 3_600_000 else f"{waited // 60_000} min"
+        )
     return ""

@@ -14,7 +14,7 @@ from kraftool.reports.election.assessment import (
     NextStep,
     QuorumSafety,
 )
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, offsets
 
 
 def sentences(
@@ -174,7 +174,7 @@ def lost_words(found: Assessment) -> str:
     first, end = found.lost_range
     if end is None:
         return f"all records from offset {first} on"
-    return f"offset {first}" if end == first + 1 else f"offsets {first} to {end - 1}"
+    return offsets(first, end)
 
 
 def _with_a_live_majority(found: Assessment) -> str:

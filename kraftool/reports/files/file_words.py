@@ -11,7 +11,7 @@ from kraftool.decoders.names import FileState
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.reports.files.file_report import METADATA_TOPIC_ID, EntryList, FileReport, Settings
 from kraftool.reports.logs.summary import LogSummary, TypeCount
-from kraftool.reports.text.words import many, span
+from kraftool.reports.text.words import many, offsets
 from kraftool.storage.entry import FolderCounts
 from kraftool.storage.lock import LockState
 
@@ -110,7 +110,7 @@ def _log(file: FileReport, log: LogSummary) -> str:
     if file.kind is FileKind.LOG:
         assert log.end_offset is not None, "a batch has a last offset"
         damaged = ", damaged" if log.problems else ""
-        return f"offsets {span(log.start_offset, log.end_offset - 1)}{damaged}"
+        return f"{offsets(log.start_offset or 0, log.end_offset)}{damaged}"
     records = many(log.records - log.control_records, "record")
     if log.problems:
         return f"{records}, damaged"

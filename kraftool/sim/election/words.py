@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus, RecordLoss
-from kraftool.reports.text.words import listed, many
+from kraftool.reports.text.words import listed, many, offsets
 from kraftool.sim.election.report import Report
 
 
@@ -35,9 +35,7 @@ def lost(loss: RecordLoss) -> str:
         " directory is an old copy or lost its end",
         CommitStatus.NOT: "which no majority had",
     }[loss.standing]
-    what = (
-        f"offset {loss.first}" if loss.records == 1 else f"offsets {loss.first} to {loss.end - 1}"
-    )
+    what = offsets(loss.first, loss.end)
     return (
         f"{what} ({many(loss.records, 'record')}) of {listed(loss.holders)}"
         f" {'is' if loss.records == 1 else 'are'} truncated, {words}"

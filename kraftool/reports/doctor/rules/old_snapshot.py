@@ -8,6 +8,11 @@ from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.model import Diagnosis, Evidence, Examination
 from kraftool.reports.doctor.snapshot_triggers import overdue, triggers
 from kraftool.reports.findings.kinds import signatures as kinds
+from kraftool.reports.text.moments import utc
+
+
+def _moment(timestamp_ms: int | None) -> str:
+    return "an unknown time" if timestamp_ms is None else f"{utc(timestamp_ms)} UTC"
 
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
@@ -30,12 +35,12 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=(
                 Evidence(
                     file=newest.file,
-                    found=f"offset {newest.offset}, lastContainedLogTimestamp {newest.timestamp}",
+                    found=f"offset {newest.offset}, of records up to {_moment(newest.timestamp)}",
                 ),
                 Evidence(
                     file=patient.path,
                     offset=log.end_offset - 1,
-                    found=f"the last record, at {log.last_timestamp}",
+                    found=f"the last record, written {_moment(log.last_timestamp)}",
                 ),
             ),
             commands=(

@@ -273,8 +273,10 @@ OLD_SNAPSHOT = _kind(
     _WARNING,
     "The newest snapshot is much older than the settings allow. Snapshot generation has"
     " stopped, as after a fault while metadata was loaded.",
-    "look for errors of SnapshotGenerator and SnapshotEmitter in this node's log. A restart"
-    " switches generation on again",
+    "if the node was down, or started a short time ago, look again after another"
+    " metadata.log.max.snapshot.interval.ms. If there is no newer snapshot then, look for errors of"
+    " SnapshotGenerator and SnapshotEmitter in this node's log. A restart switches generation on"
+    " again",
     references=(
         "KIP-630",
         "KIP-876",

@@ -82,8 +82,11 @@ def spark_session(
 ) -> AbstractContextManager[SparkSession]:
     """A Spark session without narration."""
     from kraftool.spark.engine import session
+    from kraftool.spark.jvm import DEFAULT_JAVA_OPTIONS, QUICK_JAVA
 
     settings = dict(map(_setting, engine.conf))
+    if app == "audit":
+        settings.setdefault(DEFAULT_JAVA_OPTIONS, QUICK_JAVA)
     log = Path(engine.spark_log) if engine.spark_log else None
     return session(engine.master, settings, f"kraftool {app}", log=log, classic_only=classic_only)
 

@@ -133,6 +133,8 @@ def _defaults(folder: Path, *, is_local: bool) -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+        # Spark's own 200 are for clusters: each costs, however little there is in it.
+        "spark.sql.shuffle.partitions": "32",
     }
     return {
         "spark.ui.enabled": "false",

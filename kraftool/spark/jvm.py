@@ -25,6 +25,9 @@ from kraftool.spark.java import Java, find_java
 if TYPE_CHECKING:
     from pyspark import SparkContext
 
+DEFAULT_JAVA_OPTIONS = "spark.driver.defaultJavaOptions"
+QUICK_JAVA = "-XX:TieredStopAtLevel=1"
+"""For a session whose work is in Python: Java code that runs for seconds is compiled quickly."""
 _ENDING_S = 15
 _LOOK_S = 0.05
 _TAIL_BYTES = 8192
@@ -160,10 +163,11 @@ def _at_start(folder: Path, conf: Mapping[str, str]) -> dict[str, str]:
     """Return what counts only while the JVM starts, and the settings of the user."""
     temporary = folder / "jvm"
     temporary.mkdir(mode=0o700, exist_ok=True)
+    options = f'"-Djava.io.tmpdir={temporary}" {conf.get(DEFAULT_JAVA_OPTIONS, "")}'
     return {
-        "spark.driver.defaultJavaOptions": f'"-Djava.io.tmpdir={temporary}"',
         "spark.ui.showConsoleProgress": "false",
         **conf,
+        DEFAULT_JAVA_OPTIONS: options.strip(),
     }
 
 

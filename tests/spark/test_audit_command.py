@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 pytest.importorskip("pyspark")
 
 from kraftool.commands import main, pipeline_options
+from kraftool.spark.audit import examined
 from tests.spark.audit_cases import LOG, audited, quorum, replace_batch
 
 if TYPE_CHECKING:
@@ -95,3 +96,25 @@ def test_a_url_has_the_answers_of_the_directory_behind_it(
         for told in (here, there)
     )  # fmt: skip
     assert ours == theirs
+
+
+def test_a_directory_that_each_command_reads_in_a_task_of_its_own_has_the_same_audit(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quorum(tmp_path / "fleet/one", "AAAAAAAAAAAAAAAAAAAAAw")
+    quorum(tmp_path / "fleet/two", "AAAAAAAAAAAAAAAAAAAABA")
+    replace_batch(tmp_path / "fleet/two/node-3" / LOG, 60)
+    damaged = tmp_path / "fleet/one/node-2" / LOG
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+
+    def told() -> dict[str, Any]:
+        document = audited(spark, tmp_path / "fleet").document
+        del document["run"], document["counts"]["taskSeconds"]
+        for directory in document["directories"]:
+            del directory["seconds"]
+        return document
+
+    together = told()
+    monkeypatch.setattr(examined, "LARGE", 1)
+    assert told() == together
+    assert together["divergences"] != []

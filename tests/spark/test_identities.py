@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from array import array
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,13 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.spark.audit.examined import deal
+from kraftool.spark.audit.examine import PASSES, AuditedDirectory, examine, look, whole
+from kraftool.spark.audit.examined import LARGE, deal
 from kraftool.spark.audit.identities import MOST, BatchIdentities, identities_of, may_differ
-from kraftool.spark.audit.roots import find, size_of
+from kraftool.spark.audit.roots import find
+from tests.spark.audit_cases import FIXTURES
 
 Log = list[tuple[int, int, int]]
 """Base offset, epoch and CRC of batches."""
-SINGLE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single"
+SINGLE = FIXTURES / "kafka-4.3.0/static-single"
 
 batches = st.tuples(st.integers(0, 6), st.integers(0, 1), st.integers(0, 1))
 logs = st.lists(batches, max_size=6, unique_by=lambda batch: batch[0]).map(sorted)
@@ -35,7 +36,7 @@ def statistics(log: Log) -> LogStatistics:
 
 
 def identities(log: Log) -> BatchIdentities | None:
-    return identities_of(statistics(log), len(log))
+    return identities_of(statistics(log))
 
 
 @given(st.lists(logs, min_size=1, max_size=4))
@@ -50,27 +51,44 @@ def test_logs_may_differ_exactly_where_an_offset_has_two_batches(several: list[L
 
 def test_of_a_log_that_is_not_known_whole_nothing_is_said() -> None:
     log = [(0, 1, 5), (3, 1, 6)]
-    assert identities_of(statistics(log), 3) is None, "verify-log saw a batch that is not sound"
+    known = identities(log)
+    assert known is not None
+    assert known.are_all_of(2)
+    assert not known.are_all_of(3), "verify-log saw a batch that is not sound"
     assert identities([(3, 1, 6), (0, 1, 5)]) is None, "offsets go back"
     many = LogStatistics(offsets=array("q", range(MOST + 1)))
-    assert identities_of(many, MOST + 1) is None
+    assert identities_of(many) is None
     assert may_differ([identities(log), None])
     assert not may_differ([identities(log), identities(log)])
 
 
-def test_large_directories_have_a_task_each_and_small_ones_share() -> None:
+def test_a_large_directory_has_a_task_for_each_command_and_small_ones_share() -> None:
     (item,) = find([str(SINGLE)]).items
     small = [item] * 1000
     tasks = deal(small, 2)
-    assert [number for task in tasks for number, _ in task] == list(range(1000))
+    assert [look.number for task in tasks for look in task] == list(range(1000))
     assert 16 <= len(tasks) <= 40
-    huge = (replace(item[0], size=1 << 30),)
-    first, *rest = deal([huge, *small], 2)
-    assert [number for number, _ in first] == [0]
-    assert size_of(huge) == 1 << 30
+    huge = (replace(item[0], size=LARGE),)
+    first, second, third, *rest = deal([huge, *small], 2)
+    assert [[(look.number, look.passes) for look in task] for task in (first, second, third)] == [
+        [(0, (command,))] for command in PASSES
+    ]
     assert sum(map(len, rest)) == len(small)
 
 
 def test_few_directories_have_a_task_each() -> None:
     (item,) = find([str(SINGLE)]).items
     assert [len(task) for task in deal([item] * 3, 2)] == [1, 1, 1]
+
+
+def test_a_directory_is_the_same_whether_one_task_looks_at_it_or_three() -> None:
+    items = find([str(FIXTURES / "damaged"), str(FIXTURES / "kafka-4.3.0")]).items
+    assert len(items) > 10
+    for item in items:
+        parts = [look(item, ("KT-LOG-CRC",), (command,)) for command in PASSES]
+        one, three = examine(item, ("KT-LOG-CRC",)), whole(parts)
+        assert untimed(three) == untimed(one), item[0].directory.name
+
+
+def untimed(audited: AuditedDirectory) -> AuditedDirectory:
+    return replace(audited, summary=replace(audited.summary, seconds=0.0, bytes_read=0))

@@ -13,7 +13,7 @@ from functools import reduce
 
 from kraftool.spark.audit.cluster import ClusterUnit, compare
 from kraftool.spark.audit.examine import AuditedDirectory
-from kraftool.spark.audit.examined import key_text
+from kraftool.spark.audit.examined import key_text, wholes
 from kraftool.spark.audit.frames import (
     cluster_row,
     counts_row,
@@ -38,8 +38,9 @@ def compared(
 ) -> Iterator[Row]:
     """The rows of a cluster, or the name of one whose logs have to be read again."""
     name = key_text(key)
-    members = [_at_home(pickle.loads(held), name) for _, held, _ in rows if held is not None]
-    divergences = [pickle.loads(held) for _, _, held in rows if held is not None]
+    parts = [(number, place, part) for _, number, place, part, _ in rows if part is not None]
+    members = [_at_home(audited, name) for audited in wholes(parts)]
+    divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     logs = [member.batches for member in members if member.summary.name not in log_of]
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)

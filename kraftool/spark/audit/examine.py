@@ -27,17 +27,24 @@ from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
-from kraftool.reports.verify.log import verify_logs
+from kraftool.reports.verify.log import Checked, verify_logs
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.reports.voters.history import NO_HISTORY
-from kraftool.spark.audit.finding_merge import Said, counted
-from kraftool.spark.audit.glance import begun, with_checked, with_hash, with_patient
+from kraftool.spark.audit.finding_merge import Key, Said, counted
+from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
 from kraftool.spark.audit.identities import BatchIdentities, identities_of
-from kraftool.spark.audit.log_families import NO_TRACES, Traces, traces_of
+from kraftool.spark.audit.log_families import (
+    NO_TRACES,
+    Traces,
+    joined,
+    traces_of_log,
+    traces_of_snapshots,
+)
 from kraftool.spark.audit.renamed import renamed
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
+PASSES = (DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT)
 _MOST_ELECTIONS = 10_000
 """So many of the newest elections of a log are compared with other nodes'."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
@@ -58,6 +65,24 @@ class AuditedDirectory:
     """None where only another look at the log can say what batches it has."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DirectoryPart:
+    """What some of the commands say about a directory."""
+
+    summary: DirectorySummary
+    """With what doctor has read, if that is among them."""
+    findings: tuple[FleetFinding, ...] = ()
+    ignored: frozenset[Key] = frozenset()
+    patient: ExaminedDirectory | None = None
+    checked: Checked | None = None
+    """What verify-log counted."""
+    snapshots: tuple[VerifiedSnapshot, ...] = ()
+    traces: Traces = NO_TRACES
+    batches: BatchIdentities | None = None
+    bytes_read: int = 0
+    seconds: float = 0.0
+
+
 @dataclass(slots=True)
 class _BytesRead:
     """Adds up what the commands say that they have read, pass by pass."""
@@ -73,6 +98,15 @@ class _BytesRead:
 
 def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> AuditedDirectory:
     """Examine a directory, all of whose files these are. Nothing is raised."""
+    return whole([look(files, ignored_codes)])
+
+
+def look(
+    files: Sequence[FleetFile],
+    ignored_codes: Collection[str] = (),
+    passes: Sequence[str] = PASSES,
+) -> DirectoryPart:
+    """Let some of the commands look at a directory. Nothing is raised."""
     directory = files[0].directory
     began = time.monotonic()
     said = Said(directory.name, ignored_codes)
@@ -81,47 +115,81 @@ def examine(files: Sequence[FleetFile], ignored_codes: Collection[str] = ()) -> 
             for problem in here.problems:
                 unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
                 said.add(AUDIT, unread)
-            examined = _examined(files, here.path, said)
+            part = _looked(files, here.path, said, passes)
             if here.path != here.shown:
-                examined = _told_as(examined, here.told)
+                part = _told_as(part, here.told)
     except Exception as error:
         # Of an error that a store or a decoder's fault raises, the name tells most; its text may
         # hold data.
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         said.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
-        examined = AuditedDirectory(summary=begun(directory), findings=said.findings())
-    summary = replace(
-        examined.summary,
-        finding_counts=counted(examined.findings),
-        seconds=round(time.monotonic() - began, 3),
-    )
-    return replace(examined, summary=summary, ignored=said.ignored)
+        part = DirectoryPart(summary=begun(directory), findings=said.findings())
+    return replace(part, ignored=said.ignored_keys, seconds=time.monotonic() - began)
 
 
-def _examined(files: Sequence[FleetFile], path: str, said: Said) -> AuditedDirectory:
-    directory = files[0].directory
-    progress = _BytesRead()
-    summary = begun(directory)
-    patient = _doctor(path, said, progress)
-    locations, unopened = open_paths([path])
-    log = verify_logs(locations, progress, unopened=unopened)
-    said.add_all(VERIFY_LOG, log.all_findings)
-    for each in log.verified[:1]:
-        summary = with_checked(summary, each.checked)
-    snapshots = _snapshots(path, files, said, progress)
-    traces, batches = NO_TRACES, None
+def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
+    """Put together what all commands say about a directory; doctor's part is the first one."""
+    first = parts[0]
+    said = Said(first.summary.name)
+    for part in parts:
+        said.take_ignored(part.ignored)
+        for found in part.findings:
+            said.take(found)
+    patient = first.patient
+    checked = next((part.checked for part in parts if part.checked is not None), None)
+    snapshots = tuple(snapshot for part in parts for snapshot in part.snapshots)
+    summary = first.summary
+    if checked is not None:
+        summary = with_counts(summary, checked, patient)
     if patient is not None:
-        summary = with_hash(with_patient(summary, patient), snapshots)
-        traces = traces_of(patient, snapshots)
-        batches = identities_of(patient.statistics, summary.batches)
-    summary = replace(summary, bytes_read=max(progress.total, summary.size))
+        summary = with_hash(summary, snapshots)
+    findings = said.findings()
+    batches = first.batches
     return AuditedDirectory(
-        summary=summary,
-        findings=said.findings(),
-        patient=_light(patient) if patient is not None else None,
+        summary=replace(
+            summary,
+            finding_counts=counted(findings),
+            bytes_read=max(sum(part.bytes_read for part in parts), summary.size),
+            seconds=round(sum(part.seconds for part in parts), 3),
+        ),
+        findings=findings,
+        ignored=said.ignored,
+        patient=patient,
         snapshots=snapshots,
-        traces=traces,
-        batches=batches,
+        traces=joined([part.traces for part in parts]),
+        batches=batches if batches is not None and batches.are_all_of(summary.batches) else None,
+    )
+
+
+def _looked(
+    files: Sequence[FleetFile], path: str, said: Said, passes: Sequence[str]
+) -> DirectoryPart:
+    progress = _BytesRead()
+    part = DirectoryPart(summary=begun(files[0].directory))
+    if DOCTOR in passes:
+        part = _with_doctor(part, path, said, progress)
+    if VERIFY_LOG in passes:
+        locations, unopened = open_paths([path])
+        log = verify_logs(locations, progress, unopened=unopened)
+        said.add_all(VERIFY_LOG, log.all_findings)
+        part = replace(part, checked=next((each.checked for each in log.verified), None))
+    if VERIFY_SNAPSHOT in passes:
+        snapshots = _snapshots(path, files, said, progress)
+        traces = joined([part.traces, traces_of_snapshots(snapshots)])
+        part = replace(part, snapshots=snapshots, traces=traces)
+    return replace(part, findings=said.findings(), bytes_read=progress.total)
+
+
+def _with_doctor(part: DirectoryPart, path: str, said: Said, progress: _BytesRead) -> DirectoryPart:
+    patient = _doctor(path, said, progress)
+    if patient is None:
+        return part
+    return replace(
+        part,
+        summary=with_patient(part.summary, patient),
+        patient=_light(patient),
+        traces=traces_of_log(patient.statistics),
+        batches=identities_of(patient.statistics),
     )
 
 
@@ -176,7 +244,7 @@ def _light_file(file: FileReport) -> FileReport:
     return replace(file, content=None, findings=())
 
 
-def _told_as(examined: AuditedDirectory, told: Callable[[str], str]) -> AuditedDirectory:
+def _told_as(examined: DirectoryPart, told: Callable[[str], str]) -> DirectoryPart:
     """Of a copy: with the names of what was copied, and without commands for files elsewhere."""
     shown = renamed(examined, told)
     findings = tuple(

@@ -7,19 +7,29 @@ is all that the driver gets.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from pyspark.sql.functions import broadcast
 from pyspark.storagelevel import StorageLevel
 
 from kraftool.arrow.untyped import pa
-from kraftool.spark.audit.examine import AuditedDirectory, examine
+from kraftool.spark.audit.examine import (
+    DOCTOR,
+    PASSES,
+    AuditedDirectory,
+    DirectoryPart,
+    look,
+    whole,
+)
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
 from kraftool.spark.values import DistributedValues, Row, parallelism
+from kraftool.storage.remote import is_url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +40,9 @@ _TASKS_A_CORE = 16
 """So many tasks of a core keep it busy to the end; more of them cost more than they gain."""
 _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
-_COLUMNS = "number INT, kin BINARY, traces BINARY, audited BINARY"
+LARGE = 64 << 20
+"""Directories from this size on are looked at by each command in a task of its own."""
+_COLUMNS = "number INT, place INT, kin BINARY, traces BINARY, part BINARY"
 
 
 class Examined:
@@ -44,7 +56,7 @@ class Examined:
         task = partial(_examine_all, ignored_codes=ignored_codes)
         work = DistributedValues.of(spark, deal(items, self.cores))
         self.frame = work.rows(task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
-        table = self.frame.select("number", "kin").toArrow()
+        table = self.frame.select("number", "kin").where("kin IS NOT NULL").toArrow()
         numbers, kin = (table.column(name).to_pylist() for name in ("number", "kin"))
         self.members: Mapping[int, Kin] = {
             number: pickle.loads(held) for number, held in zip(numbers, kin, strict=True)
@@ -77,23 +89,42 @@ def key_text(key: bytes) -> str:
     return key.decode("utf-8", "surrogatepass")
 
 
-def deal(items: Sequence[Item], cores: int) -> list[list[tuple[int, Item]]]:
-    """The items, the largest of which come first, on tasks: a large one has a task to itself,
-    small ones share one. Each has its number with it."""
-    weights = [size_of(item) + _DIRECTORY for item in items]
-    share = sum(weights) / (_TASKS_A_CORE * max(cores, 1))
-    tasks: list[list[tuple[int, Item]]] = []
+class Look(NamedTuple):
+    """A directory, and the commands that look at it in one task."""
+
+    number: int
+    item: Item
+    passes: tuple[str, ...] = PASSES
+
+
+def deal(items: Sequence[Item], cores: int) -> list[list[Look]]:
+    """The items, the largest of which come first, on tasks: a large one has a task for each
+    command, small ones share one."""
+    looks = [
+        (Look(number, item, passes), size_of(item) * len(passes) + _DIRECTORY)
+        for number, item in enumerate(items)
+        for passes in _passes_of(item)
+    ]
+    share = sum(weight for _, weight in looks) / (_TASKS_A_CORE * max(cores, 1))
+    tasks: list[list[Look]] = []
     room = 0.0
-    for number, (item, weight) in enumerate(zip(items, weights, strict=True)):
+    for one, weight in looks:
         if room < weight:
             tasks.append([])
             room = share
-        tasks[-1].append((number, item))
+        tasks[-1].append(one)
         room -= weight
     return _at_most(MOST_TASKS, tasks)
 
 
-def _at_most(most: int, tasks: list[list[tuple[int, Item]]]) -> list[list[tuple[int, Item]]]:
+def _passes_of(item: Item) -> list[tuple[str, ...]]:
+    # What is behind a URL is copied first, which is done once.
+    if size_of(item) < LARGE or any(is_url(file.root) for file in item):
+        return [PASSES]
+    return [(command,) for command in PASSES]
+
+
+def _at_most(most: int, tasks: list[list[Look]]) -> list[list[Look]]:
     """As many tasks as there may be; the largest and the smallest go together."""
     fewer = tasks[:most]
     for number, task in enumerate(tasks[most:]):
@@ -102,25 +133,35 @@ def _at_most(most: int, tasks: list[list[tuple[int, Item]]]) -> list[list[tuple[
     return fewer
 
 
-def _examine_all(items: Sequence[tuple[int, Item]], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item in items:
-        audited = examine(item, ignored_codes)
+def _examine_all(looks: Sequence[Look], ignored_codes: frozenset[str]) -> Iterator[Row]:
+    for number, item, passes in looks:
+        part = look(item, ignored_codes, passes)
         yield (
             number,
-            pickle.dumps(_kin(audited)),
-            pickle.dumps(audited.traces),
-            pickle.dumps(replace(audited, traces=NO_TRACES)),
+            PASSES.index(passes[0]),
+            pickle.dumps(_kin(part)) if DOCTOR in passes else None,
+            pickle.dumps(part.traces),
+            pickle.dumps(replace(part, traces=NO_TRACES)),
         )
 
 
-def _kin(audited: AuditedDirectory) -> Kin:
-    summary = audited.summary
+def wholes(rows: Iterable[tuple[int, int, bytes]]) -> list[AuditedDirectory]:
+    """The directories whose parts have come together, in rows of number, place and part."""
+    ordered = sorted(rows, key=itemgetter(0, 1))
+    return [
+        whole([pickle.loads(part) for _, _, part in some])
+        for _, some in groupby(ordered, key=itemgetter(0))
+    ]
+
+
+def _kin(part: DirectoryPart) -> Kin:
+    summary = part.summary
     return Kin(
         name=summary.name,
         cluster_id=summary.cluster_id,
         node_id=summary.node_id,
         voters=summary.voters.ids,
-        registered=_registered(audited),
+        registered=_registered(part),
         directory_id=summary.directory_id,
         seats=frozenset(
             (voter.id, voter.directory_id) for voter in summary.voters if voter.directory_id
@@ -128,8 +169,8 @@ def _kin(audited: AuditedDirectory) -> Kin:
     )
 
 
-def _registered(audited: AuditedDirectory) -> frozenset[int]:
-    if audited.patient is None:
+def _registered(part: DirectoryPart) -> frozenset[int]:
+    if part.patient is None:
         return frozenset()
-    metadata_summary = audited.patient.summary
+    metadata_summary = part.patient.summary
     return frozenset((*metadata_summary.brokers, *metadata_summary.controllers))

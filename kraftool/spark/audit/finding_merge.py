@@ -65,6 +65,20 @@ class Said:
                 commands=known.commands or commands,
             )
 
+    def take(self, found: FleetFinding) -> None:
+        """Take a finding that commands have said elsewhere."""
+        for by in found.by:
+            self.add(by, found.finding, found.evidence, found.commands)
+
+    def take_ignored(self, keys: Collection[Key]) -> None:
+        """Take what was ignored elsewhere."""
+        self._ignored.update(keys)
+        self.ignored = len(self._ignored)
+
+    @property
+    def ignored_keys(self) -> frozenset[Key]:
+        return frozenset(self._ignored)
+
     def add_all(self, by: str, findings: Iterable[Finding]) -> None:
         for finding in findings:
             self.add(by, finding)

@@ -45,6 +45,19 @@ def with_checked(summary: DirectorySummary, checked: Checked) -> DirectorySummar
     )
 
 
+def with_counts(
+    summary: DirectorySummary, checked: Checked, patient: ExaminedDirectory | None
+) -> DirectorySummary:
+    """With what verify-log counted, except for what doctor, which has read more, knows."""
+    counted = with_checked(summary, checked)
+    if patient is None:
+        return counted
+    counted = replace(counted, snapshots=summary.snapshots)
+    if patient.summary.log is None:
+        return counted
+    return replace(counted, start_offset=summary.start_offset, end_offset=summary.end_offset)
+
+
 def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> DirectorySummary:
     """With what doctor has read of it."""
     metadata_summary = patient.summary

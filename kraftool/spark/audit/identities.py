@@ -26,6 +26,10 @@ class BatchIdentities:
     epochs: array[int]
     crcs: array[int]
 
+    def are_all_of(self, batches: int) -> bool:
+        """True if these are all of so many batches: the others would be damaged ones."""
+        return len(self.offsets) == batches
+
     def part(self, first: int, last: int) -> BatchIdentities:
         """Return the batches that begin at offsets from `first` to `last`."""
         begin, end = bisect_left(self.offsets, first), bisect_left(self.offsets, last + 1)
@@ -34,13 +38,10 @@ class BatchIdentities:
         )
 
 
-def identities_of(statistics: LogStatistics, batches: int) -> BatchIdentities | None:
-    """Return the batches of a log of which verify-log counted so many sound ones; None unless
-    those are all of it, one after another."""
+def identities_of(statistics: LogStatistics) -> BatchIdentities | None:
+    """Return the batches of a log; None unless they are few, and one after another."""
     offsets = statistics.offsets
-    if len(offsets) != batches or batches > MOST:
-        return None
-    if any(map(int.__ge__, offsets, offsets[1:])):
+    if len(offsets) > MOST or any(map(int.__ge__, offsets, offsets[1:])):
         return None
     return BatchIdentities(offsets, statistics.epochs, statistics.crcs)
 

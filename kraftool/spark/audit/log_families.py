@@ -16,7 +16,6 @@ from itertools import combinations
 
 from kraftool.raft.names import majority_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 
 _MOST = 1000
@@ -49,15 +48,28 @@ class Traces:
 NO_TRACES = Traces()
 
 
-def traces_of(patient: ExaminedDirectory, snapshots: Iterable[VerifiedSnapshot]) -> Traces:
-    """The traces of a directory's log and snapshots."""
-    epochs, sampled = _of_log(patient.statistics)
+def traces_of_log(statistics: LogStatistics) -> Traces:
+    """The traces of a directory's log."""
+    epochs, sampled = _of_log(statistics)
+    return Traces(tokens=frozenset((*epochs.values(), *sampled)), epochs=epochs)
+
+
+def traces_of_snapshots(snapshots: Iterable[VerifiedSnapshot]) -> Traces:
+    """The traces of a directory's snapshots."""
     states = [
         _token(snapshot.offset, snapshot.epoch, snapshot.state_hash)
         for snapshot in snapshots
         if snapshot.broker_epochs  # registrations have random ids; an empty state is like any other
     ]
-    return Traces(tokens=frozenset((*epochs.values(), *sampled, *states[-_MOST:])), epochs=epochs)
+    return Traces(tokens=frozenset(states[-_MOST:]))
+
+
+def joined(several: Sequence[Traces]) -> Traces:
+    """The traces of several parts of a directory."""
+    return Traces(
+        tokens=frozenset().union(*(traces.tokens for traces in several)),
+        epochs={epoch: token for traces in several for epoch, token in traces.epochs.items()},
+    )
 
 
 def _of_log(statistics: LogStatistics) -> tuple[dict[int, int], list[int]]:

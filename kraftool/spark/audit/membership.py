@@ -25,9 +25,11 @@ from kraftool.spark.audit.log_families import (
     ClusterSplit,
     Household,
     Kin,
+    Traces,
     adopted,
     holds_log_of,
     households,
+    joined,
     missing_from,
     pieces,
     split,
@@ -167,12 +169,19 @@ def _group(
     *,
     looks_for_pieces: bool,
 ) -> Iterator[Row]:
-    members = []
+    kins: dict[int, Kin] = {}
+    traces_of: dict[int, list[Traces]] = {}
     for _, number, kin, traces in rows:
-        member: Kin = pickle.loads(kin)
-        piece = strange.get(member.name, 0)
-        member = replace(member, traces=pickle.loads(traces), piece=piece)
-        members.append((member, number in apart))
+        traces_of.setdefault(number, []).append(pickle.loads(traces))
+        if kin is not None:
+            kins[number] = pickle.loads(kin)
+    members = [
+        (
+            replace(kin, traces=joined(traces_of[number]), piece=strange.get(kin.name, 0)),
+            number in apart,
+        )
+        for number, kin in kins.items()
+    ]
     name = key_text(key)
     found = pieces([member for member, _ in members]) if looks_for_pieces else {}
     group = _Group(units=tuple(_split(name, members)), strange=found)

@@ -74,7 +74,8 @@ def _compared(
     task = partial(
         compared, ignored_codes=wanted.ignored_codes, lent=homes.lent, log_of=homes.log_of
     )
-    members = examined.keyed(keys, "audited").selectExpr("*", "CAST(NULL AS BINARY) AS divergence")
+    columns, none = ("number", "place", "part"), "CAST(NULL AS BINARY) AS divergence"
+    members = examined.keyed(keys, *columns).selectExpr("*", none)
     rows = _kept(map_groups(members, "key", task, ROWS), kept)
     unread = set(collected(rows_of(rows, AuditRowKind.UNCOMPARED), "held"))
     if not unread:
@@ -85,8 +86,8 @@ def _compared(
             clusters[cluster].append(directory)
     sources = BatchRoots(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
     divergences = diverged(spark, sources, clusters)
-    again = examined.keyed({n: key for n, key in keys.items() if key in unread}, "audited")
-    both = again.selectExpr("*", "CAST(NULL AS BINARY) AS divergence")
+    again = examined.keyed({n: key for n, key in keys.items() if key in unread}, *columns)
+    both = again.selectExpr("*", none)
     if divergences is not None:
         both = both.unionByName(divergences, allowMissingColumns=True)
     task = partial(task, is_read=True)

@@ -1,4 +1,4 @@
-"""The table for completion: commands, their options, and the values of the options.
+"""What completion offers: commands, their options, and the values of these.
 
 Written by tools/completion.py: make man.
 """

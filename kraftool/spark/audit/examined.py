@@ -89,7 +89,7 @@ def key_text(key: bytes) -> str:
     return key.decode("utf-8", "surrogatepass")
 
 
-class Look(NamedTuple):
+class ExaminedItem(NamedTuple):
     """A directory, and the commands that look at it in one task."""
 
     number: int
@@ -97,16 +97,16 @@ class Look(NamedTuple):
     passes: tuple[str, ...] = PASSES
 
 
-def deal(items: Sequence[Item], cores: int) -> list[list[Look]]:
+def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
     """The items, the largest of which come first, on tasks: a large one has a task for each
     command, small ones share one."""
     looks = [
-        (Look(number, item, passes), size_of(item) * len(passes) + _DIRECTORY)
+        (ExaminedItem(number, item, passes), size_of(item) * len(passes) + _DIRECTORY)
         for number, item in enumerate(items)
         for passes in _passes_of(item)
     ]
     share = sum(weight for _, weight in looks) / (_TASKS_A_CORE * max(cores, 1))
-    tasks: list[list[Look]] = []
+    tasks: list[list[ExaminedItem]] = []
     room = 0.0
     for one, weight in looks:
         if room < weight:
@@ -124,7 +124,7 @@ def _passes_of(item: Item) -> list[tuple[str, ...]]:
     return [(command,) for command in PASSES]
 
 
-def _at_most(most: int, tasks: list[list[Look]]) -> list[list[Look]]:
+def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedItem]]:
     """As many tasks as there may be; the largest and the smallest go together."""
     fewer = tasks[:most]
     for number, task in enumerate(tasks[most:]):
@@ -133,7 +133,7 @@ def _at_most(most: int, tasks: list[list[Look]]) -> list[list[Look]]:
     return fewer
 
 
-def _examine_all(looks: Sequence[Look], ignored_codes: frozenset[str]) -> Iterator[Row]:
+def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
     for number, item, passes in looks:
         part = look(item, ignored_codes, passes)
         yield (

@@ -58,6 +58,7 @@ def test_every_engine_sees_the_same_rows_however_often_it_asks() -> None:
 def test_a_reader_gives_batch_after_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     """One batch is in memory at a time: the second is not made before it is asked for."""
     monkeypatch.setattr("kraftool.arrow.rows.ROWS", 50)
+    gc.enable()  # a command that ran in this process has turned it off
     reader = read(SINGLE).reader()
     sizes = []
     for batch in reader:

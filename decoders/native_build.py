@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "a3f7e145ce1fab12"
+BUILD_ID = "57faba38b3923f86"

@@ -166,10 +166,10 @@ bench-elections: $(VENV)/.installed-dev  ## start real quorums 200 times, and co
 	$(BIN)/python tests/bench/elections.py table
 
 bench-inspect: $(VENV)/.installed-dev  ## replay, the shell and kafka-metadata-shell, verify-log
-	$(BIN)/python tests/bench/inspect_state.py
+	$(BIN)/python tests/bench/inspect_state.py --write
 
 bench-start: $(VENV)/.installed-dev  ## CPU of the start of each command, with bytecode and without
-	$(BIN)/python tests/bench/start.py
+	$(BIN)/python tests/bench/start.py --write
 
 bench-passes: $(VENV)/.installed-dev  ## passes over a log, compared with another checkout (OTHER=/path)
 	$(BIN)/python tests/bench/passes.py $(OTHER)
@@ -184,7 +184,7 @@ bench-native: $(VENV)/.installed-dev  ## the native module by itself, and with k
 	$(BIN)/python tests/bench/native.py --write
 
 bench-dump: $(VENV)/.installed-dev  ## dump-log and kafka-dump-log side by side, and the ratio
-	$(BIN)/python tests/bench/dump.py
+	$(BIN)/python tests/bench/dump.py --write
 
 hooks: $(VENV)/.installed-dev  ## let git run ruff before each commit, and make lint before each push
 	@$(BIN)/pre-commit install

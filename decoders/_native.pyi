@@ -113,7 +113,7 @@ class Checker:
     """Reads plain batches field by field, and counts their records."""
 
     def __new__(cls) -> Checker: ...
-    def add(self, api_key: int, version: int, program: bytes) -> None:
+    def add(self, api_key: int, version: int, program: bytes, is_watched: bool) -> None:
         """Give a record type the program that reads it."""
 
     def refuse(self, api_key: int, version: int) -> None:
@@ -125,6 +125,9 @@ class Checker:
     @property
     def taken(self) -> tuple[int, int, int]:
         """Batches, records and the last time of the last call."""
+
+    def take_watched(self) -> list[tuple[int, int, bytes]]:
+        """The records of watched types since the last time: place, offset and value."""
 
     def take_counts(self) -> list[tuple[int, int, int, int, int]]:
         """Of each record type since the last time: api key, version, the number of records, place

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "d6bb57c96e9aa45d"
+BUILD_ID = "850803fbbcb228b3"

@@ -33,6 +33,7 @@ from kraftool.reports.state.load import (
     start_without,
 )
 from kraftool.reports.state.log import Wanted
+from kraftool.reports.state.placed_records import kept_records
 from kraftool.storage.entry import Entry, EntryPlace
 from kraftool.storage.paths import Location
 
@@ -80,7 +81,7 @@ class SurveyPass:
         is_start = file is not None and self._start is None and is_fitting(file, _LAST)
         loading = None
         if file is not None and (is_start or entry.name in self._replayed):
-            loading = SnapshotLoading(file)
+            loading = SnapshotLoading(file, kept_records(file.name))
             observers.append(loading.take)
         report = read_file(entry, replace(options, observers=tuple(observers)))
         if report.log is None:

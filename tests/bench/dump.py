@@ -27,6 +27,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.bench import results
 from tests.interop import kafka
 from tests.interop.dumplog import DECODER
 
@@ -160,4 +161,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(results.run("dump-log and kafka-dump-log", main))

@@ -29,7 +29,7 @@ from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.decoders.snapshot import SnapshotFrame, encode_snapshot
-from tests.bench import dump
+from tests.bench import dump, results
 from tests.interop import kafka
 
 PER_TOPIC = 1_000
@@ -183,4 +183,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(results.run("inspection of a state", main))

@@ -31,10 +31,9 @@ from kraftool.reports.logs.native_reader import NativeReader
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.state.replay import Replay
 from kraftool.storage.source import FileSource
-from tests.bench import dump, inspect_state
+from tests.bench import dump, inspect_state, results
 from tests.interop import kafka
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
 MB = 1_000_000
 REPLAYED = 20 * MB
 KAFKA = "kafka-dump-log"
@@ -189,10 +188,7 @@ def main(arguments: list[str] | None = None) -> int:
         lines = measured(chosen.megabytes, chosen.rounds, Path(folder))
     print("\n".join(lines))
     if chosen.write:
-        head, _, earlier = RESULTS.read_text(encoding="utf-8").partition("\n## ")
-        rest = f"\n## {earlier}" if earlier else ""
-        new = "\n".join(lines)
-        RESULTS.write_text(f"{head.rstrip()}\n\n{new}\n{rest}", encoding="utf-8")
+        results.add(lines)
     return 0
 
 

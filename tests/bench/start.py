@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench import results
 from tests.commands.start_cases import CASES, variables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,4 +86,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(results.run("the start of commands", main))

@@ -10,19 +10,22 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import Any
 
+from kraftool.decoders import schema
 from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
 from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.logs.native_sieve import part_of, sieve_for
 from kraftool.reports.logs.reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
 
@@ -154,7 +157,7 @@ class LogStatistics:
                         if key == _SCRAM:
                             found.add((value["name"], value["mechanism"]))
 
-            return of_snapshot
+            return _Sifted(of_snapshot)
         if segment_offset(entry.basename) is None:
             return None
 
@@ -162,14 +165,22 @@ class LogStatistics:
             if not isinstance(item, Faulty):
                 self._batch(entry.name, item)
 
-        return of_log
+        return _Sifted(of_log, self._plain)
+
+    def _plain(self, batch: RecordBatch) -> None:
+        """A batch without a record that is wanted."""
+        self._note(batch)
+        self._last = (batch.epoch, batch.header.max_timestamp)
+
+    def _note(self, batch: RecordBatch) -> None:
+        if len(self.offsets) < MOST_BATCHES:
+            self.offsets.append(batch.base_offset)
+            self.epochs.append(batch.epoch)
+            self.crcs.append(batch.header.crc)
 
     def _batch(self, file: str, batch: RecordBatch) -> None:
         header = batch.header
-        if len(self.offsets) < MOST_BATCHES:
-            self.offsets.append(header.base_offset)
-            self.epochs.append(batch.epoch)
-            self.crcs.append(header.crc)
+        self._note(batch)
         if batch.is_control:
             self._control(file, batch)
         elif header.record_count > 1 or batch.data[HEADER_SIZE:] != NOOP_BATCH:
@@ -233,6 +244,34 @@ class LogStatistics:
             self.credentials.append(event)
         else:
             self.credentials_complete = False
+
+
+class _Sifted:
+    """Observes a log, and looks into those plain batches that have records that are wanted."""
+
+    def __init__(self, see: Observe, passed: Callable[[RecordBatch], None] | None = None) -> None:
+        """`passed` takes a batch that has none; None if such batches do not matter."""
+        self._see, self._passed = see, passed
+        messages = filter(None, map(schema.metadata_record, _WANTED))
+        self._sieve = sieve_for([message.name for message in messages])
+
+    def __call__(self, item: Item) -> None:
+        self._see(item)
+
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Take plain batches."""
+        part = part_of(span, at, end)
+        left = part.each(at, end) if self._sieve is None else self._sieve.left(part)
+        for batch in left:
+            if self._passed is not None:
+                start = batch.position - span.data_position
+                for before in part.each(at, start):
+                    self._passed(before)
+                at = start + batch.size
+            self._see(batch)
+        if self._passed is not None:
+            for after in part.each(at, end):
+                self._passed(after)
 
 
 def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any]) -> BrokerStart:

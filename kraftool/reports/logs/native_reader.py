@@ -1,7 +1,6 @@
-"""The native reader: plain batches read field by field and counted, with nothing kept of them.
+"""The native reader: plain batches read field by field and counted.
 
-Owns which record types it leaves to Python, because their values matter. It stops at whatever is
-not plain.
+It keeps the records whose values matter, and nothing else. It stops at whatever is not plain.
 """
 
 from __future__ import annotations
@@ -26,15 +25,17 @@ class Taken(NamedTuple):
     counts: list[tuple[int, int, int, int, int]]
     """Of each record type: api key, version, the number of records, place and offset of the
     first."""
+    watched: list[tuple[int, int, bytes]]
+    """The records of watched types: place, offset and value."""
 
 
 class NativeReader:
-    """Reads spans of one file; `left` are the api keys whose batches it does not take."""
+    """Reads spans of one file; `watched` are the api keys whose records it keeps."""
 
-    def __init__(self, left: Collection[int] = ()) -> None:
+    def __init__(self, watched: Collection[int] = ()) -> None:
         from kraftool.decoders._native import Checker
 
-        self._checker, self._left = Checker(), left
+        self._checker, self._watched = Checker(), watched
 
     def read(self, span: BatchSpan, at: int) -> Taken:
         """Read a span from `at` on. If nothing can be taken, `end` is `at`."""
@@ -47,16 +48,17 @@ class NativeReader:
                     continue
             batches, records, last_timestamp = checker.taken
             is_stuck = reason == fast_path.NOT_PLAIN
-            return Taken(end, is_stuck, batches, records, last_timestamp, checker.take_counts())
+            counts, watched = checker.take_counts(), checker.take_watched()
+            return Taken(end, is_stuck, batches, records, last_timestamp, counts, watched)
 
     def _learn(self, api_key: int, version: int) -> None:
-        code = None if api_key in self._left else program(api_key, version, masked=False)
+        code = program(api_key, version, masked=False)
         if code is None:
             self._checker.refuse(api_key, version)
         else:
-            self._checker.add(api_key, version, code)
+            self._checker.add(api_key, version, code, api_key in self._watched)
 
 
-def native_reader(left: Collection[int] = ()) -> NativeReader | None:
+def native_reader(watched: Collection[int] = ()) -> NativeReader | None:
     """The native reader; None if Python has to read everything."""
-    return NativeReader(left) if fast_path.is_native() else None
+    return NativeReader(watched) if fast_path.is_native() else None

@@ -161,6 +161,10 @@ class _Reader:
             frame = bytes((FRAME_VERSION, api_key, version))
             self.counts[frame] = self.counts.get(frame, 0) + count
             self.first_seen.setdefault(frame, (position, offset))
+        for _, offset, value in taken.watched:
+            item = decode_metadata(Record(0, 0, 0, offset, 0, None, value))
+            if item.api_key is not None and item.data is not None:
+                self._watch(item.api_key, offset, item.data)
 
     def _data(self, batch: RecordBatch) -> None:
         """Count by type, and decode every record, if only to know that it can be."""
@@ -213,14 +217,18 @@ class _Reader:
             if fault is not None:
                 self.problem(fault)
             return
-        key, offset = item.api_key, record.offset
+        if item.api_key is not None:
+            self._watch(item.api_key, record.offset, data)
+
+    def _watch(self, key: int, offset: int, data: codec.Value) -> None:
+        """Take what a record of one of the watched types says."""
         if key == _BEGIN:
             self.pending, self.began = [], offset
         elif key in (_END, _ABORT):
             self._end_transaction(committed=key == _END)
         elif key == _FEATURE:
             self._event(FeatureLevel(name=data["name"], level=data["featureLevel"], offset=offset))
-        elif key is not None and key in _REGISTRATIONS:
+        elif key in _REGISTRATIONS:
             role, name, registered = _REGISTRATIONS[key]
             self._event(
                 Registration(role=role, id=data[name], offset=offset, registered=registered)

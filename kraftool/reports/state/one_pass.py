@@ -26,6 +26,7 @@ from kraftool.reports.state.load import (
     start_without,
 )
 from kraftool.reports.state.log import Wanted
+from kraftool.reports.state.placed_records import kept_records
 from kraftool.storage.entry import Entry
 
 _LAST = Wanted()
@@ -58,7 +59,7 @@ class StatePass:
         """Return what wants to see the items of a file; None where it does not count."""
         for file in self.files.snapshots:
             if file.name == name and self._start is None and is_fitting(file, _LAST):
-                self._loading = SnapshotLoading(file)
+                self._loading = SnapshotLoading(file, kept_records(file.name))
                 return self._loading.take
         for file in self.files.segments:
             if file.name == name:

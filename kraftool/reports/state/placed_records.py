@@ -8,8 +8,11 @@ exists. All other records are replayed at once.
 from __future__ import annotations
 
 import weakref
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
+from itertools import repeat
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kraftool.decoders import fast_path, schema
@@ -20,7 +23,7 @@ from kraftool.image.metadata_version import LATEST_LEVEL, partition_version
 from kraftool.image.placed import PlacedPiece
 from kraftool.image.topics import PartitionRegistration
 from kraftool.image.uuids import MIGRATING
-from kraftool.storage.source import ByteSource, BytesSource, FileSource
+from kraftool.storage.source import ByteSource, BytesSource, ClosingSource, FileSource
 
 if TYPE_CHECKING:
     from kraftool.decoders._native import Places
@@ -29,6 +32,7 @@ MOST_RECORDS = 64
 """Records of a piece: reading one of them reads all of them."""
 _MOST_KEPT = 64
 """Pieces that stay decoded: callers often read neighbours one after the other."""
+_DIRECTORIES = attrgetter("directories")
 _T = TypeVar("_T")
 _RECORD = "PartitionRecord"
 _ROW = (
@@ -79,6 +83,8 @@ class PlacedRecords:
         pieces = self._places.find(batch.data, MOST_RECORDS)
         if pieces is None:
             return None
+        if isinstance(self._source, KeptBatches):
+            self._source.keep(batch)
         found: list[FoundPiece | FoundRecord] = []
         position = batch.position
         for index, count, start, end, content, number, is_newest, crc in pieces:
@@ -111,16 +117,56 @@ def placed_records(source: ByteSource) -> PlacedRecords | None:
     return PlacedRecords(source)
 
 
+def kept_records(name: str) -> PlacedRecords | None:
+    """The same of a snapshot that passes only once: its partitions stay in memory as they are in
+    the file, which takes less than half of what they are decoded."""
+    return PlacedRecords(KeptBatches(name)) if fast_path.is_native() else None
+
+
+class KeptBatches(ClosingSource):
+    """The bytes of batches that have passed."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._starts: list[int] = []
+        self._batches: list[bytes] = []
+
+    def keep(self, batch: RecordBatch) -> None:
+        """Keep a batch that follows all others."""
+        self._starts.append(batch.position)
+        self._batches.append(batch.data)
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    def size(self) -> int | None:
+        """Return nothing: other batches of the file were not kept."""
+        return None
+
+    def read_at(self, position: int, size: int) -> bytes:
+        """Bytes of one of the batches."""
+        number = bisect_right(self._starts, position) - 1
+        at = position - self._starts[number]
+        return self._batches[number][at : at + size]
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
 def _items(
     places: Places, source: ByteSource, piece: PlacedPiece
 ) -> Sequence[PartitionRegistration]:
     data = source.read_at(piece.position, piece.size)
     rows = places.rows(data, piece.ordinal, piece.length, piece.crc)
-    found = list(map(PartitionRegistration._make, _unchanged(rows, source, piece)))
-    for at, partition in enumerate(found):
-        if not partition.directories:
-            directories = (MIGRATING,) * len(partition.replicas)
-            found[at] = partition._replace(directories=directories)
+    # The rows have as many values as the class has names.
+    unchanged = _unchanged(rows, source, piece)
+    found = list(map(tuple.__new__, repeat(PartitionRegistration), unchanged))
+    if not all(map(_DIRECTORIES, found)):
+        for at, partition in enumerate(found):
+            if not partition.directories:
+                directories = (MIGRATING,) * len(partition.replicas)
+                found[at] = partition._replace(directories=directories)
     return found
 
 

@@ -36,6 +36,7 @@ from kraftool.reports.files.file_report import (
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.state.placed_records import kept_records
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.log_history import ControlRecordChecks, epoch_start
 from kraftool.reports.verify.log_indexes import (
@@ -129,7 +130,7 @@ class DirectoryPass:
         begins = self.replay.wants(name)
         if not begins and not (self.compares and name.offset and name.offset == self._newest):
             return read_file(entry, options)
-        loading = SnapshotReplay(name)
+        loading = SnapshotReplay(name, kept_records(entry.name))
         report = read_file(entry, replace(options, observers=(loading,)))
         if report.log is None or not report.log.has_header:
             return report

@@ -19,6 +19,7 @@ from kraftool.image.loader import ImageLoader
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.state.placed_records import PlacedRecords
 from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.snapshot_compare import differing
 from kraftool.reports.verify.snapshot_replay import Base, NotingLoader
@@ -134,9 +135,9 @@ def _weighed(finding: Finding, newest_snapshot: int) -> Finding:
 class SnapshotReplay:
     """One snapshot on its way into an image."""
 
-    def __init__(self, name: CheckpointName) -> None:
+    def __init__(self, name: CheckpointName, placed: PlacedRecords | None = None) -> None:
         self.name = name
-        self.replay = Replay(loader=ImageLoader())
+        self.replay = Replay(loader=ImageLoader(), placed=placed)
         self._whole = True
 
     def __call__(self, item: Item) -> None:

@@ -247,8 +247,8 @@ impl Checker {
     }
 
     /// Give a type the program that reads it.
-    fn add(&mut self, api_key: u8, version: u8, program: &[u8]) -> PyResult<()> {
-        checked(self.0.table.add(api_key, version, program, b"", true))
+    fn add(&mut self, api_key: u8, version: u8, program: &[u8], is_watched: bool) -> PyResult<()> {
+        checked(self.0.table.add(api_key, version, program, b"", is_watched))
     }
 
     /// Stop at this type.
@@ -272,6 +272,12 @@ impl Checker {
     #[getter]
     fn taken(&self) -> (u64, u64, i64) {
         (self.0.batches, self.0.records, self.0.last_timestamp)
+    }
+
+    /// The records of watched types since the last time: place, offset and value.
+    fn take_watched<'py>(&mut self, py: Python<'py>) -> Vec<(u64, i64, Bound<'py, PyBytes>)> {
+        let taken = self.0.watched.drain(..);
+        taken.map(|(place, offset, value)| (place, offset, PyBytes::new(py, &value))).collect()
     }
 
     /// Of each type since the last time: api key, version, count, place and offset of the first.

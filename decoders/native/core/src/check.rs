@@ -12,9 +12,14 @@ pub struct Checker {
     pub records: u64,
     pub batches: u64,
     pub last_timestamp: i64,
+    /// The records of watched types in the batches that were taken.
+    pub watched: Vec<Watched>,
     /// The entry and the place of each record of the batch that is being read.
     seen: Vec<(usize, usize)>,
 }
+
+/// Place and offset of a record, and its value.
+pub type Watched = (u64, i64, Vec<u8>);
 
 /// The records of one type that a call took: api key, version, count, place and offset of the first.
 pub type Seen = (u8, u8, u64, u64, i64);
@@ -26,6 +31,7 @@ impl Default for Checker {
             records: 0,
             batches: 0,
             last_timestamp: 0,
+            watched: Vec::new(),
             seen: Vec::new(),
         }
     }
@@ -40,7 +46,9 @@ impl Checker {
             if !header.is_plain() {
                 return (at, Stop::NotPlain);
             }
-            if let Err(stop) = self.look(&header, batch) {
+            let mark = self.watched.len();
+            if let Err(stop) = self.look(&header, batch, start + at as u64) {
+                self.watched.truncate(mark);
                 return (at, stop);
             }
             self.count(&header, start + at as u64);
@@ -52,10 +60,10 @@ impl Checker {
         (at, Stop::End)
     }
 
-    fn look(&mut self, header: &Header, batch: &[u8]) -> Result<(), Stop> {
+    fn look(&mut self, header: &Header, batch: &[u8], position: u64) -> Result<(), Stop> {
         self.seen.clear();
         let mut records = Records::new(batch);
-        for _ in 0..header.record_count {
+        for offset in (header.base_offset..).take(header.record_count as usize) {
             let record = records.next_record().map_err(|_| Stop::NotPlain)?;
             let number = self.table.find(record.value)?;
             let mut cursor = Cursor::new(record.value, MESSAGE);
@@ -64,6 +72,11 @@ impl Checker {
                 return Err(Stop::NotPlain);
             }
             self.seen.push((number, record.position));
+            // Of these records the values matter.
+            if self.table.entry(number).is_shown {
+                let place = position + record.position as u64;
+                self.watched.push((place, offset, record.value.to_vec()));
+            }
         }
         if records.is_at_end() { Ok(()) } else { Err(Stop::NotPlain) }
     }

@@ -8,6 +8,7 @@ use kraftool_core::batch::sound;
 use kraftool_core::check::Checker;
 use kraftool_core::program::parse;
 use kraftool_core::render::{Format, Renderer, Stop, Wanted};
+use kraftool_core::sieve::{Kind, Selected, Sieve};
 
 const KINDS: &[u8] = b"?bhHiIqdutx";
 
@@ -132,6 +133,11 @@ fn whatever_is_taken_is_text_and_checks_too() {
         for (api_key, program) in programs.iter().enumerate() {
             let _ = checker.table.add(api_key as u8, 0, program, b"", true);
         }
+        let mut sieve = Sieve::new(Selected { by_header: true, ..Selected::default() });
+        for (api_key, program) in programs.iter().enumerate() {
+            let kind = Kind { is_counted: true, is_learnt: false };
+            let _ = sieve.add(api_key as u8, 0, program, true, kind);
+        }
         for format in [Format::Kafka, Format::KafkaPayloads, Format::JsonLines, Format::Csv] {
             let mut renderer = Renderer::new(format, b"\"f\"".to_vec(), Wanted::default(), 1 << 10);
             for (api_key, program) in programs.iter().enumerate() {
@@ -146,6 +152,11 @@ fn whatever_is_taken_is_text_and_checks_too() {
                 assert!(std::str::from_utf8(&renderer.out).is_ok());
                 let (checked, _) = checker.check(&data[..reached], at, 0);
                 assert_eq!(checked, reached, "what is rendered can be read");
+                let (passed, _) = sieve.skip(&data[..reached], at);
+                assert_eq!(passed, at, "everything is selected");
+                let (counted, _) = sieve.take(&data[..reached], at, u64::MAX);
+                assert_eq!(counted, reached, "what is rendered can be counted");
+                assert_eq!(sieve.count, checker.records, "each record counts once");
                 taken += u64::from(reached > at);
                 at = match stop {
                     Stop::Full | Stop::End if reached > at => reached,

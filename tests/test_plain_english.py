@@ -122,18 +122,62 @@ def test_options_say_what_they_take() -> None:
 
 
 NOUN_CLAUSE = re.compile(r"^(?:Whether|What|Who|Whom|Whose|How|Where|Which)\b")
-FUNCTIONS = ("commands", "decoders", "kraftool", "tui")
+DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+FOLDERS = ("commands", "decoders", "kraftool", "tui")
 
 
-def test_a_functions_docstring_says_what_it_does_or_returns() -> None:
-    clauses = []
-    for folder in FUNCTIONS:
+def documented() -> Iterator[tuple[str, DOCUMENTED, str]]:
+    """Each module, class and function with a docstring, and its place."""
+    for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.py")):
             if path.resolve() != path:
                 continue  # by a link in kraftool/
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                    said = ast.get_docstring(node) or ""
-                    if NOUN_CLAUSE.match(said):
-                        clauses.append(f"{path.relative_to(ROOT)}:{node.lineno}: {said[:60]}")
-    assert not clauses
+                if isinstance(node, DOCUMENTED) and (said := ast.get_docstring(node)):
+                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node, said
+
+
+DOCSTRINGS = tuple(documented())
+
+
+def test_a_docstring_says_what_it_is_or_does() -> None:
+    assert len(DOCSTRINGS) > 4000
+    assert not [f"{place}: {said[:60]}" for place, _, said in DOCSTRINGS if NOUN_CLAUSE.match(said)]
+
+
+def _yields(function: ast.AST) -> bool:
+    """True if the function itself yields, not one that is defined in it."""
+    inner = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+    return any(
+        isinstance(child, ast.Yield | ast.YieldFrom)
+        or (not isinstance(child, inner) and _yields(child))
+        for child in ast.iter_child_nodes(function)
+    )
+
+
+def test_a_generator_yields_and_only_a_bool_is_true() -> None:
+    wrong = []
+    for place, node, said in DOCSTRINGS:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            returned = "" if node.returns is None else ast.unparse(node.returns)
+            if said.startswith("True if") and not re.search("bool|TypeGuard|TypeIs", returned):
+                wrong.append(f"{place}: {said[:60]}")
+            is_manager = any("contextmanager" in ast.unparse(one) for one in node.decorator_list)
+            if said.startswith("Return ") and _yields(node) and not is_manager:
+                wrong.append(f"{place}: {said[:60]}")
+        if isinstance(node, ast.ClassDef):
+            wrong += [f"{place}: {name}" for name in _called_true(node)]
+    assert not wrong
+
+
+def _called_true(node: ast.ClassDef) -> Iterator[str]:
+    """Yield the attributes of a class that are described as true or false, and are not bool."""
+    for attribute, said in zip(node.body, node.body[1:], strict=False):
+        if (
+            isinstance(attribute, ast.AnnAssign)
+            and isinstance(said, ast.Expr)
+            and isinstance(said.value, ast.Constant)
+            and str(said.value.value).startswith("True if")
+            and "bool" not in ast.unparse(attribute.annotation)
+        ):
+            yield ast.unparse(attribute)

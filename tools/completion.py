@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "commands" / "generated" / "completion_table.py"
 RENEW = "make man"
 
-HEAD = '''"""What completion offers: commands, their options, and the values of these.
+HEAD = '''"""The words that completion offers: commands, their options, and the values of these.
 
 Written by tools/completion.py: make man.
 """

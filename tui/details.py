@@ -1,4 +1,4 @@
-"""What several views show beside their table: details by label, and how far a long work is.
+"""The parts of views beside their table: details by label, and how far a long work is.
 
 Owns their look. What they say comes from the view as Text, as everything that data is part of.
 """

@@ -1,4 +1,4 @@
-"""What views, bars and dialogs know of the dashboard: its picture, its colours, its one message.
+"""The dashboard as views, bars and dialogs know it: its picture, its colours, its one message.
 
 Owns what is shared below the program itself (`app.py`). It shows no view.
 """
@@ -23,7 +23,7 @@ _TOLD_S = 8.0
 
 
 class PictureSource(Protocol):
-    """Where pictures come from: a Watcher, or in tests what was recorded."""
+    """The source of pictures: a Watcher, or in tests what was recorded."""
 
     @property
     def sources(self) -> Sources: ...

@@ -24,7 +24,7 @@ _AGAIN_S = 3.0
 
 
 class OpenedPlace(Protocol):
-    """What comes of opening a place."""
+    """The result of opening a place."""
 
     @property
     def took_s(self) -> float: ...

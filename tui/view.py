@@ -1,4 +1,4 @@
-"""What every screen of the dashboard is: a view of a picture.
+"""A view of a picture, which every screen of the dashboard is.
 
 Owns what the frame asks of a view. A view takes pictures and reports. It gives work of more than a
 few milliseconds to `work`, and shows the result when it comes.

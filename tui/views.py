@@ -1,4 +1,4 @@
-"""Which views there are, in the order of their tabs.
+"""The views in the order of their tabs.
 
 A view is one line here, and one file in `screens/`. They are imported when they are first seen, as
 some bring much with them.

@@ -1,4 +1,4 @@
-"""What completion offers: commands, their options, and the values of these.
+"""The words that completion offers: commands, their options, and the values of these.
 
 Written by tools/completion.py: make man.
 """

@@ -192,8 +192,10 @@ def has_pattern(path: str) -> bool:
 
 
 class _Search:
-    """What a PATH leads to. Folders of a store are looked into by threads, each as a part of its
-    own, so that the order is that of the names."""
+    """The files that a PATH leads to.
+
+    Threads look into the folders of a store, each as a part of its own: the order is of the names.
+    """
 
     def __init__(
         self, depth: int, options: str, lookers: Lookers, known: TakenNames, *, raises: bool = True

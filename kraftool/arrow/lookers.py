@@ -57,7 +57,7 @@ class Lookers:
 
 
 class TakenNames:
-    """What was taken already, be it under another name, by any part of a search."""
+    """Everything that was taken already, be it under another name, by any part of a search."""
 
     def __init__(self) -> None:
         self._seen: set[str] = set()

@@ -1,4 +1,4 @@
-"""How often what takes long is read again: the more seldom, the longer it takes.
+"""The pauses between readings that take long: the longer a reading, the longer its pause.
 
 Owns how much more seldom, for directories that are examined and for the log of a live leader.
 """

@@ -1,4 +1,4 @@
-"""What is wrong, by a live quorum's answers and by all that doctor finds in directories.
+"""Everything that is wrong, by a live quorum's answers and by all that doctor finds in directories.
 
 Owns one list of complaints from both, each with its cause and the command to run next; and how
 often directories are examined, as that takes the longer the larger their logs are. The rules are
@@ -78,7 +78,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doctored:
-    """What doctor says of directories; without the states that it read for that."""
+    """The report of doctor on directories, without the states that it read for that."""
 
     complaints: tuple[Complaint, ...]
     rules: int
@@ -87,7 +87,7 @@ class Doctored:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorCheckup:
-    """What doctor found in the directories, and when."""
+    """The findings of doctor in the directories, and their time."""
 
     found: Doctored
     at_ms: int
@@ -269,7 +269,7 @@ def complaint_object(complaint: Complaint) -> ComplaintObject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiveCheckup:
-    """What the nodes say."""
+    """The answers of the nodes."""
 
     is_well: bool
     keeping_up: Ids

@@ -1,4 +1,4 @@
-"""What a look at a data directory shows at once, whatever its size.
+"""A look at a data directory: what it shows at once, whatever its size.
 
 Owns the form of it. A whole reading (`reports/`) takes as long as the log is large; a look reads
 the small files, the newest end of the log, and its control batches as time permits.

@@ -1,4 +1,4 @@
-"""What the dashboard leaves behind: exported views, and what it remembers of itself.
+"""The files that the dashboard leaves behind: exported views, and what it remembers of itself.
 
 Owns the two ways of writing. An export is a new file for its owner alone, and never takes the place
 of another; what is remembered lies in the XDG state folder, and losing it is no error.

@@ -1,4 +1,4 @@
-"""What a look at a quorum means: how much may fail, what may be restarted, who disagrees.
+"""The meaning of a look at a quorum: how much may fail, what may be restarted, who disagrees.
 
 Owns the judgements and their words. They are functions of what was seen, and ask nobody.
 """

@@ -31,7 +31,7 @@ class ShownRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownLog:
-    """What is at hand of a log, with what it was asked for."""
+    """The part of a log that is at hand, with what it was asked for."""
 
     view: Literal["log"] = "log"
     path: str = ""

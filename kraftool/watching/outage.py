@@ -1,4 +1,4 @@
-"""What if these nodes were lost: an election simulated from a live quorum or from directories.
+"""The loss of some nodes: an election simulated from a live quorum or from directories.
 
 Owns the step from what a leader told to a quorum at rest, and what has to be assumed for it: a
 leader tells how far each replica's log goes, and not which epochs are in it. The protocol, its runs
@@ -45,7 +45,7 @@ _EVERY_S = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutageQuestion:
-    """What is asked: which nodes are lost, and between which nothing passes."""
+    """A question: which nodes are lost, and between which nothing passes."""
 
     down: frozenset[int] = frozenset()
     partition: str = ""

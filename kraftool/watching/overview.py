@@ -1,4 +1,4 @@
-"""What is wrong by all that is known at a moment, view by view, and the worst of it for the title.
+"""Everything that is wrong at a moment, view by view, and the worst of it for the title.
 
 Owns which findings count: warnings and errors of a view for its tab, and of every view for the
 title. A note keeps the title from being green. It refuses to read anything: others hand over

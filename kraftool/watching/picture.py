@@ -1,4 +1,4 @@
-"""What is known of a quorum at a moment, and of the moments before: frozen values.
+"""All that is known of a quorum at a moment, and of the moments before: frozen values.
 
 Owns their form. Everything that shows a quorum takes a `Picture` and nothing else; how it comes to
 be is `watcher.py`, and what follows from it is `judging.py`.
@@ -59,7 +59,7 @@ class WatchEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchHistory:
-    """What earlier looks found; bounded, so that watching costs the same after a week."""
+    """The results of earlier looks; bounded, so that watching costs the same after a week."""
 
     since_ms: int = 0
     samples: tuple[QuorumSample, ...] = ()

@@ -1,4 +1,4 @@
-"""Where logs and states are read from: the directories that are watched, and a live leader.
+"""The sources of logs and states: the directories that are watched, and a live leader.
 
 Owns reading a leader's log, as no replica of the quorum, into files without a name, and that they
 are gone when nobody reads them any more.

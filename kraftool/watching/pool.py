@@ -28,7 +28,7 @@ AGREE_EVERY = 5
 
 @dataclass(slots=True)
 class _Node:
-    """What is kept of an endpoint."""
+    """The memory of an endpoint."""
 
     connection: Connection | None = None
     looks: int = 0

@@ -21,7 +21,7 @@ MOST_EVENTS = 200
 
 @dataclass(slots=True)
 class Remembering:
-    """What was seen so far."""
+    """Everything that was seen so far."""
 
     since_ms: int = 0
     _samples: deque[QuorumSample] = field(default_factory=lambda: deque(maxlen=MOST_SAMPLES))

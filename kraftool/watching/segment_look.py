@@ -39,7 +39,7 @@ class ControlSeen:
 
 @dataclass(slots=True, kw_only=True)
 class SegmentLook:
-    """What is known of one segment."""
+    """The known part of one segment."""
 
     base_offset: int
     end_offset: int | None = None

@@ -1,4 +1,4 @@
-"""What is watched: a live quorum, data directories, or both.
+"""The watched sources: a live quorum, data directories, or both.
 
 Owns no reading.
 """
@@ -12,7 +12,7 @@ from kraftool.client.target import Target
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sources:
-    """Whom to ask and where to look."""
+    """The nodes to ask, and the directories to look at."""
 
     target: Target | None = None
     """A live quorum: whom to ask first, and how nodes are reached."""

@@ -1,4 +1,4 @@
-"""Which watched log is the newest, and why another one is not what the quorum is at.
+"""The newest of the watched logs, and the reason why another one is behind the quorum.
 
 Owns the comparison of logs, which is Kafka's own: the higher epoch first, then the later end. A log
 that a running node is a moment behind with is current: directories are read one after the other.
@@ -19,7 +19,7 @@ from kraftool.watching.picture import Picture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Currency:
-    """How current the log of a directory is."""
+    """The age of the log of a directory."""
 
     stale: str = ""
     """Why it is older than the newest log that is known; empty where it is not."""

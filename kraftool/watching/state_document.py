@@ -1,4 +1,4 @@
-"""What the dashboard shows of a state, as JSON and CSV have it. Secrets were masked when the lines
+"""The state as the dashboard shows it, in JSON and CSV. Secrets were masked when the lines
 were made."""
 
 from __future__ import annotations

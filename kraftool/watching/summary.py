@@ -55,7 +55,7 @@ def sign(severity: Severity) -> StyledText:
 
 
 def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[SummaryLine]:
-    """Return the lines on the whole quorum; with `has_events`, a list of events has elections."""
+    """Yield the lines on the whole quorum; with `has_events`, a list of events has elections."""
     yield SummaryLine("Leader", tuple(_leader(report)))
     yield SummaryLine("Can lose", tuple(_tolerance(report)))
     if report.is_live:
@@ -89,7 +89,7 @@ def _leader(report: QuorumReport) -> Iterator[StyledText]:
 
 
 def finding(statement: Statement) -> Iterator[StyledText]:
-    """Return a statement and what to do about it."""
+    """Yield a statement and what to do about it."""
     is_bad = statement.severity is Severity.ERROR
     yield StyledText(statement.reason, "bad" if is_bad else "")
     if statement.advice:

@@ -25,7 +25,7 @@ from kraftool.watching.task import StoppedError, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryVerification:
-    """What verifying a directory found."""
+    """The result of verifying a directory."""
 
     path: str
     at_ms: int

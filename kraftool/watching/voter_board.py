@@ -1,4 +1,4 @@
-"""Who votes, by everyone who tells: directories, each live node, and the leader's log.
+"""The voters by every source: directories, each live node, and the leader's log.
 
 Owns when that is read again. Directories and a leader's log are read whole, as the history of
 voters may be anywhere in them, so not more often than their size allows. Comparing is

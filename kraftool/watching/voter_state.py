@@ -1,4 +1,4 @@
-"""Who votes, and whether that is committed: by the leader, by records in directories, by history.
+"""The voters, and whether they are committed: by the leader, by records in directories, by history.
 
 Owns that question. A leader tells of its newest set, and counts by it, whether or not its record is
 committed; it does not say which. That follows from where the record lies and how far the high
@@ -17,7 +17,7 @@ from kraftool.watching.picture import Picture, QuorumSample
 
 
 class Commit(StrEnum):
-    """What is known of the newest voter set's record."""
+    """The known facts of the newest voter set's record."""
 
     COMMITTED = "committed"
     UNCOMMITTED = "uncommitted"

@@ -1,4 +1,4 @@
-"""What is wrong: a live quorum against its thresholds, and doctor on the directories.
+"""All problems: a live quorum against its thresholds, and doctor on the directories.
 
 Owns their order and words on the screen; the causes and the commands come with the findings.
 """

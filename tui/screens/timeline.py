@@ -1,4 +1,4 @@
-"""What happened: elections, voters, features, fencings, snapshots, over time and merged over nodes.
+"""Past events: elections, voters, features, fencings, snapshots, merged over nodes.
 
 Owns what is said and which keys do it. Events come from `watching/timelines.py`, in a thread.
 """

@@ -1,4 +1,4 @@
-"""Who votes, by every source that tells it: side by side, and as one history.
+"""The view of voters by every source: side by side, and as one history.
 
 Owns the layout. What differs is found by `reports/voters/`, as for diff-voters.
 """

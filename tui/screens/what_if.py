@@ -1,4 +1,4 @@
-"""What if these nodes were lost: simulate-election on what is watched, asked by keys.
+"""The view of a loss of nodes: simulate-election on what is watched, asked by keys.
 
 Owns the question and the layout. The quorum at rest, the runs and the verdict are
 `watching/outage.py` and `sim/election/`.

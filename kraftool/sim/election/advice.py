@@ -1,4 +1,4 @@
-"""What to do next, a step at a time, with the commands for it.
+"""The next steps, one at a time, with the commands for it.
 
 Owns which advice fits together: nothing is advised that needs a leader where there is none, and
 what is said of restarts is what the table of restarts says. It refuses to find anything out.
@@ -44,7 +44,7 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
 
 
 def _running(found: Assessment) -> Iterable[AdviceStep]:
-    """Return what to do where voters run: they are neither stopped nor started again."""
+    """Yield what to do where voters run: they are neither stopped nor started again."""
     commands = (health_command(found),) if found.running.is_majority else ()
     yield AdviceStep(f"{next_sentence(found)}.", commands)
 
@@ -63,7 +63,7 @@ def _ended(report: Report) -> Iterable[AdviceStep]:
 
 
 def _keep(report: Report) -> Iterable[AdviceStep]:
-    """Return what keeps the quorum, or brings it back to its strength."""
+    """Yield what keeps the quorum, or brings it back to its strength."""
     case = report.case
     empty = [
         node.id
@@ -128,7 +128,7 @@ def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
 
 
 def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
-    """Return what to do about voters that lost their log."""
+    """Yield what to do about voters that lost their log."""
     if not empty:
         return
     names = listed(empty)
@@ -193,7 +193,7 @@ def _address(report: Report) -> str:
 
 
 def _save(report: Report) -> Iterable[AdviceStep]:
-    """Return how to start without losing anything, if there is a way."""
+    """Yield how to start without losing anything, if there is a way."""
     yield AdviceStep("Do not start the nodes like this. Copy all directories first.")
     if report.unseen:
         yield from _look_further(report)
@@ -231,7 +231,7 @@ def _save(report: Report) -> Iterable[AdviceStep]:
 
 
 def _look_further(report: Report) -> Iterable[AdviceStep]:
-    """Return where to find committed records that no directory shows."""
+    """Yield where to find committed records that no directory shows."""
     paths = [node.source for node in report.case.nodes if node.source and not node.assumed]
     for words, command in quorum_commands(report.assessment, paths, "simulate-election"):
         yield AdviceStep(f"{words}:", (command,))

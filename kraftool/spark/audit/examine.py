@@ -67,7 +67,7 @@ class AuditedDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryPart:
-    """What some of the commands say about a directory."""
+    """The statements of some commands about a directory."""
 
     summary: DirectorySummary
     """With what doctor has read, if that is among them."""

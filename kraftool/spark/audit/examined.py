@@ -46,7 +46,7 @@ _COLUMNS = "number INT, place INT, kin BINARY, traces BINARY, part BINARY"
 
 
 class Examined:
-    """What the tasks found out."""
+    """The findings of all tasks."""
 
     def __init__(
         self, spark: SparkSession, items: Sequence[Item], ignored_codes: frozenset[str]

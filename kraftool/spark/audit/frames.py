@@ -61,7 +61,7 @@ _FINE = 3
 
 
 class AuditRowKind(IntEnum):
-    """What a row is about."""
+    """The subject of a row."""
 
     FINDING = 0
     CLUSTER = 1

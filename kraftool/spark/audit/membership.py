@@ -113,7 +113,7 @@ def belonging(examined: Examined) -> Belonging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Group:
-    """What became of the directories under one key."""
+    """The fate of the directories under one key."""
 
     units: tuple[tuple[str, tuple[str, ...], tuple[ClusterSplit, ...]], ...]
     """The clusters: name, directories, and what is odd."""

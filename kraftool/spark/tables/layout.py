@@ -1,4 +1,4 @@
-"""Which tables there are, and what their columns are.
+"""The tables and their columns.
 
 Owns the names below the place of the tables: a folder for each Delta table, and a folder for each
 run in it. Everything that is no table for readers is in `_kraftool`. It refuses to write.

@@ -1,4 +1,4 @@
-"""Where the files of the tables are: a folder of this machine, or a prefix of an object store.
+"""The place of the tables' files: a folder of this machine, or a prefix of an object store.
 
 Owns reading, writing, listing and removing files there, for the driver and for workers, and that
 an error names no credential. A local file is for its owner only. It refuses to know what the files

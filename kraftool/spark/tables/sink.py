@@ -1,4 +1,4 @@
-"""Where a task's rows go: Parquet files in the tables' folders, which the driver commits later.
+"""The Parquet files of a task's rows, in the tables' folders. The driver commits them later.
 
 Owns how many files are open and how much waits in memory, however many tables, clusters and days
 come. A file gets few large row groups. It refuses to touch what is committed: its files have names

@@ -1,4 +1,4 @@
-"""What runs remember, as a Delta table of its own: `_kraftool/state`.
+"""The memory of all runs, as a Delta table of its own: `_kraftool/state`.
 
 Owns its rows, and the summary of the latest run in the metadata of its commits. A commit of this
 table is the one moment in which a run counts: it also has the list of what the other tables get,
@@ -41,7 +41,7 @@ _ROWS, _BYTES = 1_000, 8 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedOptions:
-    """What all runs over a place have in common."""
+    """The options that all runs over a place share."""
 
     show_secrets: bool = False
     snapshots: bool = False
@@ -106,7 +106,7 @@ class RunSummary:
 
 
 class TableChange(NamedTuple):
-    """What a table gets in a run."""
+    """The change of a table by a run."""
 
     added: Sequence[Added]
     removed: Sequence[Removed]

@@ -30,15 +30,15 @@ def _complete() -> None:
     """Answer a shell that completes a command line; return where only typer can."""
     from kraftool.commands.completion import answer
 
-    found = answer(os.environ)
-    if found is not None:
+    shell_answer = answer(os.environ)
+    if shell_answer is not None:
         from kraftool.commands.output import Output
 
         output = Output()
-        if found.text:
-            output.line(found.text)
+        if shell_answer.text:
+            output.line(shell_answer.text)
         output.flush()
-        raise SystemExit(found.code)
+        raise SystemExit(shell_answer.code)
 
 
 def _run(words: list[str]) -> int | None:

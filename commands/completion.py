@@ -82,7 +82,7 @@ def offers(before: Sequence[str], begun: str) -> list[Offer]:
     if begun.startswith("-") and not is_after_dashes:
         name, equals, value = begun.partition("=")
         if equals:
-            return [Offer(f"{name}={each.word}") for each in _begin(_values(path, name), value)]
+            return [Offer(f"{name}={offer.word}") for offer in _begin(_values(path, name), value)]
         return _begin(_options(path, given), begun)
     helping = [] if path else [Offer("help", "Explain a command")]
     return _begin([*_commands(path), *helping], begun)

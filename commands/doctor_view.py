@@ -95,18 +95,18 @@ def _taken(to: Output, parent: Parent) -> None:
     to.line()
 
 
-def _share(found: Assessment, count: int) -> str:
+def _share(assessment: Assessment, count: int) -> str:
     """`1 of 3 voters' directories`, and how many of other nodes."""
-    given = len(found.given)
+    given = len(assessment.given)
     others = f" and {many(count - given, 'other directory')}" if count > given else ""
-    whose = "voters' directories" if len(found.voters) > 1 else "voter's directory"
-    return f"{given} of {len(found.voters)} {whose}{others}"
+    whose = "voters' directories" if len(assessment.voters) > 1 else "voter's directory"
+    return f"{given} of {len(assessment.voters)} {whose}{others}"
 
 
-def _quorum(to: Output, report: DoctorReport, found: Assessment | None) -> None:
+def _quorum(to: Output, report: DoctorReport, assessment: Assessment | None) -> None:
     """Show what the directories prove together, and what to run next."""
     to.rich(Text("The quorum", style=NAME))
-    for sentence in sentences(found) if found is not None else ():
+    for sentence in sentences(assessment) if assessment is not None else ():
         to.rich(text(sentence))
     for each in report.wiped:
         if each.startswith("  "):
@@ -208,16 +208,16 @@ def _below(directory: str, evidence: Evidence) -> str:
     return replace(evidence, file=file).where()
 
 
-def write_explanations(to: Output, told: Sequence[Explanation]) -> None:
+def write_explanations(to: Output, explanations: Sequence[Explanation]) -> None:
     """One code in full; of several, a line each."""
-    if len(told) > 1:
-        for explanation in told:
+    if len(explanations) > 1:
+        for explanation in explanations:
             style = SEVERITY_STYLES[explanation.severity]
             lead = Text().append(explanation.code.ljust(28), style=NAME)
             lead.append(explanation.severity.ljust(9), style=style)
             to.rich(Flow(Text(explanation.meaning), lead=lead))
         return
-    for explanation in told:
+    for explanation in explanations:
         head = Text().append(explanation.code, style=NAME)
         to.rich(
             head.append(f"  {explanation.severity}", style=SEVERITY_STYLES[explanation.severity])

@@ -222,8 +222,8 @@ def _snapshot_rows(log: LogSummary, zone: tzinfo) -> list[tuple[str, object]]:
 def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
     rows: list[tuple[str, object]] = []
     if log.leader_change is not None:
-        told = log.leader_change
-        last = f"{told.data['leaderId']} in epoch {told.epoch}, from offset {told.offset}"
+        record = log.leader_change
+        last = f"{record.data['leaderId']} in epoch {record.epoch}, from offset {record.offset}"
         rows.append(("last leader", f"{last} ({many(log.leader_changes, 'leader change')})"))
     if log.kraft_version is not None:
         rows.append(("kraft.version", log.kraft_version.data["kRaftVersion"]))

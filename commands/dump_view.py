@@ -306,8 +306,8 @@ def _rest(rows: _Rows, report: DirectoryReport) -> None:
     ]
     if registered:
         rows.add("registered", "; ".join(registered))
-    found = summary.transactions
-    if told := transactions(found.committed, found.aborted, found.open_offset):
+    counts = summary.transactions
+    if told := transactions(counts.committed, counts.aborted, counts.open_offset):
         rows.add("transactions", told)
     if report.folders.total:
         rows.add("folders", folder_counts(report.folders))

@@ -140,13 +140,13 @@ def _kind(source: ByteSource, word: str, size: int) -> FileKind:
             )
         return FileKind(word)
     name = source.name.rpartition("/")[2]
-    found = detect(name, source.read_at(0, HEAD_SIZE), size).kind
-    if found is FileKind.UNKNOWN:
+    kind = detect(name, source.read_at(0, HEAD_SIZE), size).kind
+    if kind is FileKind.UNKNOWN:
         raise UsageError(
             f"{source.name}: kraftool cannot tell its kind from its name or its content",
             hint=f"name its kind with --as, one of {', '.join(words)}",
         )
-    return found
+    return kind
 
 
 def _onwards(file: str, rest: Rest, kind: str) -> str:

@@ -114,14 +114,14 @@ def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzi
     return table
 
 
-def _when(told: FinalizedLevel | None, zone: tzinfo) -> tuple[Text, Text]:
+def _when(level: FinalizedLevel | None, zone: tzinfo) -> tuple[Text, Text]:
     """The offset and the time, to the second: JSON has the rest."""
-    if told is None or told.evidence is LevelSource.DEFAULT:
+    if level is None or level.evidence is LevelSource.DEFAULT:
         return Text(), Text("never", style=QUIET)
-    if told.offset is None:
+    if level.offset is None:
         return Text(), Text("before the log", style=QUIET)
-    when = iso(told.timestamp, zone) if told.timestamp is not None else ""
-    return Text(str(told.offset)), Text(_FRACTION.sub("", when))
+    when = iso(level.timestamp, zone) if level.timestamp is not None else ""
+    return Text(str(level.offset)), Text(_FRACTION.sub("", when))
 
 
 def _nodes(output: Output, cluster: ClusterFeatures) -> None:
@@ -138,7 +138,9 @@ def _nodes(output: Output, cluster: ClusterFeatures) -> None:
         if nodes[0].software:
             line.append(f": as Kafka {nodes[0].software}")
         output.rich(line)
-        told = ", ".join(f"{name} {each.min}-{each.max}" for name, each in ranges)
+        told = ", ".join(
+            f"{name} {feature_range.min}-{feature_range.max}" for name, feature_range in ranges
+        )
         output.rich(Padding(text(told or "they name no range", QUIET), (0, 0, 0, 2)))
 
 
@@ -146,7 +148,9 @@ def _labels(nodes: Sequence[NodeSupport]) -> str:
     words = []
     for role in dict.fromkeys(node.role for node in nodes):
         listed = [node for node in nodes if node.role is role]
-        ids = ", ".join(f"{each.id}{' (fenced)' if each.fenced else ''}" for each in listed[:20])
+        ids = ", ".join(
+            f"{support.id}{' (fenced)' if support.fenced else ''}" for support in listed[:20]
+        )
         more = f" and {len(listed) - 20} more" if len(listed) > 20 else ""
         words.append(f"{role.value}{'s' if len(listed) > 1 else ''} {ids}{more}")
     return ", ".join(words)

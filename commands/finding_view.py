@@ -53,7 +53,7 @@ def style_of(status: Status) -> str:
     return MEANING_STYLES[status.meaning]
 
 
-SEVERITY_STYLES = {each: style_of(status_of(each)) for each in Severity}
+SEVERITY_STYLES = {severity: style_of(status_of(severity)) for severity in Severity}
 
 
 def headline(

@@ -152,7 +152,9 @@ class LogRun:
             snapshots=options.snapshots,
             side_files=self.verbatim,
             passed=self._learn_topics,
-            stray=lambda each: self.output.note(printable(f"{each.file}: {each.sentence()}")),
+            stray=lambda finding: self.output.note(
+                printable(f"{finding.file}: {finding.sentence()}")
+            ),
         )
         if options.transactions:
             files = list(files)

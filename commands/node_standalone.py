@@ -88,27 +88,27 @@ def standalone(
     metrics = endpoint_of(metrics_listen, "--metrics-listen") if metrics_listen else None
     release = release_version or default_release()
     try:
-        found = look(directory)
-        if not found.is_new and (listen or release_version):
+        standalone = look(directory)
+        if not standalone.is_new and (listen or release_version):
             raise UsageError(
-                f"{printable(found.path)} already has a cluster, with its feature levels and"
+                f"{printable(standalone.path)} already has a cluster, with its feature levels and"
                 " its address",
                 hint="leave out --listen and --release-version, or name another directory. The"
-                f" address is in {printable(found.config_path)}",
+                f" address is in {printable(standalone.config_path)}",
             )
         if dry_run:
-            verb = "start a cluster in" if found.is_new else "continue the cluster in"
-            to.line(f"Would {verb} {printable(found.path)}")
-            if found.is_new:
+            verb = "start a cluster in" if standalone.is_new else "continue the cluster in"
+            to.line(f"Would {verb} {printable(standalone.path)}")
+            if standalone.is_new:
                 to.line(f"  with the levels of {release}, at {endpoint}")
             to.finish()
-        config = prepare(found, listen=endpoint, release=release)
+        config = prepare(standalone, listen=endpoint, release=release)
     except NotStandalone as error:
         raise RefusedError(error.message, hint=error.hint) from None
     except FormatImpossible as error:
         raise UsageError(error.message, hint=error.hint) from None
     cluster_id = read_identity(config).cluster_id
-    begins = f" starts with the feature levels of {release}" if found.is_new else " continues"
+    begins = f" starts with the feature levels of {release}" if standalone.is_new else " continues"
     to.line(f"Cluster {printable(cluster_id)}{begins}. A broker's server.properties:")
     to.line()
     for line in broker_lines(config):

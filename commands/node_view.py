@@ -39,7 +39,8 @@ def write_plan(
         (
             "listens",
             ", ".join(
-                f"{each.name} {shown_address(each.host, each.port)}" for each in config.bound
+                f"{listener.name} {shown_address(listener.host, listener.port)}"
+                for listener in config.bound
             ),
         ),
     ]
@@ -89,8 +90,8 @@ def _recorded(config: NodeConfig, found: AtRest) -> str:
             change = f": will be changed to {shown_address(now.host, now.port)}"
         told.append(f"at {address} ({listener}){change}")
     told += [
-        f"nowhere ({name}): will be added at {shown_address(each.host, each.port)}"
-        for name, each in sorted(advertised.items())
+        f"nowhere ({name}): will be added at {shown_address(endpoint.host, endpoint.port)}"
+        for name, endpoint in sorted(advertised.items())
         if name not in found.recorded
     ]
     return "; ".join(told)

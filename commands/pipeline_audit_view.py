@@ -167,16 +167,16 @@ def _by_cluster(
     return list(found.items())
 
 
-def _body(each: FleetFinding, explained: set[tuple[str, str]]) -> Text:
-    finding = each.finding
+def _body(fleet_finding: FleetFinding, explained: set[tuple[str, str]]) -> Text:
+    finding = fleet_finding.finding
     body = Text(finding.code, style=NAME)
-    if each.by != (AUDIT,):
-        body.append(f"  {', '.join(each.by)}", style=QUIET)
+    if fleet_finding.by != (AUDIT,):
+        body.append(f"  {', '.join(fleet_finding.by)}", style=QUIET)
     if where := finding.where():
         body.append("\n").append_text(text(where, "cyan"))
     body.append("\n").append_text(text(finding.sentence()))
     told = f"{finding.where()} {finding.sentence()}"
-    others = [one for one in each.directories if one not in told]
+    others = [one for one in fleet_finding.directories if one not in told]
     if others:
         body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
     # One cluster's advice is no other's: it is left out only where it was just given.

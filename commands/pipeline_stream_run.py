@@ -72,12 +72,12 @@ def target_of(text: str) -> StreamSink:
             raise UsageError("--to parquet: requires a folder of this machine, not a URL")
         return StreamSink("parquet", folder=Path(os.path.abspath(os.path.expanduser(rest))))
     if kind == "kafka":
-        found = re.fullmatch(r"([^/\s]+:\d+)/([A-Za-z0-9._-]{1,249})", rest)
-        if found is None:
+        match = re.fullmatch(r"([^/\s]+:\d+)/([A-Za-z0-9._-]{1,249})", rest)
+        if match is None:
             raise UsageError(
                 "--to kafka: requires HOST:PORT/TOPIC", hint="--to kafka:broker-1:9092/metadata"
             )
-        return StreamSink("kafka", servers=found[1], topic=found[2])
+        return StreamSink("kafka", servers=match[1], topic=match[2])
     raise UsageError(
         f"--to {text!r} is no sink", hint="console, parquet:DIR or kafka:HOST:PORT/TOPIC"
     )
@@ -85,10 +85,10 @@ def target_of(text: str) -> StreamSink:
 
 def bytes_of(text: str) -> int:
     """Read --rate."""
-    found = re.fullmatch(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", text.strip().lower(), re.ASCII)
-    if found is None or not int(found[1]):
+    match = re.fullmatch(r"(\d{1,15})\s*([kmg]?)(?:i?b)?", text.strip().lower(), re.ASCII)
+    if match is None or not int(match[1]):
         raise UsageError(f"--rate {text!r} is no number of bytes", hint="such as 500k, 64M or 1G")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(match[1]) * _UNITS[match[2]]
 
 
 class StreamRun:

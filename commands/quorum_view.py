@@ -159,19 +159,19 @@ def _replicas(view: QuorumView, zone: tzinfo) -> Table:
     return table
 
 
-def _role(view: QuorumView, each: ReplicaState, *, is_leader: bool) -> Text:
-    is_witness = each in view.voters and view.is_witness(each.replica.id)
+def _role(view: QuorumView, state: ReplicaState, *, is_leader: bool) -> Text:
+    is_witness = state in view.voters and view.is_witness(state.replica.id)
     if is_leader:
         # On two lines: the table just fits into 80 columns.
         return Text("leader,\nwitness", style=BAD) if is_witness else Text("leader", style=NAME)
-    if each not in view.voters:
+    if state not in view.voters:
         return Text("observer")
     return Text("witness", style=WARN) if is_witness else Text("voter")
 
 
-def _times(each: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
+def _times(state: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
     """Yield how long ago, by the leader's clock; beyond a minute the time itself."""
-    for timestamp in (each.last_fetch_timestamp, each.last_caught_up_timestamp):
+    for timestamp in (state.last_fetch_timestamp, state.last_caught_up_timestamp):
         if is_leader:
             yield Text("-", style=QUIET)
         elif timestamp < 0:
@@ -204,26 +204,26 @@ def _nodes(view: QuorumView) -> Table:
     return table
 
 
-def _runs(view: QuorumView, each: NodeAnswer) -> Text:
-    if each.runs_controller is None:
+def _runs(view: QuorumView, answer: NodeAnswer) -> Text:
+    if answer.runs_controller is None:
         return Text("?", style=QUIET)
-    if each.runs_controller:
+    if answer.runs_controller:
         return Text("controller")
-    return Text("witness" if view.is_witness(each.node_id) else "no controller", style=WARN)
+    return Text("witness" if view.is_witness(answer.node_id) else "no controller", style=WARN)
 
 
-def _or_none(value: int | None, each: NodeAnswer) -> str:
+def _or_none(value: int | None, answer: NodeAnswer) -> str:
     if value is not None:
         return str(value)
-    return "none" if each.is_reached and each.epoch is not None else "-"
+    return "none" if answer.is_reached and answer.epoch is not None else "-"
 
 
-def _answer(each: NodeAnswer) -> Text:
-    if not each.is_reached:
+def _answer(answer: NodeAnswer) -> Text:
+    if not answer.is_reached:
         return Text("not reached", style=BAD)
-    if each.problem:
+    if answer.problem:
         return Text("refused", style=WARN)
-    return text(f"{each.took_ms} ms", QUIET)
+    return text(f"{answer.took_ms} ms", QUIET)
 
 
 def _problems(output: Output, view: QuorumView) -> None:

@@ -337,11 +337,11 @@ class VerifyDocument:
     finding_counts: FindingCounts
 
 
-def verify_document(found: PlanVerification) -> VerifyDocument:
+def verify_document(verification: PlanVerification) -> VerifyDocument:
     return VerifyDocument(
-        plan_id=found.plan.id,
-        is_fine=found.is_fine,
-        directories=found.directories,
-        quorum=found.quorum,
-        finding_counts=finding_counts(found.findings),
+        plan_id=verification.plan.id,
+        is_fine=verification.is_fine,
+        directories=verification.directories,
+        quorum=verification.quorum,
+        finding_counts=finding_counts(verification.findings),
     )

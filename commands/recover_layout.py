@@ -98,7 +98,7 @@ def _verdict(plan: Plan, *, is_quorum_safe: bool) -> tuple[str, str, Text]:
 
 def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
     for lost in records:
-        types = ", ".join(f"{each.count} {each.type}" for each in lost.types) or "types unknown"
+        types = ", ".join(f"{count.count} {count.type}" for count in lost.types) or "types unknown"
         yield f"{lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
 
 

@@ -128,10 +128,10 @@ def rehearse(
         write_rehearsal(to, rehearsal, plan, keep)
     settle(to, rehearsal.findings)
     if rehearsal.refused is not None:
-        each = rehearsal.refused
-        hint = f"; {each.hint}" if each.hint else ""
+        copy = rehearsal.refused
+        hint = f"; {copy.hint}" if copy.hint else ""
         to.problem(
-            f"apply refuses {printable(each.of.path)}: {printable(each.refused + hint)}",
+            f"apply refuses {printable(copy.of.path)}: {printable(copy.refused + hint)}",
             code=ExitCode.REFUSED,
         )
     to.finish()
@@ -162,19 +162,19 @@ def _ending_in_order() -> Iterator[None]:
     import threading
 
     def end(number: int, frame: object) -> NoReturn:
-        for each in kept:
-            signal.signal(each, signal.SIG_IGN)
+        for signals in kept:
+            signal.signal(signals, signal.SIG_IGN)
         raise SystemExit(128 + number)
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     kept = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
-    for each, before in kept.items():
+    for signals, before in kept.items():
         if before is not signal.SIG_IGN:
-            signal.signal(each, end)
+            signal.signal(signals, end)
     try:
         yield
     finally:
-        for each, before in kept.items():
-            signal.signal(each, before)
+        for signals, before in kept.items():
+            signal.signal(signals, before)

@@ -169,7 +169,7 @@ class ElectionRehearsalObject:
     trials: tuple[TrialObject, ...]
 
 
-def _elections(found: Rehearsal, elections: ElectionRehearsal) -> ElectionRehearsalObject:
+def _elections(rehearsal: Rehearsal, elections: ElectionRehearsal) -> ElectionRehearsalObject:
     return ElectionRehearsalObject(
         started=tuple(elections.started),
         back=tuple(elections.back),
@@ -177,7 +177,7 @@ def _elections(found: Rehearsal, elections: ElectionRehearsal) -> ElectionRehear
         absent=tuple(elections.absent),
         further=tuple(_end(node, end) for node, end in elections.ahead),
         trials=tuple(
-            _trial(found.plan, trial, is_ahead=trial.is_ahead or bool(elections.ahead))
+            _trial(rehearsal.plan, trial, is_ahead=trial.is_ahead or bool(elections.ahead))
             for trial in elections.trials
         ),
     )
@@ -287,16 +287,18 @@ class RehearseDocument:
     finding_counts: FindingCounts
 
 
-def rehearse_document(found: Rehearsal, kept: str) -> RehearseDocument:
+def rehearse_document(rehearsal: Rehearsal, kept: str) -> RehearseDocument:
     return RehearseDocument(
-        plan_id=found.plan.id,
-        is_well=found.is_well,
+        plan_id=rehearsal.plan.id,
+        is_well=rehearsal.is_well,
         kept=kept or None,
-        copies=found.copies,
-        hosts_not_given=tuple(found.not_given),
-        assessment=assessment_json(found.assessment),
-        simulated=None if found.elections is None else _elections(found, found.elections),
-        started_nodes=None if found.nodes is None else _nodes(found.nodes),
-        findings=found.findings,
-        finding_counts=finding_counts(found.findings),
+        copies=rehearsal.copies,
+        hosts_not_given=tuple(rehearsal.not_given),
+        assessment=assessment_json(rehearsal.assessment),
+        simulated=None
+        if rehearsal.elections is None
+        else _elections(rehearsal, rehearsal.elections),
+        started_nodes=None if rehearsal.nodes is None else _nodes(rehearsal.nodes),
+        findings=rehearsal.findings,
+        finding_counts=finding_counts(rehearsal.findings),
     )

@@ -38,18 +38,18 @@ from kraftool.reports.text.words import listed, many, span
 from kraftool.sim.election.words import seconds
 
 
-def write_rehearsal(to: Output, found: Rehearsal, file: str, kept: str) -> None:
+def write_rehearsal(to: Output, rehearsal: Rehearsal, file: str, kept: str) -> None:
     """Write all of it."""
-    to.rich(*plan_head(found.plan, file, "rehearsed on copies"))
-    to.rich(*labelled("Quorum", [text(sentence) for sentence in sentences(found.assessment)]))
-    to.rich(*labelled("Applied", _copies(found)))
-    if found.elections is not None:
-        _elections(to, found.elections, fenced=is_fenced(found.plan))
-    if found.nodes is not None:
-        to.rich(*labelled("Started", _nodes(found.nodes)))
-    write_findings(to, found.findings, "", explain=True)
+    to.rich(*plan_head(rehearsal.plan, file, "rehearsed on copies"))
+    to.rich(*labelled("Quorum", [text(sentence) for sentence in sentences(rehearsal.assessment)]))
+    to.rich(*labelled("Applied", _copies(rehearsal)))
+    if rehearsal.elections is not None:
+        _elections(to, rehearsal.elections, fenced=is_fenced(rehearsal.plan))
+    if rehearsal.nodes is not None:
+        to.rich(*labelled("Started", _nodes(rehearsal.nodes)))
+    write_findings(to, rehearsal.findings, "", explain=True)
     to.line()
-    to.rich(_verdict(found))
+    to.rich(_verdict(rehearsal))
     if kept:
         to.rich(text(f"The copies are in {kept}; they have the secrets of the originals."))
 
@@ -57,30 +57,30 @@ def write_rehearsal(to: Output, found: Rehearsal, file: str, kept: str) -> None:
 # --- apply ------------------------------------------------------------------------------------
 
 
-def _copies(found: Rehearsal) -> Iterator[Text]:
-    width = max((len(copy.of.name) for copy in found.copies), default=0)
-    for copy in found.copies:
+def _copies(rehearsal: Rehearsal) -> Iterator[Text]:
+    width = max((len(copy.of.name) for copy in rehearsal.copies), default=0)
+    for copy in rehearsal.copies:
         yield text(copy.of.name.ljust(width)).append("  ").append_text(_applied(copy))
-    if found.not_given:
-        yield text(f"not given, so its result is unknown: {listed(found.not_given)}", WARN)
+    if rehearsal.not_given:
+        yield text(f"not given, so its result is unknown: {listed(rehearsal.not_given)}", WARN)
 
 
-def _applied(each: AppliedCopy) -> Text:
-    if each.refused:
-        return Text().append("apply refuses it: ", style=BAD).append_text(text(each.refused))
-    if each.of.host is None:
+def _applied(copy: AppliedCopy) -> Text:
+    if copy.refused:
+        return Text().append("apply refuses it: ", style=BAD).append_text(text(copy.refused))
+    if copy.of.host is None:
         return text("stays as it is: the plan keeps the node off", QUIET)
     body = Text().append("nothing to change", style=QUIET)
-    if each.was_applied:
+    if copy.was_applied:
         body = text("the plan was applied there already")
-        if each.check is not None and each.check.has_moved_on:
+        if copy.check is not None and copy.check.has_moved_on:
             body.append(", and a node has run on it since")
-    elif each.edits:
-        body = Text().append(f"{many(each.edits, 'file')} changed, each as planned", style=GOOD)
-    if each.edits and each.check is not None and each.check.voters:
-        ids = listed(node_id for node_id, _ in each.check.voters)
+    elif copy.edits:
+        body = Text().append(f"{many(copy.edits, 'file')} changed, each as planned", style=GOOD)
+    if copy.edits and copy.check is not None and copy.check.voters:
+        ids = listed(node_id for node_id, _ in copy.check.voters)
         body.append(f"; voters by its log: {ids}")
-    if each.of.is_quarantined:
+    if copy.of.is_quarantined:
         body.append("; the plan keeps the node off", style=QUIET)
     return body
 
@@ -88,28 +88,28 @@ def _applied(each: AppliedCopy) -> Text:
 # --- the simulator ----------------------------------------------------------------------------
 
 
-def _elections(to: Output, found: ElectionRehearsal, *, fenced: bool) -> None:
-    runs = len(found.trials[0].endings) if found.trials else 0
+def _elections(to: Output, rehearsal: ElectionRehearsal, *, fenced: bool) -> None:
+    runs = len(rehearsal.trials[0].endings) if rehearsal.trials else 0
     rows = [Text(f"{many(runs, 'run')} of each kind")] if runs else []
-    if found.absent:
-        absent = listed(found.absent)
+    if rehearsal.absent:
+        absent = listed(rehearsal.absent)
         rows.append(text(f"not given, and so down: voter {absent}", WARN))
-        if not found.trials:
+        if not rehearsal.trials:
             rows.append(text(f"nothing: without voter {absent} there is no majority", WARN))
-    if found.trials and found.assumed:
-        nodes = listed(found.assumed)
+    if rehearsal.trials and rehearsal.assumed:
+        nodes = listed(rehearsal.assumed)
         rows.append(text(f"not given, and so as if with the best log there is: node {nodes}"))
     to.rich(*labelled("Simulated", rows))
-    if not found.trials:
+    if not rehearsal.trials:
         return
-    for trial in found.trials:
-        to.rich(*_trial(found, trial, fenced))
-    to.rich(*labelled("", [text(f"in the end {_voters(found)}")]))
+    for trial in rehearsal.trials:
+        to.rich(*_trial(rehearsal, trial, fenced))
+    to.rich(*labelled("", [text(f"in the end {_voters(rehearsal)}")]))
 
 
-def _trial(found: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator[Flow]:
+def _trial(rehearsal: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator[Flow]:
     """Show how the quarantined nodes came back, and the result."""
-    is_alone = not (found.back or found.assumed)
+    is_alone = not (rehearsal.back or rehearsal.assumed)
     how = "nobody" if is_alone else how_it_goes(trial)
     parts = [_leads(trial)]
     if not is_alone and trial.without_leader < len(trial.endings):
@@ -151,10 +151,10 @@ def _besides(trial: Trial, fenced: bool) -> list[Text]:
     return parts
 
 
-def _voters(found: ElectionRehearsal) -> str:
+def _voters(rehearsal: ElectionRehearsal) -> str:
     """Return whom each node takes for the voters when all is over, whatever came before."""
     sets: dict[tuple[int, ...], set[int]] = {}
-    for ending in (one for trial in found.trials for one in trial.endings):
+    for ending in (one for trial in rehearsal.trials for one in trial.endings):
         for node, voters in ending.voters:
             sets.setdefault(voters, set()).add(node)
     if not sets:
@@ -205,16 +205,16 @@ def _returned(each: Returned) -> Text:
     return line.append(f"knows {knows}")
 
 
-def _verdict(found: Rehearsal) -> Text:
-    if found.refused is not None:
+def _verdict(rehearsal: Rehearsal) -> Text:
+    if rehearsal.refused is not None:
         status, words = Status.BAD, "The plan cannot be applied as it is."
-    elif found.elections is not None and not found.elections.trials:
+    elif rehearsal.elections is not None and not rehearsal.elections.trials:
         status, words = Status.WARN, "Too few directories were given to show the result."
-    elif not found.is_well:
+    elif not rehearsal.is_well:
         status, words = Status.WARN, "Not everything went as planned: see above."
     else:
-        status = overall_status((), is_complete=not found.not_given)
-        if found.plan.loss.verdict is not LossBound.NONE:
+        status = overall_status((), is_complete=not rehearsal.not_given)
+        if rehearsal.plan.loss.verdict is not LossBound.NONE:
             status = worst_status([status, Status.NOTE])  # the rehearsal does not undo the loss
         words = "Everything that was rehearsed went as planned."
     return Text(f"{status.mark} {words}", style=style_of(status))

@@ -102,7 +102,7 @@ def verify(
 
 def _live(
     to: Output,
-    found: PlanVerification,
+    verification: PlanVerification,
     bootstrap: str,
     command_config: str,
     timeout: float,
@@ -119,13 +119,16 @@ def _live(
     target = target_of(bootstrap, command_config, timeout, resolve)
 
     async def look() -> tuple[Health, tuple[Stray, ...]]:
-        return await check(target), await ask_quarantined(found.plan, target)
+        return await check(target), await ask_quarantined(verification.plan, target)
 
     health, strays = asyncio.run(look())
-    return replace(found, quorum=check_quorum(found.plan, health, strays, found.directories))
+    return replace(
+        verification,
+        quorum=check_quorum(verification.plan, health, strays, verification.directories),
+    )
 
 
-def _write(to: Output, found: PlanVerification, file: str, zone: tzinfo) -> None:
+def _write(to: Output, verification: PlanVerification, file: str, zone: tzinfo) -> None:
     from rich.text import Text
 
     from kraftool.commands.finding_view import style_of, write_findings
@@ -134,23 +137,23 @@ def _write(to: Output, found: PlanVerification, file: str, zone: tzinfo) -> None
     from kraftool.commands.recover_run import no_action
     from kraftool.reports.findings.status import Status, overall_status
 
-    if found.plan.changes:
-        to.rich(*plan_head(found.plan, file))
+    if verification.plan.changes:
+        to.rich(*plan_head(verification.plan, file))
     else:
-        to.line(no_action(found.plan))
-        if found.quorum is None:
+        to.line(no_action(verification.plan))
+        if verification.quorum is None:
             return
-    for directory in found.directories:
+    for directory in verification.directories:
         _directory(to, directory, zone)
-    if found.quorum is not None:
+    if verification.quorum is not None:
         to.line()
-        write_quorum(to, found.quorum.health.view, zone)
-    write_findings(to, found.findings, "", explain=True)
+        write_quorum(to, verification.quorum.health.view, zone)
+    write_findings(to, verification.findings, "", explain=True)
     to.line()
-    if found.is_fine:
-        is_complete = found.quorum is not None
+    if verification.is_fine:
+        is_complete = verification.quorum is not None
         status = overall_status(
-            (finding.severity for finding in found.findings), is_complete=is_complete
+            (finding.severity for finding in verification.findings), is_complete=is_complete
         )
         words = "Everything that was checked is as planned."
     else:

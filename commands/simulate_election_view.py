@@ -134,7 +134,7 @@ def _can_lead(node: NodeCase, chance: Chance, report: Report) -> Text:
         return Text("no: not a voter" if node.voters else "no: knows no voters", style=WARN)
     if chance.wins:
         return Text("no: cannot commit", style=WARN)
-    if any(each.via == node.id for each in report.chances):
+    if any(chance.via == node.id for chance in report.chances):
         return Text("as a last resort", style=WARN)
     if node.settings.is_witness:
         return Text("no: a witness", style=WARN)

@@ -218,8 +218,8 @@ def _written(plan: FormatPlan) -> Iterator[str]:
 
     level = plan.metadata_version
     named = "" if level is None else f" with {METADATA_VERSION} {level_name(level)}"
-    for each in write_format(plan, Files(), int(time.time() * 1000)):
-        yield f"Formatting {each.role.value} {printable(each.path)}{named}."
+    for directory in write_format(plan, Files(), int(time.time() * 1000)):
+        yield f"Formatting {directory.role.value} {printable(directory.path)}{named}."
 
 
 def _show(to: Output, plan: FormatPlan, release: Release) -> None:

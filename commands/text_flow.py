@@ -120,7 +120,7 @@ def _lines(text: Text, first: int, others: int) -> Iterator[Text]:
 
 def _chunks(plain: str) -> Iterator[tuple[int, int]]:
     """Yield where each word begins and ends; a command with its arguments counts as one."""
-    words = [found.span() for found in _WORD.finditer(plain)]
+    words = [match.span() for match in _WORD.finditer(plain)]
     number = 0
     while number < len(words):
         begin, stop = words[number]

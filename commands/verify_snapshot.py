@@ -146,7 +146,7 @@ def _fine(is_complete: bool) -> str:
     return "verified" if is_complete else "no snapshot to verify"
 
 
-def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Flow]:
+def _lines(of: VerifiedDirectory, snapshot: VerifiedSnapshot) -> Iterator[Flow]:
     """A snapshot's name and content, and the hash of its state below it."""
     from rich.text import Text
 
@@ -157,23 +157,23 @@ def _lines(of: VerifiedDirectory, each: VerifiedSnapshot) -> Iterator[Flow]:
     from kraftool.reports.text.words import ids, many, size
 
     left = {FileState.PART: "never finished", FileState.DELETED: "waiting for deletion"}
-    name = each.file
+    name = snapshot.file
     if name.startswith(of.path.rstrip("/") + "/"):
         name = name[len(of.path.rstrip("/")) + 1 :]
-    told = [size(each.size)]
-    if each.state is not FileState.LIVE:
-        told.append(left.get(each.state, each.state.value))
-    if each.batches:
-        told.append(many(each.records, "record"))
-    if each.metadata_version is not None:
-        level = each.metadata_version
+    told = [size(snapshot.size)]
+    if snapshot.state is not FileState.LIVE:
+        told.append(left.get(snapshot.state, snapshot.state.value))
+    if snapshot.batches:
+        told.append(many(snapshot.records, "record"))
+    if snapshot.metadata_version is not None:
+        level = snapshot.metadata_version
         told.append(f"metadata.version {level_name(level) or level}")
-    if each.controls.kraft_version and each.controls.voters is not None:
-        voters = [voter["voterId"] for voter in each.controls.voters["voters"]]
+    if snapshot.controls.kraft_version and snapshot.controls.voters is not None:
+        voters = [voter["voterId"] for voter in snapshot.controls.voters["voters"]]
         told.append(f"voters {ids(sorted(voters))}")
-    if each.compared_with:
-        told.append(f"compared with {', '.join(each.compared_with)}")
+    if snapshot.compared_with:
+        told.append(f"compared with {', '.join(snapshot.compared_with)}")
     body = Text().append_text(text(f"{name}  ")).append_text(text(", ".join(told), QUIET))
     yield Flow(body, lead="  ", again="    ")
-    if each.state_hash and each.offset:
-        yield Flow(text(f"state {each.state_hash}", QUIET), lead="    ")
+    if snapshot.state_hash and snapshot.offset:
+        yield Flow(text(f"state {snapshot.state_hash}", QUIET), lead="    ")

@@ -107,9 +107,9 @@ class _Decoder:
     def literal(self, values: dict[str, str]) -> str:
         return "{" + ", ".join(f"{name!r}: {value}" for name, value in values.items()) + "}"
 
-    def finished(self, each: Field, name: str) -> str:
+    def finished(self, field: Field, name: str) -> str:
         """The expression that turns what was read into the value."""
-        return f"U[{name}]" if each.type == "uuid" else name
+        return f"U[{name}]" if field.type == "uuid" else name
 
     def fixed(self, run: list[Field], names: dict[str, str], depth: int, path: str) -> None:
         form = run_format(run)
@@ -121,13 +121,13 @@ class _Decoder:
         )
         self.out.line(depth, f"p += {struct.calcsize(form)}")
 
-    def length(self, each: Field, depth: int, site: Site, flexible: bool) -> None:
+    def length(self, field: Field, depth: int, site: Site, flexible: bool) -> None:
         """Read a length prefix into `n` and move `q` behind it; -1 means null."""
         if flexible:
             self.out.line(depth, "n = b[p]; q = p + 1", site)
             self.out.line(depth, "if n > 127: n, q = uvarint(b, p)", site)
             self.out.line(depth, "n -= 1")
-        elif each.type == "string":
+        elif field.type == "string":
             prefix = Site(site.path, (("", 2),))
             self.out.line(depth, f"n, = {self.reader('h')}(b, p); q = p + 2", prefix)
         else:
@@ -178,13 +178,13 @@ class _Decoder:
             return "''" if kind == "records" else "base64(b[q:r]).decode()"
         return "b[q:r]"
 
-    def array(self, each: Field, name: str, depth: int, site: Site, path: str) -> None:
-        minimum = max(minimum_element(each, self.version, self.flexible), 1)
+    def array(self, field: Field, name: str, depth: int, site: Site, path: str) -> None:
+        minimum = max(minimum_element(field, self.version, self.flexible), 1)
         times = f" * {minimum}" if minimum > 1 else ""
         self.out.line(depth, f"r = q + n{times}")
         self.out.line(depth, f"if r > end: raise beyond(n{times}, end - q)", site)
-        if each.element in FIXED:
-            form, _ = FIXED[each.element]
+        if field.element in FIXED:
+            form, _ = FIXED[field.element]
             lists = self.out.constant("list_of_" + form.replace("?", "t"), _LISTS[form])
             # The value form must be the caller's own; the JSON form may share its lists.
             items = f"{lists}[b[q:r]]" if self.json else f"{lists}.read(b[q:r])"
@@ -193,25 +193,25 @@ class _Decoder:
             index = self.out.name("i")
             self.out.line(depth, f"{name} = []; p = q")
             self.out.line(depth, f"for {index} in range(n):")
-            below = f"{path}{each.name}[{{{index}}}]"
-            if each.is_struct:
-                value = self.structure(each.fields, depth + 1, below + ".")
+            below = f"{path}{field.name}[{{{index}}}]"
+            if field.is_struct:
+                value = self.structure(field.fields, depth + 1, below + ".")
             else:
                 value = self.out.name("f")
-                one = Field(name="", type=each.element, versions=each.versions)
+                one = Field(name="", type=field.element, versions=field.versions)
                 self.field(one, value, depth + 1, below)
             self.out.line(depth + 1, f"{name}.append({value})")
 
-    def single_struct(self, each: Field, name: str, depth: int, path: str, nullable: bool) -> None:
-        below = path + each.name + "."
+    def single_struct(self, field: Field, name: str, depth: int, path: str, nullable: bool) -> None:
+        below = path + field.name + "."
         if not nullable:
-            self.out.line(depth, f"{name} = {self.structure(each.fields, depth, below)}")
+            self.out.line(depth, f"{name} = {self.structure(field.fields, depth, below)}")
             return
         # Kafka marks a struct that may be null with a byte: below zero for null.
-        self.out.line(depth, f"if b[p] > 127: {name} = None; p += 1", Site(path + each.name))
+        self.out.line(depth, f"if b[p] > 127: {name} = None; p += 1", Site(path + field.name))
         self.out.line(depth, "else:")
         self.out.line(depth + 1, "p += 1")
-        self.out.line(depth + 1, f"{name} = {self.structure(each.fields, depth + 1, below)}")
+        self.out.line(depth + 1, f"{name} = {self.structure(field.fields, depth + 1, below)}")
 
     def tagged(
         self,
@@ -298,16 +298,16 @@ class _Decoder:
         return result
 
 
-def _default_bytes(each: Field, version: int, flexible: bool) -> bytes:
+def _default_bytes(field: Field, version: int, flexible: bool) -> bytes:
     """Return what the default of a struct takes on the wire."""
     versions = Versions(version, version)
     message = MessageSchema(
-        name=each.name,
+        name=field.name,
         kind="data",
         api_key=None,
         versions=versions,
         flexible=versions if flexible else NO_VERSIONS,
-        fields=each.fields,
+        fields=field.fields,
     )
     generated = encoder_source(message, version)
     scope = dict(generated.constants)

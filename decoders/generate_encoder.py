@@ -45,8 +45,8 @@ class _Encoder:
     def packer(self, form: str) -> str:
         return self.out.constant("pack_" + form.replace("?", "t"), struct.Struct(">" + form).pack)
 
-    def default(self, each: Field) -> str:
-        value = default_of(each, self.version)
+    def default(self, field: Field) -> str:
+        value = default_of(field, self.version)
         if isinstance(value, (dict, list)):
             return self.out.constant(self.out.name("default"), value)
         return repr(value)
@@ -105,12 +105,12 @@ class _Encoder:
             Site(path + names),
         )
 
-    def length(self, each: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
+    def length(self, field: Field, depth: int, site: Site, flexible: bool, target: str) -> None:
         """Write the length `n` of what follows; None is null."""
         if flexible:
             self.out.line(depth, f"{target} += uvarint(n + 1)", site)
         else:
-            form = "h" if each.type == "string" else "i"
+            form = "h" if field.type == "string" else "i"
             self.out.line(depth, f"{target} += {self.packer(form)}(n)", site)
 
     def field(self, each: Field, depth: int, path: str, expression: str, target: str) -> None:
@@ -151,15 +151,15 @@ class _Encoder:
                 self.field(one, depth + 1, below, item, target)
 
     def single_struct(
-        self, each: Field, depth: int, path: str, x: str, target: str, nullable: bool
+        self, field: Field, depth: int, path: str, x: str, target: str, nullable: bool
     ) -> None:
-        below = path + each.name + "."
+        below = path + field.name + "."
         if nullable:
             self.out.line(depth, f"if {x} is None: {target} += b'\\xff'")
             self.out.line(depth, "else:")
             depth += 1
             self.out.line(depth, f"{target} += b'\\x01'")
-        self.structure(each.fields, depth, below, x, target)
+        self.structure(field.fields, depth, below, x, target)
 
     def tagged(self, tagged: list[Field], depth: int, path: str, value: str, target: str) -> None:
         """Write the tagged section: what differs from its default, and the unknown, by tag."""

@@ -134,7 +134,7 @@ class WatchApp(WatchFrame):
         """The view that is seen."""
         switcher = self.query_one("#views", ContentSwitcher)
         # A program that exits takes views away before the switcher.
-        views = (each for each in switcher.children if each.id == switcher.current)
+        views = (child for child in switcher.children if child.id == switcher.current)
         return next((view for view in views if isinstance(view, View)), None)
 
     def on_app_blur(self, event: AppBlur) -> None:

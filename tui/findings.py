@@ -63,12 +63,12 @@ def _rows(palette: Palette, findings: Sequence[Finding], below: str) -> Iterator
         )
 
 
-def place(each: Finding, below: str = "") -> str:
+def place(finding: Finding, below: str = "") -> str:
     """The file and the place in it; without the part that is known already."""
-    file = each.file
+    file = finding.file
     if below:
         file = "" if file == below else file.removeprefix(f"{below.rstrip('/')}/")
     told = [file] if file else []
-    told += [f"position {each.position}"] if each.position is not None else []
-    told += [f"offset {each.offset}"] if each.offset is not None else []
+    told += [f"position {finding.position}"] if finding.position is not None else []
+    told += [f"offset {finding.offset}"] if finding.offset is not None else []
     return " ".join(told)

@@ -205,10 +205,10 @@ class EntryReader:
         if batch.is_control:
             if not control:
                 return
-            found: Iterator[LogRecord] = map(decode_control, batch.records())
+            log_records: Iterator[LogRecord] = map(decode_control, batch.records())
         elif keys:
             prefixes = frozenset(b"\x01" + bytes([key]) for key in keys if key < 0x80)
-            found = decode_data(
+            log_records = decode_data(
                 record for record in batch.records() if _may_be(record, prefixes, keys)
             )
         else:
@@ -218,12 +218,12 @@ class EntryReader:
             part: list[LogRecord] = []
             ended = False
             try:
-                part.extend(islice(found, _PART))
+                part.extend(islice(log_records, _PART))
             except DecodeError:
                 ended = True  # a problem of the file, which is told elsewhere
             ended = ended or len(part) < _PART
             wanted = part if self._selected is None else filter(self._selected.selects, part)
-            records = [self._masked(each) for each in wanted]
+            records = [self._masked(record) for record in wanted]
             if records:
                 yield BatchEntry(file, batch, valid, records, continued=not first)
                 first = False

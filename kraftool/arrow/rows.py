@@ -342,7 +342,7 @@ def typed_reader(
 
     def of(name: str) -> Fill:
         return lambda entry: [
-            None if each.data is None else each.data.get(name) for each in entry.records
+            None if record.data is None else record.data.get(name) for record in entry.records
         ]
 
     known = {field.name: field for field in schema.message(record).fields}

@@ -189,13 +189,15 @@ class _Walk:
 
     def findings(self, name: str) -> Iterator[Finding]:
         if self.under_min_isr:
-            found = self.under_min_isr
-            yield kinds.UNDER_MIN_ISR.at(name, f"{counted(found)} below {MIN_ISR}: {named(found)}")
+            partitions = self.under_min_isr
+            yield kinds.UNDER_MIN_ISR.at(
+                name, f"{counted(partitions)} below {MIN_ISR}: {named(partitions)}"
+            )
         if self.under_replicated:
-            found = self.under_replicated
+            partitions = self.under_replicated
             missing = _ids(sorted(self.missing))
             yield kinds.UNDER_REPLICATED.at(
-                name, f"{counted(found)} without replicas of {missing}: {named(found)}"
+                name, f"{counted(partitions)} without replicas of {missing}: {named(partitions)}"
             )
         for broker, lost in sorted(self.lost_lead.items()):
             total = self.preferred[broker]
@@ -203,8 +205,8 @@ class _Walk:
                 words = f"broker {broker} is the first replica of {total} partitions"
                 yield kinds.IMBALANCE.at(name, f"{words}, and others lead {lost} of them")
         if self.reassigning:
-            found = self.reassigning
-            yield kinds.REASSIGNING.at(name, f"{counted(found)}: {named(found)}")
+            partitions = self.reassigning
+            yield kinds.REASSIGNING.at(name, f"{counted(partitions)}: {named(partitions)}")
 
 
 # --- the log --------------------------------------------------------------------------------------

@@ -222,19 +222,19 @@ def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
             yield from _replica(replica, role, clock, end)
 
 
-def _replica(each: ReplicaState, role: str, clock: int, end: int) -> Iterator[Finding]:
-    name = f"{role} {each.replica.id}"
-    if each.last_fetch_timestamp < 0:
+def _replica(state: ReplicaState, role: str, clock: int, end: int) -> Iterator[Finding]:
+    name = f"{role} {state.replica.id}"
+    if state.last_fetch_timestamp < 0:
         yield kinds.SILENT.at(name, "has not fetched from this leader")
         return
-    silent = clock - each.last_fetch_timestamp
+    silent = clock - state.last_fetch_timestamp
     if silent > SILENT_MS:
         yield kinds.SILENT.at(name, f"last fetched {silent / 1000:.1f} s ago")
         return
-    records, behind = end - each.log_end_offset, clock - each.last_caught_up_timestamp
+    records, behind = end - state.log_end_offset, clock - state.last_caught_up_timestamp
     if records > LAG_RECORDS:
         yield kinds.LAG.at(name, f"{records} records behind")
-    elif each.last_caught_up_timestamp >= 0 and behind > LAG_MS:
+    elif state.last_caught_up_timestamp >= 0 and behind > LAG_MS:
         yield kinds.LAG.at(name, f"was last caught up {behind / 1000:.1f} s ago")
 
 

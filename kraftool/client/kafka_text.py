@@ -59,11 +59,11 @@ def _listed(view: QuorumView, replicas: Sequence[ReplicaState]) -> str:
     return f"[{', '.join(_replica(view, replica) for replica in replicas)}]"
 
 
-def _replica(view: QuorumView, each: ReplicaState) -> str:
-    parts = [f'"id": {each.replica.id}']
-    if each.replica.directory_id is not None:
-        parts.append(f'"directoryId": "{each.replica.directory_id}"')
-    endpoints = view.voter_endpoints.get(each.replica.id, {})
+def _replica(view: QuorumView, state: ReplicaState) -> str:
+    parts = [f'"id": {state.replica.id}']
+    if state.replica.directory_id is not None:
+        parts.append(f'"directoryId": "{state.replica.directory_id}"')
+    endpoints = view.voter_endpoints.get(state.replica.id, {})
     if endpoints:
         listed = (f'"{shown_endpoint(name, where)}"' for name, where in endpoints.items())
         parts.append(f'"endpoints": [{", ".join(listed)}]')

@@ -75,7 +75,7 @@ async def survey(
     first = [*dict.fromkeys((*first, *known))]
     answers = list(
         await asyncio.gather(
-            *(asking(each, access, node_id=by_endpoint.get(each)) for each in first)
+            *(asking(endpoint, access, node_id=by_endpoint.get(endpoint)) for endpoint in first)
         )
     )
     asked = set(first)
@@ -219,7 +219,7 @@ def _worth(answer: NodeAnswer) -> tuple[bool, bool, int]:
 
 
 def _in_order(answers: Sequence[NodeAnswer]) -> tuple[NodeAnswer, ...]:
-    def key(each: NodeAnswer) -> tuple[bool, int, Endpoint]:
-        return each.node_id is None, each.node_id or 0, each.endpoint
+    def key(answer: NodeAnswer) -> tuple[bool, int, Endpoint]:
+        return answer.node_id is None, answer.node_id or 0, answer.endpoint
 
     return tuple(sorted(answers, key=key))

@@ -344,9 +344,9 @@ class TopicsDelta:
         for topic_id, numbers in self.with_elr(name).items():
             partitions = self._changed(topic_id).partitions
             for number in numbers:
-                each = partitions[number]
-                partitions[number] = each._replace(
-                    elr=(), last_known_elr=(), partition_epoch=each.partition_epoch + 1
+                registration = partitions[number]
+                partitions[number] = registration._replace(
+                    elr=(), last_known_elr=(), partition_epoch=registration.partition_epoch + 1
                 )
 
     def partitions(self, topic_id: str) -> Mapping[int, PartitionRegistration]:

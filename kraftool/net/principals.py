@@ -33,10 +33,10 @@ class _Rule:
     def apply(self, name: str) -> str | None:
         if self.pattern is None:
             return name
-        found = self.pattern.fullmatch(name)
-        if found is None:
+        match = self.pattern.fullmatch(name)
+        if match is None:
             return None
-        told = found.expand(self.replacement)
+        told = match.expand(self.replacement)
         return {"L": told.lower, "U": told.upper}.get(self.case, lambda: told)()
 
 

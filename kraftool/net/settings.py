@@ -138,7 +138,7 @@ def _protocol(name: SecurityProtocol | str) -> SecurityProtocol:
     except ValueError:
         raise SettingsError(
             f"security.protocol {name} is not supported",
-            hint=f"use {', '.join(each.value for each in SecurityProtocol)}",
+            hint=f"use {', '.join(protocol.value for protocol in SecurityProtocol)}",
         ) from None
 
 

@@ -94,8 +94,8 @@ def open_store(
 def pem_store(data: bytes, key_password: str | None) -> StoreContent:
     """Keys and certificates as text; a lone key is that of the first certificate."""
     key = None
-    if found := _PRIVATE_KEY.search(data):
-        key = _pem_key(found[0], key_password)
+    if match := _PRIVATE_KEY.search(data):
+        key = _pem_key(match[0], key_password)
     certificates = pem_certificates(data)
     return StoreContent(
         key=key, chain=certificates if key is not None else (), trusted=certificates

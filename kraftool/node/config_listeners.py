@@ -163,11 +163,11 @@ def _family(host: str) -> int:
 def _advertised(
     controllers: tuple[str, ...],
     bound: tuple[ListenerConfig, ...],
-    told: tuple[ListenerConfig, ...],
+    configs: tuple[ListenerConfig, ...],
 ) -> dict[str, Endpoint]:
     found = {}
     for name in controllers:
-        for listener in (*told, *bound):
+        for listener in (*configs, *bound):
             if listener.name == name:
                 found[name] = Endpoint(listener.host, listener.port)
                 break

@@ -137,7 +137,7 @@ async def _run(
     )
     await server.start()
     closing.push_async_callback(server.close)
-    ports = {name: each.port for name, each in server.bound.items()}
+    ports = {name: endpoint.port for name, endpoint in server.bound.items()}
     settings = config.settings(
         directory_id=identity.directory_id,
         cluster_id=identity.cluster_id,

@@ -79,16 +79,16 @@ def _is_ours(config: str) -> bool:
         return file.readline().rstrip("\n") == _MARK
 
 
-def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> NodeConfig:
+def prepare(directory: StandaloneDirectory, *, listen: Endpoint, release: str) -> NodeConfig:
     """Write what is missing, and give the configuration. What is there stays as it is."""
     files = Files()
-    if found.is_new:
+    if directory.is_new:
         starting_levels(release, {}, is_dynamic=True)  # a release that never was ends here
-        Path(found.path).mkdir(parents=True, exist_ok=True)
-        replace(files, found.config_path, _config_text(found, listen).encode())
-    config = read_config(found.config_path)
-    _refuse_another_place(found, config)
-    if not os.path.exists(os.path.join(found.data_path, META_PROPERTIES)):
+        Path(directory.path).mkdir(parents=True, exist_ok=True)
+        replace(files, directory.config_path, _config_text(directory, listen).encode())
+    config = read_config(directory.config_path)
+    _refuse_another_place(directory, config)
+    if not os.path.exists(os.path.join(directory.data_path, META_PROPERTIES)):
         request = FormatRequest(
             node_id=config.node_id,
             cluster_id=random_uuid(),
@@ -107,17 +107,17 @@ def prepare(found: StandaloneDirectory, *, listen: Endpoint, release: str) -> No
     return config
 
 
-def _refuse_another_place(found: StandaloneDirectory, config: NodeConfig) -> None:
+def _refuse_another_place(directory: StandaloneDirectory, config: NodeConfig) -> None:
     """Refuse a copy, whose configuration names the data of the original."""
-    if os.path.realpath(config.metadata_directory) != os.path.realpath(found.data_path):
+    if os.path.realpath(config.metadata_directory) != os.path.realpath(directory.data_path):
         raise NotStandalone(
-            f"{found.config_path} has log.dirs={config.metadata_directory}, which is not"
-            f" {found.data_path}",
+            f"{directory.config_path} has log.dirs={config.metadata_directory}, which is not"
+            f" {directory.data_path}",
             hint="the directory was copied or moved: correct log.dirs in that file",
         )
 
 
-def _config_text(found: StandaloneDirectory, listen: Endpoint) -> str:
+def _config_text(directory: StandaloneDirectory, listen: Endpoint) -> str:
     return (
         f"{_MARK}\n"
         "process.roles=controller\n"
@@ -127,7 +127,7 @@ def _config_text(found: StandaloneDirectory, listen: Endpoint) -> str:
         f"controller.listener.names={_LISTENER}\n"
         f"listener.security.protocol.map={_PROTOCOLS}\n"
         f"controller.quorum.bootstrap.servers={listen}\n"
-        f"log.dirs={found.data_path}\n"
+        f"log.dirs={directory.data_path}\n"
     )
 
 

@@ -14,19 +14,21 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Leader
 
 
-def request(raft: Raft, event: RequestReceived, told: BeginQuorumEpochRequest) -> None:
+def request(raft: Raft, event: RequestReceived, epoch_request: BeginQuorumEpochRequest) -> None:
     """Follow the leader, then say whether it was this node that was meant."""
-    top = rules.top_error(raft, told)
+    top = rules.top_error(raft, epoch_request)
     if top is not Error.NONE:
         raft.emit(
             Reply(request_id=event.request_id, response=BeginQuorumEpochResponse(top_error=top))
         )
         return
-    error = rules.voter_error(raft, told.leader_id, told.leader_epoch)
+    error = rules.voter_error(raft, epoch_request.leader_id, epoch_request.leader_epoch)
     if error is Error.NONE:
-        endpoints = told.leader_endpoints or raft.control.voters.endpoints_of(told.leader_id)
-        rules.follow(raft, told.leader_id, told.leader_epoch, endpoints)
-        if not rules.is_meant_for(raft, told.voter):
+        endpoints = epoch_request.leader_endpoints or raft.control.voters.endpoints_of(
+            epoch_request.leader_id
+        )
+        rules.follow(raft, epoch_request.leader_id, epoch_request.leader_epoch, endpoints)
+        if not rules.is_meant_for(raft, epoch_request.voter):
             error = Error.INVALID_VOTER_KEY
     leader_id, epoch = leadership.who_leads(raft)
     raft.emit(

@@ -16,22 +16,24 @@ from kraftool.raft.raft import Raft
 from kraftool.raft.roles import Follower, Resigned
 
 
-def request(raft: Raft, event: RequestReceived, told: EndQuorumEpochRequest) -> None:
+def request(raft: Raft, event: RequestReceived, epoch_request: EndQuorumEpochRequest) -> None:
     """Shorten the wait for the leader that ends, by the place in its list."""
-    top = rules.top_error(raft, told)
+    top = rules.top_error(raft, epoch_request)
     if top is not Error.NONE:
         raft.emit(
             Reply(request_id=event.request_id, response=EndQuorumEpochResponse(top_error=top))
         )
         return
-    error = rules.voter_error(raft, told.leader_id, told.leader_epoch)
+    error = rules.voter_error(raft, epoch_request.leader_id, epoch_request.leader_epoch)
     if error is Error.NONE:
-        endpoints = told.leader_endpoints or raft.control.voters.endpoints_of(told.leader_id)
-        rules.follow(raft, told.leader_id, told.leader_epoch, endpoints)
+        endpoints = epoch_request.leader_endpoints or raft.control.voters.endpoints_of(
+            epoch_request.leader_id
+        )
+        rules.follow(raft, epoch_request.leader_id, epoch_request.leader_epoch, endpoints)
         role = raft.role
-        if isinstance(role, Follower) and role.leader_id == told.leader_id:
+        if isinstance(role, Follower) and role.leader_id == epoch_request.leader_id:
             wait = backoff_ms(
-                raft.key, told.preferred_candidates, raft.timing.election_backoff_max_ms
+                raft.key, epoch_request.preferred_candidates, raft.timing.election_backoff_max_ms
             )
             role.fetch_deadline_ms = raft.now_ms + wait
     leader_id, epoch = leadership.who_leads(raft)

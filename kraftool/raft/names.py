@@ -189,7 +189,7 @@ class VoterSet:
         voter = self.voters.get(key.id)
         if voter is None or voter.key != key or len(self) < 2:
             return None
-        return VoterSet({id_: each for id_, each in self.voters.items() if id_ != key.id})
+        return VoterSet({id_: voter for id_, voter in self.voters.items() if id_ != key.id})
 
     def updated(self, voter: Voter) -> VoterSet | None:
         """A member's endpoints and versions renewed; None for one who is none."""

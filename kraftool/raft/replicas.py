@@ -46,7 +46,7 @@ class Replicas:
     def split(self, voter_set: VoterSet) -> None:
         """Sort everyone anew by who is a voter now; what is known of a replica goes with it."""
         before = self.voters
-        self.voters = {each.key.id: self._known(each.key) for each in voter_set}
+        self.voters = {voter.key.id: self._known(voter.key) for voter in voter_set}
         for voter in self.voters.values():
             self.observers.pop(voter.key, None)
         for id_, old in before.items():

@@ -17,8 +17,8 @@ from kraftool.raft.roles import Follower, Leader
 from kraftool.raft.voter_rules import busy, names_metadata_cluster, uncommitted
 
 
-def request(raft: Raft, event: RequestReceived, told: UpdateVoterRequest) -> None:
-    error = _update(raft, told)
+def request(raft: Raft, event: RequestReceived, voter_request: UpdateVoterRequest) -> None:
+    error = _update(raft, voter_request)
     leader_id, epoch = leadership.who_leads(raft)
     raft.emit(
         Reply(
@@ -33,16 +33,16 @@ def request(raft: Raft, event: RequestReceived, told: UpdateVoterRequest) -> Non
     )
 
 
-def _update(raft: Raft, told: UpdateVoterRequest) -> Error:
-    if not names_metadata_cluster(raft, told.cluster_id):
+def _update(raft: Raft, voter_request: UpdateVoterRequest) -> Error:
+    if not names_metadata_cluster(raft, voter_request.cluster_id):
         return Error.INCONSISTENT_CLUSTER_ID
-    error = rules.leader_error(raft, told.current_leader_epoch)
+    error = rules.leader_error(raft, voter_request.current_leader_epoch)
     if error is not Error.NONE:
         return error
-    low, high = told.kraft_version
+    low, high = voter_request.kraft_version
     if (
-        told.voter is None
-        or raft.settings.default_listener not in told.listeners
+        voter_request.voter is None
+        or raft.settings.default_listener not in voter_request.listeners
         or low < 0
         or high < low
     ):
@@ -56,9 +56,13 @@ def _update(raft: Raft, told: UpdateVoterRequest) -> Error:
         error = Error.REQUEST_TIMED_OUT
     if error is not Error.NONE:
         return error
-    if not told.kraft_version.holds(raft.control.kraft_version):
+    if not voter_request.kraft_version.holds(raft.control.kraft_version):
         return Error.INVALID_REQUEST
-    voter = Voter(key=told.voter, endpoints=told.listeners, kraft_version=told.kraft_version)
+    voter = Voter(
+        key=voter_request.voter,
+        endpoints=voter_request.listeners,
+        kraft_version=voter_request.kraft_version,
+    )
     error = _accept(raft, leader, voter)
     if error is Error.NONE:
         check_quorum.heard_from(raft, leader, voter.key)

@@ -48,7 +48,7 @@ def host_for(plan: Plan, directory: DataDirectory, name: str = "") -> HostPlan:
         return fitting[0]
     if fitting:
         raise RepairRefused(
-            f"{directory.name} may be {' or '.join(each.name for each in fitting)}",
+            f"{directory.name} may be {' or '.join(plan.name for plan in fitting)}",
             hint="name its host with --host",
         )
     known = "; ".join(f"{host.name} is {_words(host.identity)}" for host in plan.hosts)

@@ -28,7 +28,7 @@ def judge(surveys: Sequence[Survey]) -> Assessment:
     return assess(surveyed_case(surveys))
 
 
-def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int, str]:
+def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict[int, str]:
     """Given voters that count as lost for what they confirmed, though nobody says they are lost,
     and why.
 
@@ -36,7 +36,7 @@ def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int,
     """
     forgot = {
         voter.id: voter.reason
-        for voter in found.forgetful
+        for voter in assessment.forgetful
         if not (voter.is_doubt or voter.is_damage)
     }
     for host in standing.hosts:
@@ -52,10 +52,10 @@ def forgetful_voters(standing: QuorumAssessment, found: Assessment) -> dict[int,
     return {each: forgot[each] for each in sorted(forgot) if each not in lost}
 
 
-def forgetting_risk(standing: QuorumAssessment, found: Assessment, end: int) -> Risk | None:
+def forgetting_risk(standing: QuorumAssessment, assessment: Assessment, end: int) -> Risk | None:
     """The risk that forgetful voters have committed records beyond the end of an outcome; None if
     those that forgot nothing have every committed record between them."""
-    forgot = forgetful_voters(standing, found)
+    forgot = forgetful_voters(standing, assessment)
     lost = {each.id for each in (*standing.lost, *standing.missing)}
     known = len(standing.voters) - len(lost)
     if known < standing.enough or known - len(forgot) >= standing.enough:

@@ -147,7 +147,7 @@ def _log_epoch_after(planned: HostPlan | None, standing: QuorumAssessment, host:
     epochs = [-1]
     if any(surveyed_file.target not in changed for surveyed_file in kept):
         epochs.append(host.survey.end.epoch)
-    ends = {each.name: each.survey.end.epoch for each in standing.hosts}
+    ends = {host.name: host.survey.end.epoch for host in standing.hosts}
     for edit in planned.edits if planned is not None else ():
         if edit.target.kind not in _OF_THE_LOG or edit.is_removal:
             continue

@@ -72,4 +72,4 @@ def _is_immutable(file: PlanFile, host: Host) -> bool:
     log = host.survey.log
     if file.kind is not PlanFileKind.SEGMENT or log is None:
         return False
-    return any(file.name == write_segment_name(each, ".log") for each in log.segments[:-1])
+    return any(file.name == write_segment_name(segment, ".log") for segment in log.segments[:-1])

@@ -108,32 +108,32 @@ class LogCopies:
 
         `before` is the good batch that ends at `start`; None at the start of the log.
         """
-        found: list[BatchKey] = []
+        keys: list[BatchKey] = []
         current = after
         while current.base_offset > start:
             earlier = self._joined(current, self._by_end.get(current.base_offset, ()))
             if len(earlier) != 1:
                 return []
             (current,) = earlier
-            found.append(current)
+            keys.append(current)
         if current.base_offset != start:
             return []
         if before is not None and self._joined(current, self._by_end.get(start, ())) != {before}:
             return []
-        return found[::-1]
+        return keys[::-1]
 
     def after(self, before: BatchKey, size: int) -> list[BatchKey]:
         """The batches that follow a good one and fill so many bytes; empty if none do."""
-        found: list[BatchKey] = []
+        keys: list[BatchKey] = []
         current = before
         while size > 0:
             later = self._joined(current, self._by_base.get(current.end_offset, ()))
             if len(later) != 1:
                 return []
             (current,) = later
-            found.append(current)
+            keys.append(current)
             size -= current.size
-        return found if size == 0 else []
+        return keys if size == 0 else []
 
     def _joined(self, key: BatchKey, others: Iterable[BatchKey]) -> set[BatchKey]:
         """Those of the batches that are in one log with a batch at its side."""

@@ -70,7 +70,7 @@ def _what_happened(standing: QuorumAssessment) -> str:
     ids = listed(voter.id for voter in standing.voters)
     lost, gone = standing.lost, standing.without_log
     if standing.is_lost:
-        are = f"{listed(each.id for each in lost)} {'are' if len(lost) > 1 else 'is'}"
+        are = f"{listed(voter.id for voter in lost)} {'are' if len(lost) > 1 else 'is'}"
         return (
             f"Of the voters {ids}, {are} lost. The others are not a majority and cannot elect"
             " a leader."
@@ -78,7 +78,7 @@ def _what_happened(standing: QuorumAssessment) -> str:
     if len(gone) == len(standing.voters):
         return f"Of the voters {ids}, none has a whole log any more."
     if len(standing.voters) - len(gone) < standing.majority:
-        have = f"{listed(each.id for each in gone)} {'have' if len(gone) > 1 else 'has'}"
+        have = f"{listed(voter.id for voter in gone)} {'have' if len(gone) > 1 else 'has'}"
         return f"Of the voters {ids}, {have} no whole log any more. The others are not a majority."
     return (
         f"No majority of the voters {ids} is lost. One is to lead alone anyway, because you"

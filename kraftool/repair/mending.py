@@ -158,7 +158,7 @@ def _found(
 ) -> Iterator[Mend]:
     """Yield what is wrong, beside what is planned already."""
     for host in hosts:
-        is_anew = any(each.replaces_log for each in planned if each.host is host)
+        is_anew = any(mend.replaces_log for mend in planned if mend.host is host)
         own: list[Mend] = []
         for case in () if is_anew else OF_THE_LOG:
             done = [edit for mend in own for edit in mend.edits]
@@ -167,7 +167,7 @@ def _found(
                 for mend in case(standing, host)
                 if not mend.edits or any(edit not in done for edit in mend.edits)
             ]
-            if any(each.replaces_log for each in own):
+            if any(mend.replaces_log for mend in own):
                 break
         yield from own
         for case in OF_THE_REST:
@@ -185,8 +185,8 @@ def beside(
         return not mend.is_note and not (files and files <= targets)
 
     try:
-        left = [each for each in _found(standing, hosts, planned) if is_left(each)]
-        found = [each.text for each in left]
+        left = [mend for mend in _found(standing, hosts, planned) if is_left(mend)]
+        found = [mend.text for mend in left]
     except KraftoolError as error:
         found = [error.message]
     for text in found:
@@ -235,7 +235,7 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
     present = len(standing.present)
     if standing.voters and present < standing.majority:
         ids = ", ".join(str(voter.id) for voter in standing.voters)
-        there = {each.node_id for each in standing.present}
+        there = {host.node_id for host in standing.present}
         absent = [voter.id for voter in standing.voters if voter.id not in there]
         raise PlanRefused(
             f"of the voters {ids} only {present} have a directory with their own metadata",
@@ -430,7 +430,7 @@ def _host_plan(standing: QuorumAssessment, host: Host, mends: Sequence[Mend]) ->
         path=host.survey.path,
         expected=relied_on(host.survey, edits.values()) if own or lends else (),
         edits=tuple(edits.values()),
-        settings=tuple(dict.fromkeys(one for each in own for one in each.settings)),
+        settings=tuple(dict.fromkeys(one for mend in own for one in mend.settings)),
     )
 
 

@@ -110,14 +110,14 @@ def mending_steps(
             yield copy_step(mend.source, mend.host, files=_copied(mend))
     for name in mended:
         own = [mend for mend in mends if mend.host.name == name]
-        for setting in dict.fromkeys(one for each in own for one in each.settings):
+        for setting in dict.fromkeys(one for mend in own for one in mend.settings):
             yield PlanStep(
                 action=Action.CONFIGURE,
                 hosts=(name,),
                 text=identity.configuring(setting, by_name[name].survey.directory),
             )
-        if any(each.edits for each in own):
-            sources = {source_option(each.source) for each in own if each.source is not None}
+        if any(mend.edits for mend in own):
+            sources = {source_option(mend.source) for mend in own if mend.source is not None}
             more = "".join(sorted(sources))
             where = by_name[name].survey.directory
             yield PlanStep(

@@ -372,5 +372,5 @@ def bootstrap_option(standing: QuorumAssessment) -> str:
         if voter.id not in standing.lost.ids
     ]
     first = [endpoint for each in told for endpoint in islice(each.values(), 1)]
-    addresses = ",".join(str(each) for each in first if each.host and each.port)
+    addresses = ",".join(str(endpoint) for endpoint in first if endpoint.host and endpoint.port)
     return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

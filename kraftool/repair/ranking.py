@@ -85,7 +85,7 @@ def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
     restored = host.survey.restored
     if restored is not None:
         sources = {name for file in restored.restored_files for name in file.sources}
-        if sources <= {each.name for each in hosts}:
+        if sources <= {host.name for host in hosts}:
             return replace(host, survey=restored)
     put_back = host.survey.put_back
     if put_back is None:
@@ -101,7 +101,7 @@ def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
 def _had_records(survey: Survey, surveys: Iterable[Survey]) -> bool:
     """True if its quorum had any: an empty log is a lost one then, and else one that is new."""
     own = ("", survey.identity.cluster_id)
-    return any(each.tells_of_records for each in surveys if each.identity.cluster_id in own)
+    return any(survey.tells_of_records for survey in surveys if survey.identity.cluster_id in own)
 
 
 def is_voter(host: Host, voters: VoterSet) -> bool:
@@ -136,7 +136,7 @@ def _state_is_whole(survey: Survey) -> bool:
 
 def _note(survey: Survey) -> str:
     log, told = survey.log, []
-    told += [f"flipped bits of {each.target.name} are restored" for each in survey.flipped]
+    told += [f"flipped bits of {file.target.name} are restored" for file in survey.flipped]
     told += [
         f"{file.target.name} is restored with {listed(run.describe() for run in file.runs)}"
         for file in survey.restored_files

@@ -221,21 +221,23 @@ def _as_original(each: Rehearsed, text: str) -> str:
     return text.replace(os.path.realpath(each.copy), each.path).replace(each.copy, each.path)
 
 
-def _of_copy(each: AppliedCopy) -> Iterator[Finding]:
-    if each.of.is_running:
-        yield kinds.SNAPSHOT_IN_TIME.at(each.of.path, "a process holds its lock")
-    if each.check is not None:
-        yield from each.check.findings
+def _of_copy(copy: AppliedCopy) -> Iterator[Finding]:
+    if copy.of.is_running:
+        yield kinds.SNAPSHOT_IN_TIME.at(copy.of.path, "a process holds its lock")
+    if copy.check is not None:
+        yield from copy.check.findings
 
 
 # --- nodes ------------------------------------------------------------------------------------
 
 
-def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -> NodesRehearsal:
-    plan, elections = found.plan, found.elections
+def _nodes(
+    rehearsal: Rehearsal, software: Software, timeout_s: float, tell: Tell
+) -> NodesRehearsal:
+    plan, elections = rehearsal.plan, rehearsal.elections
     assert elections is not None, "nothing is started of what apply refuses"
     after = tuple(voter.id for voter in plan.voters_after)
-    copies = {copy.of.node_id: copy.of for copy in found.copies if copy.of.node_id is not None}
+    copies = {copy.of.node_id: copy.of for copy in rehearsal.copies if copy.of.node_id is not None}
     voters = {
         node_id: copy.copy
         for node_id, copy in copies.items()
@@ -255,4 +257,4 @@ def _nodes(found: Rehearsal, software: Software, timeout_s: float, tell: Tell) -
         is_promised=is_promised(plan, Way.AFTERWARDS, is_ahead=bool(elections.ahead)),
         expected={node_id: load_state(path).image for node_id, path in voters.items()},
     )
-    return rehearse_nodes(software, cast, found.folder, timeout_s, tell)
+    return rehearse_nodes(software, cast, rehearsal.folder, timeout_s, tell)

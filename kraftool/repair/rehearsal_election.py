@@ -119,13 +119,13 @@ def rehearse_elections(
     return replace(election_rehearsal, trials=tuple(trials))
 
 
-def _asked(told: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
+def _asked(rehearsal: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
     """The ways to be tried."""
     yield Way.AFTERWARDS, False
-    if told.assumed:
+    if rehearsal.assumed:
         yield Way.AFTERWARDS, True
-    if told.back or told.assumed:
-        yield Way.APART, bool(told.assumed)
+    if rehearsal.back or rehearsal.assumed:
+        yield Way.APART, bool(rehearsal.assumed)
         yield Way.LEADER_DIES, False
 
 
@@ -233,18 +233,18 @@ def is_promised(plan: Plan, way: Way, *, is_ahead: bool) -> bool:
             return True
 
 
-def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> Iterator[Finding]:
+def findings_of(plan: Plan, rehearsal: ElectionRehearsal, *, led_by: str = "") -> Iterator[Finding]:
     """Yield what is not as it should be, or would not be if the plan were not kept to.
 
     `led_by` names the software of real nodes that elected a leader: they refute the simulator.
     """
-    if not found.trials:
-        text = f"no directory was given of the plan's voters {listed(found.absent)}"
+    if not rehearsal.trials:
+        text = f"no directory was given of the plan's voters {listed(rehearsal.absent)}"
         yield kinds.NOT_SHOWN.at("", text)
-    for node_id, end in found.ahead:
+    for node_id, end in rehearsal.ahead:
         text = f"node {node_id} has a log up to offset {end.offset} of epoch {end.epoch}"
         yield kinds.AHEAD.at("", text)
-    for trial in found.trials:
+    for trial in rehearsal.trials:
         runs = len(trial.endings)
         if trial.without_leader:
             text = f"in {trial.without_leader} of {many(runs, 'run')} no leader was elected"
@@ -253,9 +253,9 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
                 yield kinds.SIMULATOR_DIFFERS.at("", text)
             else:
                 yield kinds.NO_LEADER.at("", text)
-        way = in_words(found, trial)
-        is_promise = is_promised(plan, trial.way, is_ahead=trial.is_ahead or bool(found.ahead))
-        severity = _severity(found, is_promise=is_promise)
+        way = in_words(rehearsal, trial)
+        is_promise = is_promised(plan, trial.way, is_ahead=trial.is_ahead or bool(rehearsal.ahead))
+        severity = _severity(rehearsal, is_promise=is_promise)
         if trial.way is Way.LEADER_DIES and not is_promise:
             severity = Severity.INFO  # a second failure, in the moments of the return
         if trial.losing:
@@ -275,7 +275,9 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
                 f"{way}: in {len(trial.parted)} of {many(runs, 'run')} there are two quorums in"
                 f" the end, led by {leaders} (seed {worst.seed})",
                 # Those that never hear of the recovered leader go on without it.
-                severity=_severity(found, is_promise=False) if trial.way is Way.APART else severity,
+                severity=_severity(rehearsal, is_promise=False)
+                if trial.way is Way.APART
+                else severity,
             )
         if trial.breaking:
             worst = trial.breaking[0]
@@ -288,16 +290,16 @@ def findings_of(plan: Plan, found: ElectionRehearsal, *, led_by: str = "") -> It
             )
 
 
-def _severity(found: ElectionRehearsal, *, is_promise: bool) -> Severity:
+def _severity(rehearsal: ElectionRehearsal, *, is_promise: bool) -> Severity:
     """An error where more was promised; else what happens if nodes are not kept off."""
     if is_promise:
         return Severity.ERROR
-    return Severity.WARNING if found.back else Severity.INFO
+    return Severity.WARNING if rehearsal.back else Severity.INFO
 
 
-def in_words(found: ElectionRehearsal, trial: Trial) -> str:
+def in_words(rehearsal: ElectionRehearsal, trial: Trial) -> str:
     """Return who returns, and how."""
-    ids = sorted((*found.back, *found.assumed))
+    ids = sorted((*rehearsal.back, *rehearsal.assumed))
     if not ids:
         return "the recovered voters alone"
     return f"{'node' if len(ids) == 1 else 'nodes'} {listed(ids)} {how_it_goes(trial)}"

@@ -145,14 +145,14 @@ def _prepared(
 
 
 def _led(
-    found: NodesRehearsal, processes: Sequence[Running], cast: Cast, timeout_s: float
+    rehearsal: NodesRehearsal, processes: Sequence[Running], cast: Cast, timeout_s: float
 ) -> NodesRehearsal:
     began = time.monotonic()
     while True:
         view = asyncio.run(_view(processes))
         ended = [process for process in processes if process.has_ended]
         if ended:
-            return replace(found, findings=tuple(_start_failed(each) for each in ended))
+            return replace(rehearsal, findings=tuple(_start_failed(each) for each in ended))
         if _commits(view):
             break
         if time.monotonic() - began > timeout_s:
@@ -161,14 +161,14 @@ def _led(
                 for process in processes
             )
             text = f"no leader that commits within {timeout_s:g} s; {told}"
-            return replace(found, findings=(kinds.START.at("", text),))
+            return replace(rehearsal, findings=(kinds.START.at("", text),))
         time.sleep(_PAUSE_S)
     quorum, leader = view.quorum, view.leader
     assert leader is not None, "somebody leads"
     assert quorum is not None, "a leader describes its quorum"
     live = tuple(sorted(voter.replica.id for voter in quorum.voters))
-    found = replace(
-        found,
+    rehearsal = replace(
+        rehearsal,
         leader=leader.node_id,
         epoch=leader.epoch,
         voters=live,
@@ -184,12 +184,12 @@ def _led(
     image = _image(view, timeout_s)
     if isinstance(image, str):
         wrong.append(kinds.STATE.at("", image))
-        return replace(found, findings=tuple(wrong))
+        return replace(rehearsal, findings=tuple(wrong))
     expected = None if leader.node_id is None else cast.expected.get(leader.node_id)
     if expected is not None:
         wrong += [kinds.STATE.at("", difference) for difference in _differences(expected, image)]
     return replace(
-        found,
+        rehearsal,
         topics=len(image.topics.by_id),
         partitions=image.topics.partitions,
         brokers=len(image.cluster.brokers),
@@ -247,7 +247,7 @@ def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]
 
 
 def _returned(
-    found: NodesRehearsal,
+    rehearsal: NodesRehearsal,
     first: Sequence[Running],
     second: Sequence[Running],
     cast: Cast,
@@ -273,12 +273,12 @@ def _returned(
         time.sleep(_PAUSE_S)
     severity = Severity.ERROR if cast.is_promised else Severity.WARNING
     return replace(
-        found,
+        rehearsal,
         returned=returned,
         findings=(
-            *found.findings,
+            *rehearsal.findings,
             *(replace(finding, severity=severity)
-              for finding in _harm(found, first, ours, returned, cast, timeout_s)),
+              for finding in _harm(rehearsal, first, ours, returned, cast, timeout_s)),
         ),
     )  # fmt: skip
 
@@ -307,7 +307,7 @@ def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
 
 
 def _harm(
-    found: NodesRehearsal,
+    rehearsal: NodesRehearsal,
     first: Sequence[Running],
     ours: QuorumView,
     returned: Sequence[Returned],
@@ -332,7 +332,7 @@ def _harm(
         yield kinds.LOSES.at("", "the recovered voters no longer have a leader that commits")
         return
     image = _image(ours, timeout_s)
-    expected = None if found.leader is None else cast.expected.get(found.leader)
+    expected = None if rehearsal.leader is None else cast.expected.get(rehearsal.leader)
     if isinstance(image, str):
         yield kinds.LOSES.at("", image)
     elif expected is not None:

@@ -67,7 +67,7 @@ def kafka_at(home: str, folder: str) -> Software:
             f"{libraries}: {error.strerror}",
             hint="name the folder of a Kafka, which has libs/, with --kafka or KAFKA_HOME",
         ) from error
-    versions = [found[1] for name in names if (found := _VERSION.match(name)) is not None]
+    versions = [match[1] for name in names if (match := _VERSION.match(name)) is not None]
     if not versions:
         raise KraftoolError(f"{libraries} has no kafka-clients: it does not belong to a Kafka")
     java = shutil.which(os.path.join(os.environ.get("JAVA_HOME", ""), "bin", "java"))

@@ -147,7 +147,7 @@ def _seed(standing: QuorumAssessment) -> Host:
                 hint="give its directory, formatted for this cluster if it is a new controller",
             )
         return host
-    candidates = [each for each in standing.present if each.survey.state is not None]
+    candidates = [host for host in standing.present if host.survey.state is not None]
     if not candidates:
         for each in standing.nameless:
             refuse_nameless(each)

@@ -45,12 +45,12 @@ def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> I
     ]
     committed, name = max(known, default=(0, ""))
     short = [
-        each
-        for each in standing.present
-        if each.survey.end.offset < committed and each.name not in replaced
+        host
+        for host in standing.present
+        if host.survey.end.offset < committed and host.name not in replaced
     ]
     if len(standing.voters) - len(short) < standing.majority:
-        ends = listed(f"{each.name} ends at {each.survey.end.offset}" for each in short)
+        ends = listed(f"{host.name} ends at {host.survey.end.offset}" for host in short)
         text = f"{name} has a snapshot at {committed}. A majority had confirmed the log up to"
         text += f" there, but {ends}: what these lost may have been committed, and they could elect"
         text += " a leader without it"

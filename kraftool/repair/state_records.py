@@ -80,10 +80,10 @@ def _undamaged(files: StateFiles, recipe: SnapshotRecipe, open_piece: PieceOpene
     bits = {file.target.name: file.bits for file in recipe.flipped}
     openers = {file.target.name: pieced_opener(file, open_piece) for file in recipe.restored}
 
-    def changed(found: tuple[LogFile, ...]) -> tuple[LogFile, ...]:
+    def changed(files: tuple[LogFile, ...]) -> tuple[LogFile, ...]:
         return tuple(
             replace(file, entry=with_content(with_bits(file.entry, bits), openers))
-            for file in found
+            for file in files
         )
 
     if not bits and not openers:

@@ -132,7 +132,7 @@ def _read(
     own: dict[str, list[Entry]] = {}
     for file in files:
         own.setdefault(file.directory, []).append(file)
-    passes = {path: SurveyPass(path, found, location) for path, found in own.items()}
+    passes = {path: SurveyPass(path, entries, location) for path, entries in own.items()}
     report = read_location(
         location,
         progress=progress,
@@ -225,8 +225,8 @@ class _Surveying:
                 with_content(with_bits(entry, bits), openers) if entry in own else entry
                 for entry in self.all_entries
             ]
-            found = self._again(entries, settings, now_ms)
-            return None if found is None else replace(found, flipped=flipped)
+            survey = self._again(entries, settings, now_ms)
+            return None if survey is None else replace(survey, flipped=flipped)
 
         return ReadDirectory(
             survey=replace(survey, put_back=again({}) if flipped else None),

@@ -56,8 +56,8 @@ def _first_news(text: str) -> str:
     return next((line for line in lines if not _NO_NEWS.match(line)), lines[0] if lines else "")
 
 
-def _no_module(found: re.Match[str]) -> KraftoolError:
-    package = found[1].partition(".")[0]
+def _no_module(match: re.Match[str]) -> KraftoolError:
+    package = match[1].partition(".")[0]
     if package == "kraftool":
         return KraftoolError(
             "a Spark worker cannot import kraftool",
@@ -72,23 +72,23 @@ def _no_module(found: re.Match[str]) -> KraftoolError:
     )
 
 
-def _no_package(found: re.Match[str]) -> KraftoolError:
+def _no_package(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        f"Spark needs {found[1]} {found[2]} or newer for this, here or on a worker",
-        hint=f"here and on every worker: python -m pip install --upgrade {found[1].lower()}",
+        f"Spark needs {match[1]} {match[2]} or newer for this, here or on a worker",
+        hint=f"here and on every worker: python -m pip install --upgrade {match[1].lower()}",
     )
 
 
-def _other_python(found: re.Match[str]) -> KraftoolError:
+def _other_python(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        f"a Spark worker runs Python {found[1]}, kraftool runs {found[2]}; Spark requires the same",
-        hint=f"--conf spark.pyspark.python=/path/to/python{found[2]} names one on the workers",
+        f"a Spark worker runs Python {match[1]}, kraftool runs {match[2]}; Spark requires the same",
+        hint=f"--conf spark.pyspark.python=/path/to/python{match[2]} names one on the workers",
     )
 
 
-def _no_python(found: re.Match[str]) -> KraftoolError:
+def _no_python(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        f"{found[1]} cannot be started on a Spark worker: {found[2]}",
+        f"{match[1]} cannot be started on a Spark worker: {match[2]}",
         hint="--conf spark.pyspark.python=/path/to/python names the Python of the workers",
     )
 
@@ -100,16 +100,16 @@ def _no_master(found: re.Match[str]) -> KraftoolError:
     )
 
 
-def _wrong_master(found: re.Match[str]) -> KraftoolError:
+def _wrong_master(match: re.Match[str]) -> KraftoolError:
     return UnusableError(
-        f"{found[1]} is not a Spark master",
+        f"{match[1]} is not a Spark master",
         hint="spark://HOST:7077 names a standalone cluster, local[4] four cores here",
     )
 
 
-def _no_memory(found: re.Match[str]) -> KraftoolError:
+def _no_memory(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
-        f"Spark ran out of memory ({found[1]})",
+        f"Spark ran out of memory ({match[1]})",
         hint="--conf spark.driver.memory=4g (local), --conf spark.executor.memory=4g (cluster)",
     )
 
@@ -122,8 +122,8 @@ def _no_worker(found: re.Match[str]) -> KraftoolError:
     )
 
 
-def _our_own(found: re.Match[str]) -> KraftoolError:
-    return KraftoolError(_CONDITION.sub("", found[1]))
+def _our_own(match: re.Match[str]) -> KraftoolError:
+    return KraftoolError(_CONDITION.sub("", match[1]))
 
 
 _KNOWN: tuple[tuple[str, Callable[[re.Match[str]], KraftoolError]], ...] = (

@@ -134,17 +134,17 @@ def _without_our_signals() -> None:
         signal.signal(each, signal.SIG_IGN)
 
 
-def _gateway(process: subprocess.Popen[bytes], told: Path, java: Java, log: Path) -> Any:
+def _gateway(process: subprocess.Popen[bytes], path: Path, java: Java, log: Path) -> Any:
     """Connect to the JVM, once it has told where it listens and what it wants to hear."""
     from pyspark.java_gateway import launch_gateway
 
-    while not told.exists():
+    while not path.exists():
         if process.poll() is not None:
             raise _not_started(java, _last_words(log) or "its JVM has ended")
         time.sleep(_LOOK_S)
-    said = told.read_bytes()  # the port, then the secret with its length before it
+    said = path.read_bytes()  # the port, then the secret with its length before it
     port, secret = int.from_bytes(said[:4]), said[8:].decode()
-    told.unlink()
+    path.unlink()
     connect: Callable[[], Any] = launch_gateway
     with environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):
         gateway = connect()

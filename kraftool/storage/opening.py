@@ -210,12 +210,12 @@ def _control(
     return control
 
 
-def _tidy(files: Files, folder: str, found: Layout, view: LogView, report: Recovery) -> None:
+def _tidy(files: Files, folder: str, layout: Layout, view: LogView, report: Recovery) -> None:
     """Remove what no log has any more."""
-    old = [snapshot for snapshot in found.snapshots if snapshot not in view.snapshots]
+    old = [snapshot for snapshot in layout.snapshots if snapshot not in view.snapshots]
     names = [os.path.basename(snapshots.path_of(folder, snapshot_id)) for snapshot_id in old]
-    names += [name for end, name in found.producer_states if end > view.end_offset]
-    for name in (*found.stray, *found.parts, *names):
+    names += [name for end, name in layout.producer_states if end > view.end_offset]
+    for name in (*layout.stray, *layout.parts, *names):
         files.unlink(os.path.join(folder, name))
         report.removed.append(name)
 

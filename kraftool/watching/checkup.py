@@ -109,7 +109,11 @@ def examine_directories(paths: Sequence[str], task: Task) -> Doctored:
 
     def partly(examination: Examination) -> None:
         report = diagnose(examination)
-        known.extend(each for each in _of_directories(report) if each.subject != BETWEEN)
+        known.extend(
+            of_directory
+            for of_directory in _of_directories(report)
+            if of_directory.subject != BETWEEN
+        )
         task.partial(Doctored(complaints=tuple(known), rules=len(report.rules)))
 
     report = diagnose(examine(locations, unopened, task.passed, partly=partly))

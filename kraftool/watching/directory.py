@@ -258,9 +258,9 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
                 break
             try:
                 voter_sets += [
-                    record_voters(each.data)
-                    for each in decode_batch(item)
-                    if each.type == "KRaftVoters" and each.data is not None
+                    record_voters(record.data)
+                    for record in decode_batch(item)
+                    if record.type == "KRaftVoters" and record.data is not None
                 ]
             except DecodeError:
                 break

@@ -152,9 +152,9 @@ def _event(event: WatchEvent) -> WatchEventObject:
 
 def _voter_state(voters: VoterState) -> VoterStateObject:
     is_known = voters.commit is not Commit.UNKNOWN
-    committed = tuple(sorted(each.id for each in voters.before or voters.now))
+    committed = tuple(sorted(key.id for key in voters.before or voters.now))
     return VoterStateObject(
-        voters=tuple(sorted(each.id for each in voters.now)),
+        voters=tuple(sorted(key.id for key in voters.now)),
         commitment=voters.commit,
         committed_voters=committed if is_known else None,
         offset=voters.offset,

@@ -115,7 +115,7 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
             failures=None, reason="no node leads, and only a leader reports the voters"
         )
     reached = {answer.node_id for answer in view.reached}
-    up = [each for each in voters.now if each.id in reached]
+    up = [key for key in voters.now if key.id in reached]
     said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
     if len(up) < voters.majority:
         missing = voters.majority - len(up)
@@ -125,7 +125,7 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
             f" {missing} more must come back",
             is_lost=True,
         )
-    if all(view.runs_controller(each.id) is False for each in up):
+    if all(view.runs_controller(key.id) is False for key in up):
         return Tolerance(
             failures=0,
             reason=f"{said}, and no one of them runs a controller: a voter that runs Kafka must"
@@ -144,7 +144,7 @@ def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety
         reached = {answer.node_id for answer in view.reached}
         no = RestartSafety(is_safe=False, reason="no node leads: every voter is needed")
         yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
-        return {each.id: no if each.id in reached else yes for each in voters.now}
+        return {key.id: no if key.id in reached else yes for key in voters.now}
     ids = {*keeping(picture)}
     found = {}
     for observer in view.quorum.observers:
@@ -156,13 +156,13 @@ def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety
 
 
 def _restart(
-    each: ReplicaKey, keeping: set[int], view: QuorumView, leader_id: int, voters: VoterState
+    key: ReplicaKey, keeping: set[int], view: QuorumView, leader_id: int, voters: VoterState
 ) -> RestartSafety:
-    left = len(keeping - {each.id})
-    if each.id not in keeping:
+    left = len(keeping - {key.id})
+    if key.id not in keeping:
         return RestartSafety(is_safe=True, reason="it does not keep up as it is")
     if view.lacks_controller:
-        return _restart_without_controller(each, view, keeping, voters)
+        return _restart_without_controller(key, view, keeping, voters)
     if left < voters.majority:
         return RestartSafety(
             is_safe=False,
@@ -171,9 +171,9 @@ def _restart(
         )
     if voters.is_uncommitted:
         return RestartSafety(is_safe=False, reason="a voter change is not committed yet")
-    if keeping - {each.id} <= view.witnesses:
+    if keeping - {key.id} <= view.witnesses:
         return RestartSafety(is_safe=False, reason="no other voter that keeps up runs a controller")
-    if each.id == leader_id:
+    if key.id == leader_id:
         return RestartSafety(
             is_safe=True, reason="it leads: another one will be elected; restart it last"
         )
@@ -189,12 +189,12 @@ def _wait(view: QuorumView) -> RestartSafety:
 
 
 def _restart_without_controller(
-    each: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
+    key: ReplicaKey, view: QuorumView, keeping: set[int], voters: VoterState
 ) -> RestartSafety:
     """While the leader runs no controller: first a Kafka voter has to lead again."""
-    if view.quorum is None or each.id != view.quorum.leader_id:
+    if view.quorum is None or key.id != view.quorum.leader_id:
         return _wait(view)
-    others = keeping - {each.id}
+    others = keeping - {key.id}
     return RestartSafety(
         is_safe=len(others) >= voters.majority and not others <= view.witnesses,
         reason=f"it leads without a controller: {next_step(view, tuple(keeping))}",
@@ -345,9 +345,9 @@ def _voter_change(voters: VoterState) -> Iterator[Statement]:
         return
     parts = []
     if voters.joining:
-        parts.append(f"adds node {listed(each.id for each in voters.joining)}")
+        parts.append(f"adds node {listed(key.id for key in voters.joining)}")
     if voters.leaving:
-        parts.append(f"removes node {listed(each.id for each in voters.leaving)}")
+        parts.append(f"removes node {listed(key.id for key in voters.leaving)}")
     what = " and ".join(parts) or "changes a voter"
     yield _warning(
         f"A voter change that {what} is not committed: the leader counts by the new set already,"

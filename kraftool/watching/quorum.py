@@ -189,8 +189,8 @@ def _events(picture: Picture) -> tuple[WatchEvent, ...]:
         for election in history.elections
         if election.is_recorded and (picture.view is None or election.timestamp < history.since_ms)
     )
-    found = [*reversed(history.events), *recorded]
-    return tuple(sorted(found, key=lambda event: -event.timestamp))
+    events = [*reversed(history.events), *recorded]
+    return tuple(sorted(events, key=lambda event: -event.timestamp))
 
 
 def of_directories(report: QuorumReport, paths: Sequence[str]) -> QuorumReport:
@@ -223,8 +223,8 @@ def _end(picture: Picture) -> int | None:
     return max((end for end in ends if end is not None), default=None)
 
 
-def _order(each: ReplicaStatus) -> tuple[bool, bool, int]:
-    return not each.is_voter, each.node_id is None, each.node_id or 0
+def _order(status: ReplicaStatus) -> tuple[bool, bool, int]:
+    return not status.is_voter, status.node_id is None, status.node_id or 0
 
 
 # --- replicas ---------------------------------------------------------------------------------
@@ -310,13 +310,13 @@ def _live(
     view: QuorumView, samples: tuple[QuorumSample, ...], voters: VoterState, at_ms: int
 ) -> Iterator[ReplicaStatus]:
     told: set[int] = set()
-    ends = {each.id: end for each, end in _last_ends(samples).items()}
+    ends = {key.id: end for key, end in _last_ends(samples).items()}
     quorum = view.quorum
     if quorum is not None:
         every = (*quorum.voters, *quorum.observers)
         clock, end = leader_clock(quorum), leader_end(view)
         answers = {node.node_id: node for node in view.nodes}
-        followers = [each.replica for each in every if each.replica.id != quorum.leader_id]
+        followers = [state.replica for state in every if state.replica.id != quorum.leader_id]
         trends = lag_trends(samples, at_ms, followers)
         for replica in every:
             told.add(replica.replica.id)
@@ -370,30 +370,30 @@ def _last_end(node_id: int | None, ends: Mapping[int, int]) -> int | None:
 
 def _told(
     quorum: DescribeQuorumResponse,
-    each: ReplicaState,
+    state: ReplicaState,
     clock: int,
     end: int,
     voters: VoterState,
     lags: Trend,
 ) -> ReplicaStatus:
     """Return what the leader says of a replica."""
-    is_leader = each.replica.id == quorum.leader_id
-    is_voter = each in quorum.voters
-    known = each.log_end_offset >= 0
-    lag = max(end - each.log_end_offset, 0) if known else None
-    caught_up = _ago(clock, each.last_caught_up_timestamp)
-    endpoints = [*quorum.nodes.get(each.replica.id, {}).values()]
+    is_leader = state.replica.id == quorum.leader_id
+    is_voter = state in quorum.voters
+    known = state.log_end_offset >= 0
+    lag = max(end - state.log_end_offset, 0) if known else None
+    caught_up = _ago(clock, state.last_caught_up_timestamp)
+    endpoints = [*quorum.nodes.get(state.replica.id, {}).values()]
     return ReplicaStatus(
-        node_id=each.replica.id,
-        directory_id=each.replica.directory_id,
+        node_id=state.replica.id,
+        directory_id=state.replica.directory_id,
         endpoint=str(endpoints[0]) if endpoints else None,
         role="leader" if is_leader else "voter" if is_voter else "observer",
         is_voter=is_voter,
-        is_joining=voters.is_uncommitted and each.replica in voters.joining,
-        log_end_offset=each.log_end_offset if known else None,
+        is_joining=voters.is_uncommitted and state.replica in voters.joining,
+        log_end_offset=state.log_end_offset if known else None,
         lag=lag,
         lag_ms=0 if is_leader or lag == 0 else caught_up,
-        fetched_ms=None if is_leader else _ago(clock, each.last_fetch_timestamp),
+        fetched_ms=None if is_leader else _ago(clock, state.last_fetch_timestamp),
         caught_up_ms=None if is_leader else caught_up,
         trend=lags,
     )

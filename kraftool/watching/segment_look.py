@@ -149,14 +149,14 @@ class SegmentLook:
         if not batch.is_control:
             return
         try:
-            for each in decode_batch(batch):
-                if each.data is not None and each.error is None:
-                    self.controls[each.record.offset] = ControlSeen(
-                        offset=each.record.offset,
+            for record in decode_batch(batch):
+                if record.data is not None and record.error is None:
+                    self.controls[record.record.offset] = ControlSeen(
+                        offset=record.record.offset,
                         epoch=batch.epoch,
-                        timestamp=each.record.timestamp,
-                        type=each.type,
-                        data=each.data,
+                        timestamp=record.record.timestamp,
+                        type=record.type,
+                        data=record.data,
                     )
         except DecodeError:
             return

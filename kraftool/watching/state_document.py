@@ -82,15 +82,15 @@ class DifferenceView:
         return self.lines
 
 
-def difference_view(path: str, found: StateComparison) -> DifferenceView:
+def difference_view(path: str, comparison: StateComparison) -> DifferenceView:
     return DifferenceView(
         path=path,
-        old_offset=found.old_offset,
-        new_offset=found.new_offset,
-        changes=tuple(found.kept),
-        counts=found.counts.ordered(),
+        old_offset=comparison.old_offset,
+        new_offset=comparison.new_offset,
+        changes=tuple(comparison.kept),
+        counts=comparison.counts.ordered(),
         lines=tuple(
             DifferenceLine(sign=row.sign, name="  " * row.depth + row.name, what=row.text)
-            for row in found.rows
+            for row in comparison.rows
         ),
     )

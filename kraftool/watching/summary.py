@@ -67,10 +67,10 @@ def lines(report: QuorumReport, *, has_events: bool = False) -> Iterator[Summary
         yield SummaryLine("Elections", tuple(_elections(report)))
 
 
-def _at_risk(found: Assessment) -> Iterator[SummaryLine]:
+def _at_risk(assessment: Assessment) -> Iterator[SummaryLine]:
     """Yield what a start in any order may lose; nothing if each leader has all commits."""
-    if found.state is QuorumSafety.AT_RISK:
-        yield SummaryLine("At risk", (StyledText(f"{state_sentence(found)}.", "bad"),))
+    if assessment.state is QuorumSafety.AT_RISK:
+        yield SummaryLine("At risk", (StyledText(f"{state_sentence(assessment)}.", "bad"),))
 
 
 def _leader(report: QuorumReport) -> Iterator[StyledText]:
@@ -96,13 +96,13 @@ def finding(statement: Statement) -> Iterator[StyledText]:
         yield StyledText(f"→ {statement.advice}", "key")
 
 
-def event(found: WatchEvent, now_ms: int) -> tuple[StyledText, ...]:
+def event(watch_event: WatchEvent, now_ms: int) -> tuple[StyledText, ...]:
     """Return an event's time, sign and words."""
-    meaning = found.status.meaning
+    meaning = watch_event.status.meaning
     return (
-        StyledText(clock(found.timestamp, now_ms), "quiet"),
-        StyledText(found.status.mark, meaning),
-        StyledText(found.reason, meaning if found.status is Status.BAD else ""),
+        StyledText(clock(watch_event.timestamp, now_ms), "quiet"),
+        StyledText(watch_event.status.mark, meaning),
+        StyledText(watch_event.reason, meaning if watch_event.status is Status.BAD else ""),
     )
 
 
@@ -138,9 +138,9 @@ def _voters(report: QuorumReport) -> Iterator[StyledText]:
     if not voters.now:
         yield StyledText("? voters unknown: no node reported them", "warn")
         return
-    yield StyledText(", ".join(str(each.id) for each in sorted(voters.now)), "name")
+    yield StyledText(", ".join(str(key.id) for key in sorted(voters.now)), "name")
     if voters.is_uncommitted:
-        before = ", ".join(str(each.id) for each in sorted(voters.before))
+        before = ", ".join(str(key.id) for key in sorted(voters.before))
         yield StyledText(f"▲ not committed; committed: {before or '?'}", "warn")
     elif voters.source == "history":
         yield StyledText("as the last leader had them", "warn")
@@ -210,47 +210,47 @@ def columns(report: QuorumReport, width: int) -> list[str]:
 
 
 def cells(
-    report: QuorumReport, each: ReplicaStatus, *, top: int = 0, width: int = 80
+    report: QuorumReport, status: ReplicaStatus, *, top: int = 0, width: int = 80
 ) -> dict[str, StyledText]:
     """Return all cells of a replica, by column; `top`: the scale that all lags are drawn on."""
     slots = SLOTS if width >= 100 else _NARROW_TREND
-    is_down = each.is_asked and not each.is_reached
-    name = "witness" if each.is_witness and each.role == "voter" else each.role
-    role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if each.is_joining else "")
+    is_down = status.is_asked and not status.is_reached
+    name = "witness" if status.is_witness and status.role == "voter" else status.role
+    role = f"✖ {name}" if is_down else _ROLES[name] + (" +" if status.is_joining else "")
     meaning = {"leader": "name", "observer": "quiet", "witness": "warn"}.get(name, "")
-    if each.role == "leader" and each.runs_controller is False:
+    if status.role == "leader" and status.runs_controller is False:
         role, meaning = "◌ leader", "bad"
     return {
-        NODE: StyledText("?" if each.node_id is None else str(each.node_id), "name"),
-        ROLE: StyledText(role, "bad" if is_down else "warn" if each.is_joining else meaning),
-        ENDPOINT: StyledText(each.endpoint or "-", "quiet"),
-        DIRECTORY: StyledText(each.directory_id or "-", "quiet"),
-        END: _end(each),
-        LAG: _limited(each.lag, LAG_RECORDS, count(each.lag)),
-        BEHIND: _limited(each.lag_ms, LAG_MS, age(each.lag_ms)),
-        FETCHED: _fetched(each),
-        CAUGHT_UP: _limited(each.caught_up_ms, LAG_MS, age(each.caught_up_ms)),
-        RESTART: _restart(each),
-        SAYS: says(report, each),
-        DISK: _disk(each),
-        TREND: StyledText(lag_line(each.trend, top, slots), "line"),
+        NODE: StyledText("?" if status.node_id is None else str(status.node_id), "name"),
+        ROLE: StyledText(role, "bad" if is_down else "warn" if status.is_joining else meaning),
+        ENDPOINT: StyledText(status.endpoint or "-", "quiet"),
+        DIRECTORY: StyledText(status.directory_id or "-", "quiet"),
+        END: _end(status),
+        LAG: _limited(status.lag, LAG_RECORDS, count(status.lag)),
+        BEHIND: _limited(status.lag_ms, LAG_MS, age(status.lag_ms)),
+        FETCHED: _fetched(status),
+        CAUGHT_UP: _limited(status.caught_up_ms, LAG_MS, age(status.caught_up_ms)),
+        RESTART: _restart(status),
+        SAYS: says(report, status),
+        DISK: _disk(status),
+        TREND: StyledText(lag_line(status.trend, top, slots), "line"),
     }
 
 
-def _disk(each: ReplicaStatus) -> StyledText:
-    if not each.path:
+def _disk(status: ReplicaStatus) -> StyledText:
+    if not status.path:
         return StyledText("-")
-    end = count(each.disk_end_offset)
-    return StyledText(f"▲ {end}", "warn") if each.stale else StyledText(end)
+    end = count(status.disk_end_offset)
+    return StyledText(f"▲ {end}", "warn") if status.stale else StyledText(end)
 
 
-def _end(each: ReplicaStatus) -> StyledText:
-    if each.log_end_offset is not None:
+def _end(status: ReplicaStatus) -> StyledText:
+    if status.log_end_offset is not None:
         # Of a live node the leader tells the end; without one, its directory.
-        is_of_disk = each.stale and not each.is_asked
-        end = count(each.log_end_offset)
+        is_of_disk = status.stale and not status.is_asked
+        end = count(status.log_end_offset)
         return StyledText(f"▲ {end}", "warn") if is_of_disk else StyledText(end)
-    return StyledText("?" if each.last_end is None else f"~{count(each.last_end)}", "warn")
+    return StyledText("?" if status.last_end is None else f"~{count(status.last_end)}", "warn")
 
 
 def _limited(value: int | None, limit: int, shown: str) -> StyledText:
@@ -259,60 +259,66 @@ def _limited(value: int | None, limit: int, shown: str) -> StyledText:
     return StyledText(shown, "quiet" if value is None else "")
 
 
-def _fetched(each: ReplicaStatus) -> StyledText:
+def _fetched(status: ReplicaStatus) -> StyledText:
     """Return the time since it fetched; without one, the time since it stopped answering."""
-    if each.fetched_ms is None and each.down_ms:
-        return StyledText(f"▲ {age(each.down_ms)}", "warn")
-    return _limited(each.fetched_ms, SILENT_MS, age(each.fetched_ms))
+    if status.fetched_ms is None and status.down_ms:
+        return StyledText(f"▲ {age(status.down_ms)}", "warn")
+    return _limited(status.fetched_ms, SILENT_MS, age(status.fetched_ms))
 
 
-def _restart(each: ReplicaStatus) -> StyledText:
-    if each.restart is None:
+def _restart(status: ReplicaStatus) -> StyledText:
+    if status.restart is None:
         return StyledText("-", "quiet")
-    if not each.restart.is_safe:
+    if not status.restart.is_safe:
         return StyledText("✖ no", "warn")
-    if each.is_asked and not each.is_reached:
+    if status.is_asked and not status.is_reached:
         return StyledText("✓ start it", Status.GOOD.meaning)
-    is_last = each.role == "leader" and each.runs_controller is not False
+    is_last = status.role == "leader" and status.runs_controller is not False
     return StyledText("✓ last" if is_last else "✓ yes", Status.GOOD.meaning)
 
 
-def says(report: QuorumReport, each: ReplicaStatus) -> StyledText:
+def says(report: QuorumReport, status: ReplicaStatus) -> StyledText:
     """Return the leader and epoch that a node itself reports."""
-    if each.says_epoch is None:
+    if status.says_epoch is None:
         return StyledText("-", "quiet")
-    leader = "none" if each.says_leader is None else f"node {each.says_leader}"
-    agrees = (each.says_leader, each.says_epoch) == (report.leader_id, report.epoch)
-    words = f"{leader}, epoch {each.says_epoch}"
+    leader = "none" if status.says_leader is None else f"node {status.says_leader}"
+    agrees = (status.says_leader, status.says_epoch) == (report.leader_id, report.epoch)
+    words = f"{leader}, epoch {status.says_epoch}"
     return StyledText(words, "quiet") if agrees else StyledText(f"▲ {words}", "warn")
 
 
-def details(report: QuorumReport, each: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
+def details(report: QuorumReport, status: ReplicaStatus) -> Iterator[tuple[StyledText, ...]]:
     """A replica at length, line by line."""
-    identity = [StyledText(f"{each.role} {'?' if each.node_id is None else each.node_id}", "name")]
-    if each.directory_id:
-        identity.append(StyledText(f"directory {each.directory_id}", "quiet"))
-    if each.endpoint:
-        identity.append(StyledText(each.endpoint, "quiet"))
-    if each.is_witness:
+    identity = [
+        StyledText(f"{status.role} {'?' if status.node_id is None else status.node_id}", "name")
+    ]
+    if status.directory_id:
+        identity.append(StyledText(f"directory {status.directory_id}", "quiet"))
+    if status.endpoint:
+        identity.append(StyledText(status.endpoint, "quiet"))
+    if status.is_witness:
         identity.append(StyledText("a witness: it runs no controller", "warn"))
     yield tuple(identity)
-    if not each.is_asked and each.path is None:
+    if not status.is_asked and status.path is None:
         yield (StyledText("not asked: known from the leader only", "quiet"),)
     else:
-        told = says(report, each)
+        text = says(report, status)
         answer = (
-            () if each.took_ms is None else (StyledText(f"answers in {each.took_ms} ms", "quiet"),)
+            ()
+            if status.took_ms is None
+            else (StyledText(f"answers in {status.took_ms} ms", "quiet"),)
         )
-        yield (StyledText("says", "quiet"), told, *answer)
-    if each.restart is not None:
-        safe = each.restart.is_safe
+        yield (StyledText("says", "quiet"), text, *answer)
+    if status.restart is not None:
+        safe = status.restart.is_safe
         words = "can be restarted" if safe else "do not restart it"
-        yield (StyledText(f"{words}: {each.restart.reason}", "" if safe else "warn"),)
-    if each.path is not None:
-        if each.stale:
-            yield (StyledText(f"▲ {each.path} is stale: {each.stale}", "warn"),)
+        yield (StyledText(f"{words}: {status.restart.reason}", "" if safe else "warn"),)
+    if status.path is not None:
+        if status.stale:
+            yield (StyledText(f"▲ {status.path} is stale: {status.stale}", "warn"),)
         else:
-            yield (StyledText(f"{each.path}: log ends at {count(each.disk_end_offset)}", "quiet"),)
-    if each.problem:
-        yield (StyledText(each.problem, "bad"),)
+            yield (
+                StyledText(f"{status.path}: log ends at {count(status.disk_end_offset)}", "quiet"),
+            )
+    if status.problem:
+        yield (StyledText(status.problem, "bad"),)

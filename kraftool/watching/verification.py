@@ -122,12 +122,12 @@ class VerificationView:
 
 
 @form
-def verification_view(each: DirectoryVerification) -> VerificationView:
+def verification_view(verification: DirectoryVerification) -> VerificationView:
     return VerificationView(
-        path=each.path,
-        began=each.at_ms,
-        what_was_checked=each.checked,
-        state_hashes=dict(each.states),
-        findings=each.findings,
-        finding_counts=finding_counts(each.findings),
+        path=verification.path,
+        began=verification.at_ms,
+        what_was_checked=verification.checked,
+        state_hashes=dict(verification.states),
+        findings=verification.findings,
+        finding_counts=finding_counts(verification.findings),
     )

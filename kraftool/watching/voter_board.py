@@ -89,4 +89,6 @@ def compare_told(view: QuorumView) -> VoterDiff:
     """
     diff = diff_voters(live_sources(LiveQuorum(before=view, now=view)))
     code = live_kinds.UNOBSERVED.code
-    return replace(diff, findings=tuple(each for each in diff.findings if each.code != code))
+    return replace(
+        diff, findings=tuple(finding for finding in diff.findings if finding.code != code)
+    )

@@ -45,18 +45,18 @@ class VoterState:
 
     @property
     def joining(self) -> tuple[ReplicaKey, ...]:
-        return tuple(each for each in self.now if each not in self.before) if self.before else ()
+        return tuple(key for key in self.now if key not in self.before) if self.before else ()
 
     @property
     def leaving(self) -> tuple[ReplicaKey, ...]:
-        return tuple(each for each in self.before if each not in self.now)
+        return tuple(key for key in self.before if key not in self.now)
 
     @property
     def majority(self) -> int:
         return majority_of(len(self.now))
 
     def key_of(self, node_id: int | None) -> ReplicaKey | None:
-        return next((each for each in self.now if each.id == node_id), None)
+        return next((key for key in self.now if key.id == node_id), None)
 
     def has(self, node_id: int | None, directory_id: str | None) -> bool:
         """True if it votes with this directory; voters without directory ids vote with any."""
@@ -71,11 +71,11 @@ def voter_state(picture: Picture) -> VoterState:
     newest = _newest(picture.directories)
     if picture.view is not None and picture.view.quorum is not None:
         now = tuple(voter.replica for voter in picture.view.quorum.voters)
-        if all(each.directory_id is None for each in now):
+        if all(key.directory_id is None for key in now):
             return VoterState(now=now, commit=Commit.STATIC, source="leader")
         mark = picture.view.quorum.high_watermark
-        told = _by_record(now, newest, mark)
-        return told or _by_history(now, picture.history.samples)
+        state = _by_record(now, newest, mark)
+        return state or _by_history(now, picture.history.samples)
     for sample in reversed(picture.history.samples):
         if sample.voters:
             return VoterState(now=sample.voters, commit=Commit.UNKNOWN, source="history")
@@ -167,7 +167,7 @@ def _by_directories(newest: DirectoryLook, directories: tuple[DirectoryLook, ...
         and set(_keys(directory.voters)) == set(now)
     }
     is_committed = in_snapshot or len(holders) >= state.majority
-    missing = {each.id for each in now} - {directory.node.node_id for directory in directories}
+    missing = {key.id for key in now} - {directory.node.node_id for directory in directories}
     commit = Commit.UNCOMMITTED if not missing else Commit.UNKNOWN
     return VoterState(
         now=now,

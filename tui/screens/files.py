@@ -136,8 +136,8 @@ class FilesScreen(TaskView):
             Text(""), self.text(words, "warn" if self._stale.get(each.path) else "quiet"),
         )  # fmt: skip
         for number, problem in enumerate(each.problems):
-            told = self.text(f"  {SIGNS[Severity.ERROR]} {problem}", "bad")
-            yield f"{each.path}\0{number}", (told, *[Text("")] * 4)
+            text = self.text(f"  {SIGNS[Severity.ERROR]} {problem}", "bad")
+            yield f"{each.path}\0{number}", (text, *[Text("")] * 4)
         for file in each.files:
             yield (
                 file.name,
@@ -232,7 +232,7 @@ class FilesScreen(TaskView):
         details = self.query_one(Details)
         key = self.query_one("#files-findings", ReportTable).cursor_key
         findings = self._findings_of(*found) if found is not None else ()
-        chosen = [each for number, each in enumerate(findings) if str(number) == key]
+        chosen = [finding for number, finding in enumerate(findings) if str(number) == key]
         if not chosen:
             details.tell(())
             return

@@ -167,8 +167,8 @@ class HealthScreen(TaskView):
         table.fill([*map(self._row, seen)])
         self._draw_details()
 
-    def _is_seen(self, each: Complaint) -> bool:
-        return self._with_info or each.finding.severity is not Severity.INFO
+    def _is_seen(self, complaint: Complaint) -> bool:
+        return self._with_info or complaint.finding.severity is not Severity.INFO
 
     def _summary(self) -> Text:
         severities = [complaint.finding.severity for complaint in self._found]
@@ -204,44 +204,46 @@ class HealthScreen(TaskView):
         if not self._with_info:
             yield "info left out"
 
-    def _row(self, each: Complaint) -> Row:
-        finding = each.finding
+    def _row(self, complaint: Complaint) -> Row:
+        finding = complaint.finding
         cells = [
             severity(self.palette, finding.severity),
-            self.text(tail(each.who, max(self.size.width // 4, 14)), "quiet"),
+            self.text(tail(complaint.who, max(self.size.width // 4, 14)), "quiet"),
             self.text(finding.sentence()),
         ]
         if self.size.width >= _WIDE:
             cells.insert(2, self.text(finding.code.removeprefix("KT-"), "key"))
-        return each.key, cells
+        return complaint.key, cells
 
     def _chosen(self) -> Complaint | None:
         key = self.query_one(ReportTable).cursor_key
         return next((complaint for complaint in self._found if complaint.key == key), None)
 
     def _draw_details(self) -> None:
-        each = self._chosen()
+        complaint = self._chosen()
         details = self.query_one(Details)
-        if each is None:
+        if complaint is None:
             details.tell(self._checked())
             return
-        finding = each.finding
+        finding = complaint.finding
         rows = [
             (
                 "cause",
-                self.text(each.finding.sentence(), MEANINGS[finding.severity].replace("quiet", "")),
+                self.text(
+                    complaint.finding.sentence(), MEANINGS[finding.severity].replace("quiet", "")
+                ),
             )
         ]
         if finding.advice:
             rows.append(("next", self.text(finding.advice)))
-        for number, command in enumerate(each.commands):
+        for number, command in enumerate(complaint.commands):
             rows.append(("" if number or finding.advice else "next", self.text(command, "key")))
-        for number, one in enumerate(each.evidence):
+        for number, one in enumerate(complaint.evidence):
             words = ": ".join(part for part in (shortened(one.where()), one.found) if part)
             rows.append(("" if number else "evidence", self.text(words)))
-        if (where := place(finding)) and where != each.who:
+        if (where := place(finding)) and where != complaint.who:
             rows.append(("place", self.text(where)))
-        rows.append(("meaning", self.text(each.meaning(), "quiet")))
+        rows.append(("meaning", self.text(complaint.meaning(), "quiet")))
         rows.append(("code", self.text(finding.code, "quiet")))
         details.tell(rows)
 
@@ -264,10 +266,10 @@ class HealthScreen(TaskView):
 
     def copied(self) -> str:
         """The commands to run next, or the complaint where there are none."""
-        each = self._chosen()
-        if each is None:
+        complaint = self._chosen()
+        if complaint is None:
             return ""
-        return "\n".join(each.commands) or super().copied()
+        return "\n".join(complaint.commands) or super().copied()
 
     def as_json(self) -> dict[str, Any]:
         return document(self._live, self._examined, self._found)

@@ -102,7 +102,7 @@ class QuorumScreen(View):
         self.query_one("#quorum-findings", Panel).show_rows(self._findings(report))
         rows = [
             [*map(self._part, parts[:-1]), self._wrapped(parts[-1:])]
-            for parts in (summary.event(found, report.at_ms) for found in report.events)
+            for parts in (summary.event(event, report.at_ms) for event in report.events)
         ]
         since = clock(report.since_ms or report.at_ms, report.at_ms)
         panel = self.query_one("#quorum-events", Panel)
@@ -163,10 +163,10 @@ class QuorumScreen(View):
 
     def _cell(self, part: StyledText, before: dict[StyledText, Text]) -> Text:
         """A cell's text; the same one for the same words, as most stay from look to look."""
-        found = self._cells.get(part)
-        if found is None:
-            found = self._cells[part] = before.get(part) or self._part(part)
-        return found
+        text = self._cells.get(part)
+        if text is None:
+            text = self._cells[part] = before.get(part) or self._part(part)
+        return text
 
     # --- the row under the cursor -------------------------------------------------------------
 

@@ -249,7 +249,7 @@ class TimelineScreen(TaskView):
             self._draw()
 
     def search(self, text: str, step: int = 1) -> bool:
-        return self._events.find(text, step, lambda each: f"{each.offset} {each.text}")
+        return self._events.find(text, step, lambda event: f"{event.offset} {event.text}")
 
     def on_lines_chosen(self, message: Lines.Chosen) -> None:
         if message.lines is self._events:

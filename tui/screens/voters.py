@@ -191,21 +191,21 @@ class VotersScreen(TaskView):
         }
         for letter, source in zip(matrix.letters(diff), diff.sources, strict=True):
             words, is_bad = matrix.standing(source)
-            told = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
+            text = self.text(f"{words}: " if words else "", "bad" if is_bad else "warn")
             if source.source is diff.newest:
-                told = self.text("the newest: ", "name")
+                text = self.text("the newest: ", "name")
             about = [*matrix.about(source)]
             if source.source.name in silent:
-                told, about = self.text("▲ does not answer", "warn"), []
+                text, about = self.text("▲ does not answer", "warn"), []
             elif source.source.in_force is None:
                 about.append("reports no voter set")
             if self.size.width < _NARROW:
                 about = [one for one in about[1:] if not one.startswith("directory ")] or about
-            told = joined(told, self.text(", ".join(about), "quiet"))
+            text = joined(text, self.text(", ".join(about), "quiet"))
             # A name is cut only where the rest of the line needs the room.
-            name = tail(source.source.name, max(self.size.width - told.cell_len - 12, 24))
+            name = tail(source.source.name, max(self.size.width - text.cell_len - 12, 24))
             yield f"{letter}\0{source.source.name}", (
-                self.text(letter, "name"), self.text(name), told,
+                self.text(letter, "name"), self.text(name), text,
             )  # fmt: skip
 
     def _voters(self, diff: VoterDiff) -> Iterator[Row]:

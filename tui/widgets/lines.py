@@ -138,9 +138,12 @@ class Lines(ScrollView, Generic[Row], can_focus=True):
             name = "lines--cursor" if self.has_focus else "lines--cursor-away"
             base = base + Style(bgcolor=self.get_component_rich_style(name).bgcolor)
         segments = [
-            Segment(each.text, base + (each.style if isinstance(each.style, Style) else Style()))
-            for each in line.render(self.app.console)
-            if each.text and each.text != "\n"
+            Segment(
+                segment.text,
+                base + (segment.style if isinstance(segment.style, Style) else Style()),
+            )
+            for segment in line.render(self.app.console)
+            if segment.text and segment.text != "\n"
         ]
         strip = Strip(segments)
         if self.left:

@@ -92,8 +92,8 @@ class StateFinder(Lines[FoundRow]):
             return
 
         def look() -> tuple[FoundRow, ...]:
-            found = topic_partitions(image, topic) if topic else ()
-            return found or find_entities(image, words)
+            rows = topic_partitions(image, topic) if topic else ()
+            return rows or find_entities(image, words)
 
         def looked(rows: tuple[FoundRow, ...]) -> None:
             self.set_rows(rows or (_NOTHING,), self.cursor if self.cursor < len(rows) else 0)

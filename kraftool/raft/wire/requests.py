@@ -75,13 +75,13 @@ def _read_vote(value: Value) -> VoteRequest:
     )
 
 
-def _begin(told: BeginQuorumEpochRequest, version: int) -> Value:
-    partition: Value = {"leaderId": told.leader_id, "leaderEpoch": told.leader_epoch}
-    value: Value = {"clusterId": told.cluster_id}
+def _begin(request: BeginQuorumEpochRequest, version: int) -> Value:
+    partition: Value = {"leaderId": request.leader_id, "leaderEpoch": request.leader_epoch}
+    value: Value = {"clusterId": request.cluster_id}
     if version >= 1:
-        value["voterId"] = id_of(told.voter)
-        value["leaderEndpoints"] = listeners(told.leader_endpoints)
-        partition["voterDirectoryId"] = uuid_of(told.voter)
+        value["voterId"] = id_of(request.voter)
+        value["leaderEndpoints"] = listeners(request.leader_endpoints)
+        partition["voterDirectoryId"] = uuid_of(request.voter)
     return {**value, "topics": one_partition(partition)}
 
 
@@ -98,21 +98,21 @@ def _read_begin(value: Value) -> BeginQuorumEpochRequest:
     )
 
 
-def _end(told: EndQuorumEpochRequest, version: int) -> Value:
-    partition: Value = {"leaderId": told.leader_id, "leaderEpoch": told.leader_epoch}
-    value: Value = {"clusterId": told.cluster_id}
+def _end(request: EndQuorumEpochRequest, version: int) -> Value:
+    partition: Value = {"leaderId": request.leader_id, "leaderEpoch": request.leader_epoch}
+    value: Value = {"clusterId": request.cluster_id}
     if version >= 1:
         partition["preferredCandidates"] = [
             {
                 "candidateId": preferred_candidate.id,
                 "candidateDirectoryId": uuid_of(preferred_candidate),
             }
-            for preferred_candidate in told.preferred_candidates
+            for preferred_candidate in request.preferred_candidates
         ]
-        value["leaderEndpoints"] = listeners(told.leader_endpoints)
+        value["leaderEndpoints"] = listeners(request.leader_endpoints)
     else:
         partition["preferredSuccessors"] = [
-            preferred_candidate.id for preferred_candidate in told.preferred_candidates
+            preferred_candidate.id for preferred_candidate in request.preferred_candidates
         ]
     return {**value, "topics": one_partition(partition)}
 
@@ -130,7 +130,7 @@ def _read_end(value: Value) -> EndQuorumEpochRequest:
         is_for_metadata=part is not None,
         leader_id=found.get("leaderId", -1),
         leader_epoch=found.get("leaderEpoch", -1),
-        preferred_candidates=tuple(each for each in listed if each is not None),
+        preferred_candidates=tuple(key for key in listed if key is not None),
         leader_endpoints=endpoints(value.get("leaderEndpoints", [])),
     )
 
@@ -270,16 +270,16 @@ def _read_remove(value: Value) -> RemoveVoterRequest:
     return RemoveVoterRequest(cluster_id=value["clusterId"], voter=_voter(value))
 
 
-def _update(told: UpdateVoterRequest, version: int) -> Value:
+def _update(request: UpdateVoterRequest, version: int) -> Value:
     return {
-        "clusterId": told.cluster_id,
-        "currentLeaderEpoch": told.current_leader_epoch,
-        "voterId": id_of(told.voter),
-        "voterDirectoryId": uuid_of(told.voter),
-        "listeners": listeners(told.listeners),
+        "clusterId": request.cluster_id,
+        "currentLeaderEpoch": request.current_leader_epoch,
+        "voterId": id_of(request.voter),
+        "voterDirectoryId": uuid_of(request.voter),
+        "listeners": listeners(request.listeners),
         "kRaftVersionFeature": {
-            "minSupportedVersion": told.kraft_version.min,
-            "maxSupportedVersion": told.kraft_version.max,
+            "minSupportedVersion": request.kraft_version.min,
+            "maxSupportedVersion": request.kraft_version.max,
         },
     }
 

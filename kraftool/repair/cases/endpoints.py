@@ -94,8 +94,8 @@ def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     ]
     if len(alike) < standing.majority:
         ends = ", ".join(
-            f"{each.name} at {each.survey.end.offset} of epoch {each.survey.end.epoch}"
-            for each in standing.present
+            f"{host.name} at {host.survey.end.offset} of epoch {host.survey.end.epoch}"
+            for host in standing.present
         )
         raise KraftoolError(
             f"the logs of only {len(alike)} voters end alike, but {standing.majority} are"

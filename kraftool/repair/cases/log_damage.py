@@ -53,10 +53,10 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         f"its log is damaged from offset {broken.offset} on ({broken.reason};"
         f" {_no_bit(host)}), with {many(broken.lost_batches, 'whole batch')} after the damage"
     )
-    found = list(rebuilt(standing, host, why))
-    if not found:
+    mends = list(rebuilt(standing, host, why))
+    if not mends:
         _refuse_where_another_goes_further(standing, host, why)
-    yield from found or [_alone(host, log, broken, why)]
+    yield from mends or [_alone(host, log, broken, why)]
 
 
 def _no_bit(host: Host) -> str:

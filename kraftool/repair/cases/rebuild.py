@@ -51,14 +51,14 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
                 f"--set from={standing.request.source}: there is no whole log of that node",
                 hint="give its directory, or leave from out: kraftool then uses the best one",
             )
-    found = list(rebuilt(standing, host, "you asked for it", source))
-    if not found:
+    mends = list(rebuilt(standing, host, "you asked for it", source))
+    if not mends:
         raise KraftoolError(
             f"--set rebuild={wanted}: no other directory given here is whole and reaches as"
             f" far as {host.name}",
             hint="give another node's directory, or name the one to use anyway: --set from=ID",
         )
-    yield from found
+    yield from mends
     yield from small_files.quorum_state(standing, host)
 
 
@@ -143,7 +143,7 @@ def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: H
     So it is where it is the best of so many whole voters that each majority has one of them.
     """
     whole = [each for each in standing.present if each is not host and can_be_source(each)]
-    return len(whole) >= standing.enough and source.rank >= max(each.rank for each in whole)
+    return len(whole) >= standing.enough and source.rank >= max(host.rank for host in whole)
 
 
 def _may_go_further(damaged: Survey, source: Survey) -> bool:

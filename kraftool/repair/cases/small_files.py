@@ -85,7 +85,7 @@ def free_epoch(standing: QuorumAssessment, host: Host) -> int:
 
 def _unseen(standing: QuorumAssessment, host: Host) -> list[int]:
     """The other voters whose epoch is not known."""
-    known = {host.node_id, *(each.node_id for each in standing.hosts if _tells_epoch(each))}
+    known = {host.node_id, *(host.node_id for host in standing.hosts if _tells_epoch(host))}
     return [voter.id for voter in standing.voters if voter.id not in known]
 
 
@@ -131,7 +131,7 @@ def bootstrap(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         f"{host.name}: bootstrap.checkpoint is damaged ({complaint}): Kafka may exit on it when it"
         " starts"
     )
-    if all(each.survey.end.offset == 0 for each in standing.hosts):
+    if all(host.survey.end.offset == 0 for host in standing.hosts):
         raise KraftoolError(
             f"{why}, and no log given here has the first records yet. They are only in that file",
             hint="format the directory again, as it was formatted at first (kraftool format)",

@@ -81,10 +81,10 @@ def _goes_on_from_a_jump(standing: QuorumAssessment, host: Host) -> bool:
 
 
 def _anew(standing: QuorumAssessment, host: Host, why: str) -> Iterator[Mend]:
-    found = list(rebuilt(standing, host, why))
-    if not found:
+    mends = list(rebuilt(standing, host, why))
+    if not mends:
         raise KraftoolError(f"{host.name}: {why}", hint=way_out(standing, host))
-    yield from found
+    yield from mends
 
 
 def _covers(snapshot: SurveyedSnapshot, log: SurveyedLog) -> bool:

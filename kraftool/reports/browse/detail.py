@@ -55,12 +55,12 @@ def detail(window: LogWindow, row: LogRow) -> Detail:
     item = block.items[0]
     read_at = blocks.source(row.place.segment).read_at
     rows = explain_item(read_at, item, ExplainRequest())
-    found = None
+    record = None
     batch = batch_of(item)
     if row.kind is RowKind.RECORD and batch is not None:
-        found = _record(batch, row.place.index)
-        rows = _of_record(rows, batch, found)
-    shown = found if found is None else masked(found)
+        record = _record(batch, row.place.index)
+        rows = _of_record(rows, batch, record)
+    shown = record if record is None else masked(record)
     return Detail(
         row=row,
         facts=tuple(_facts(item)),

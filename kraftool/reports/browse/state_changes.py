@@ -66,11 +66,11 @@ def difference(old: LoadedState, new: LoadedState) -> StateComparison:
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 
-def _of_kind(kind: str, found: list[EntityChange], counts: Counts) -> list[ChangeRow]:
+def _of_kind(kind: str, entity_changes: list[EntityChange], counts: Counts) -> list[ChangeRow]:
     by_type = counts.by_kind[kind]
     told = ", ".join(f"{count} {word}" for word, count in by_type.items() if count)
     rows = [ChangeRow(depth=0, name=TITLES[kind], text=told)]
-    for change in found:
+    for change in entity_changes:
         sign = _SIGNS[change.type.value]
         rows.append(
             ChangeRow(depth=1, sign=sign, name=change_name(change), text=what_it_was(change))
@@ -78,7 +78,7 @@ def _of_kind(kind: str, found: list[EntityChange], counts: Counts) -> list[Chang
         for field in change.fields:
             told = f"{value_text(field.old)} → {value_text(field.new)}"
             rows.append(ChangeRow(depth=2, name=field.field, text=told))
-    left = sum(by_type.values()) - len(found)
+    left = sum(by_type.values()) - len(entity_changes)
     if left:
         rows.append(ChangeRow(depth=1, name=f"… and {left} more"))
     return rows

@@ -17,22 +17,22 @@ from kraftool.reports.text.words import listed
 
 
 def quorum_commands(
-    found: Assessment, paths: Sequence[str], command: str
+    assessment: Assessment, paths: Sequence[str], command: str
 ) -> Iterator[tuple[str, str]]:
     """Yield why to run a command, and the command line. `command` is the one that asks."""
     given = paths or ["PATH"]
-    absent = found.not_given
-    if found.running.is_majority:
-        yield "To ask the controllers that run", health_command(found)
-    if found.running.to_repair and command != "recover plan":
+    absent = assessment.not_given
+    if assessment.running.is_majority:
+        yield "To ask the controllers that run", health_command(assessment)
+    if assessment.running.to_repair and command != "recover plan":
         yield (
-            f"To plan the repair of node {listed(found.running.to_repair)}",
+            f"To plan the repair of node {listed(assessment.running.to_repair)}",
             tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
         )
-    if found.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
+    if assessment.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
         return
-    if found.next_step is NextStep.GIVE_OTHERS and found.voters:
-        yield "To ask first if the quorum has a leader", health_command(found)
+    if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
+        yield "To ask first if the quorum has a leader", health_command(assessment)
         others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
         yield (
             f"With {directories(absent)} too",
@@ -56,9 +56,9 @@ def quorum_commands(
         )
 
 
-def health_command(found: Assessment) -> str:
+def health_command(assessment: Assessment) -> str:
     """Return the command that asks a live quorum, with the addresses of the voters that run."""
-    where = ",".join(found.running.addresses or found.addresses) or tools.ANYWHERE
+    where = ",".join(assessment.running.addresses or assessment.addresses) or tools.ANYWHERE
     return tools.line("kraftool", "quorum", "health", "--bootstrap-controller", where)
 
 

@@ -156,7 +156,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
     statistics: dict[str, LogStatistics] = {}
     kept = KeptFiles(location)
     listed = None if location.is_stream else list(location.entries())
-    files = [each for each in listed or () if isinstance(each, Entry)]
+    files = [entry for entry in listed or () if isinstance(entry, Entry)]
     passes = _passes(location, files)
 
     def look(entry: Entry, options: ReadOptions) -> FileReport:
@@ -172,7 +172,10 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
 
     entries: list[Entry | EntryProblem] | None = None
     if listed is not None:
-        entries = [*(each for each in listed if isinstance(each, EntryProblem)), *ordered(files)]
+        entries = [
+            *(problem for problem in listed if isinstance(problem, EntryProblem)),
+            *ordered(files),
+        ]
     report = read_location(location, progress=progress, entries=entries, read=look)
     server = location.server
     settings = settings_of(location.path, server) if server is not None else None

@@ -306,7 +306,7 @@ def _addresses(case: ElectionCase, ids: Iterable[int]) -> tuple[str, ...]:
     """The first endpoint of each of these voters that has a real one."""
     voters = case.voters.voters
     endpoints = [next(iter(voters[each].endpoints.values()), None) for each in ids]
-    return tuple(str(each) for each in endpoints if each is not None and each.port)
+    return tuple(str(endpoint) for endpoint in endpoints if endpoint is not None and endpoint.port)
 
 
 def _adds_safely(case: ElectionCase, known: CommitEvidence, up: Collection[int]) -> bool:

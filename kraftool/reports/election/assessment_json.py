@@ -72,29 +72,29 @@ class AssessmentObject:
     """The same in sentences for people; not for programs."""
 
 
-def assessment_json(found: Assessment) -> AssessmentObject:
+def assessment_json(assessment: Assessment) -> AssessmentObject:
     """Return the member."""
     lost = None
-    if found.lost_range is not None:
-        first, end = found.lost_range
+    if assessment.lost_range is not None:
+        first, end = assessment.lost_range
         lost = LostRange(first_offset=first, last_offset=None if end is None else end - 1)
     return AssessmentObject(
-        is_live=found.is_live,
-        state=found.state,
-        may_be_committed_to=found.may_be_committed_to,
-        loss=found.loss,
+        is_live=assessment.is_live,
+        state=assessment.state,
+        may_be_committed_to=assessment.may_be_committed_to,
+        loss=assessment.loss,
         lost_range=lost,
-        voters=found.voters,
-        not_given=found.not_given,
-        can_lead=found.can_lead,
-        harmful=found.harmful,
-        forgetful=found.forgetful,
-        lagging=found.lagging,
-        next_step=found.next_step,
-        start_first=found.start_first,
-        is_on_minority=found.is_on_minority,
-        running=found.running.ids,
-        read_apart=found.running.read_apart,
-        to_start=found.running.to_start,
-        reasons=tuple(sentences(found)),
+        voters=assessment.voters,
+        not_given=assessment.not_given,
+        can_lead=assessment.can_lead,
+        harmful=assessment.harmful,
+        forgetful=assessment.forgetful,
+        lagging=assessment.lagging,
+        next_step=assessment.next_step,
+        start_first=assessment.start_first,
+        is_on_minority=assessment.is_on_minority,
+        running=assessment.running.ids,
+        read_apart=assessment.running.read_apart,
+        to_start=assessment.running.to_start,
+        reasons=tuple(sentences(assessment)),
     )

@@ -40,7 +40,9 @@ def _is_prefix(log: Log, longer: Log) -> bool:
     first, last = max(log.start, longer.start), log.end - 1
     starts = (entry.start_offset for entry in (*log.epochs, *longer.epochs))
     borders = {first, last, *(start for start in starts if first <= start <= last)}
-    return first <= last and all(log.epoch_at(each) == longer.epoch_at(each) for each in borders)
+    return first <= last and all(
+        log.epoch_at(border) == longer.epoch_at(border) for border in borders
+    )
 
 
 def _extended(log: Log, longer: Log) -> Log:

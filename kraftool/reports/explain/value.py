@@ -117,7 +117,7 @@ def framed(stretch: FileBytes, span: Span, trust: Trust) -> RecordValue:
     if frame.error is not None:
         value.problem, value.problem_path = sentence(frame.error), frame.error.path
         return value
-    version_of_frame, api_key, version = (each.value for each in frame.spans)
+    version_of_frame, api_key, version = (span.value for span in frame.spans)
     value.sensitive = api_key in SENSITIVE_KEYS
     if version_of_frame != 1:
         value.problem = f"not a metadata record frame (expected 1, found {version_of_frame})"

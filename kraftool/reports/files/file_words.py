@@ -31,13 +31,13 @@ _ENTRY_WORDS = {
 }
 
 
-def type_label(each: TypeCount) -> str:
+def type_label(count: TypeCount) -> str:
     """A record type as the log table shows it; one that the catalogue lacks by its number."""
-    if each.is_control:
-        return each.type or f"control type {each.type_id}"
-    if each.name:
-        return each.name
-    return f"record type {each.type_id}" if each.type_id is not None else "not a metadata record"
+    if count.is_control:
+        return count.type or f"control type {count.type_id}"
+    if count.name:
+        return count.name
+    return f"record type {count.type_id}" if count.type_id is not None else "not a metadata record"
 
 
 def folder_counts(folders: FolderCounts) -> str:

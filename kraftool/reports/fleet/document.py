@@ -44,15 +44,15 @@ class FleetFindingObject(FindingObject):
 
 
 @form
-def fleet_finding_object(found: FleetFinding) -> FleetFindingObject:
+def fleet_finding_object(finding: FleetFinding) -> FleetFindingObject:
     return FleetFindingObject(
-        **finding_members(found.finding),
-        cluster=found.cluster,
-        directory=found.directory,
-        paths=found.directories,
-        by=found.by,
-        evidence=found.evidence,
-        commands=found.commands,
+        **finding_members(finding.finding),
+        cluster=finding.cluster,
+        directory=finding.directory,
+        paths=finding.directories,
+        by=finding.by,
+        evidence=finding.evidence,
+        commands=finding.commands,
     )
 
 

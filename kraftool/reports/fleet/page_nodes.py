@@ -48,8 +48,8 @@ def nodes(view: PageContext) -> Iterator[str]:
         by_cluster.setdefault(divergence.cluster, []).append(divergence)
     if not audit.counts.divergences:
         yield '<p class="card fine">No two logs of a cluster differ at any offset.</p>\n'
-    for number, (name, found) in enumerate(list(by_cluster.items())[:MOST_CLUSTERS]):
-        yield from _cluster(view, name, found, is_open=number < _OPEN)
+    for number, (name, divergences) in enumerate(list(by_cluster.items())[:MOST_CLUSTERS]):
+        yield from _cluster(view, name, divergences, is_open=number < _OPEN)
     unseen = sum(len(found) for found in list(by_cluster.values())[MOST_CLUSTERS:])
     unseen += audit.left_out.divergences
     if unseen:
@@ -65,16 +65,16 @@ def all_of_it(view: PageContext) -> str:
 
 
 def _cluster(
-    view: PageContext, name: str, found: Sequence[Divergence], *, is_open: bool
+    view: PageContext, name: str, divergences: Sequence[Divergence], *, is_open: bool
 ) -> Iterator[str]:
     mine = [directory for directory in view.audit.directories if directory.cluster == name]
-    spans = ", ".join(_span(one) for one in found[:3])
+    spans = ", ".join(_span(one) for one in divergences[:3])
     yield f'<details class="card"{" open" if is_open else ""}><summary class="head">'
     yield f"{badge(Severity.ERROR)}<code>{data(name)}</code>"
-    yield f'<span class="where">{counted(len(found), "divergence")}: {spans}'
-    yield f"{', …' if len(found) > 3 else ''}</span></summary>\n"
+    yield f'<span class="where">{counted(len(divergences), "divergence")}: {spans}'
+    yield f"{', …' if len(divergences) > 3 else ''}</span></summary>\n"
     yield f"<p>Cluster {view.cluster(name)}, {counted(len(mine), 'directory', 'directories')}.</p>"
-    shown = found[:MOST_IN_CLUSTER]
+    shown = divergences[:MOST_IN_CLUSTER]
     drawn = _lanes(_most_concerned(mine, shown[0]), shown[0], name)
     if not drawn.is_empty:
         yield f'<div class="lanes">{drawn.svg}<p class="note">{data(drawn.notes[0])}'
@@ -83,7 +83,7 @@ def _cluster(
         yield "</p></div>\n"
     for divergence in shown:
         yield from _divergence(view, divergence)
-    more = len(found) - len(shown)
+    more = len(divergences) - len(shown)
     if more:
         yield cut(f"{counted(more, 'more divergence')} in this cluster. {all_of_it(view)}")
     yield "</details>\n"

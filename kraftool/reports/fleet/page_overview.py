@@ -198,7 +198,9 @@ def first(view: PageContext) -> Iterator[str]:
     yield "</ol>" if urgent else ""
     rest = urgent[_MOST_CAUSES:]
     if rest:
-        names = ", ".join(f"<code>{data(each.code)}</code> ({each.findings:,})" for each in rest)
+        names = ", ".join(
+            f"<code>{data(code_count.code)}</code> ({code_count.findings:,})" for code_count in rest
+        )
         yield cut(f"{counted(len(rest), 'more cause')}: {names}.")
     if view.audit.left_out.codes:
         yield cut(f"{counted(view.audit.left_out.codes, 'further code')} not listed here.")

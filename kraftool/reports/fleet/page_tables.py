@@ -81,32 +81,32 @@ def clusters(view: PageContext, all_of_it: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def _cluster(view: PageContext, each: ClusterSummary) -> str:
-    nodes = ", ".join(map(str, each.node_ids)) or NOTHING
-    if each.directories != len(each.node_ids):
+def _cluster(view: PageContext, summary: ClusterSummary) -> str:
+    nodes = ", ".join(map(str, summary.node_ids)) or NOTHING
+    if summary.directories != len(summary.node_ids):
         nodes += (
-            f' <span class="q">({counted(each.directories, "directory", "directories")})</span>'
+            f' <span class="q">({counted(summary.directories, "directory", "directories")})</span>'
         )
-    leader = f"{count(each.leader_id)}, {count(each.epoch)}"
-    versions = ", ".join(map(data, each.metadata_versions)) or NOTHING
-    mixed = ' <span class="n warning">▲ mixed</span>' if len(each.metadata_versions) > 1 else ""
+    leader = f"{count(summary.leader_id)}, {count(summary.epoch)}"
+    versions = ", ".join(map(data, summary.metadata_versions)) or NOTHING
+    mixed = ' <span class="n warning">▲ mixed</span>' if len(summary.metadata_versions) > 1 else ""
     return "".join(
         (
-            f'<tr id="{view.cluster_at[each.name]}">',
-            f'<th scope="row"><code>{data(each.name)}</code>{view.folder(each.name)}</th>',
-            cell(severities(each.finding_counts)),
+            f'<tr id="{view.cluster_at[summary.name]}">',
+            f'<th scope="row"><code>{data(summary.name)}</code>{view.folder(summary.name)}</th>',
+            cell(severities(summary.finding_counts)),
             cell(nodes),
             cell(leader),
-            cell(", ".join(str(voter.id) for voter in each.voters) or NOTHING),
-            cell(count(each.end_offset)),
-            cell(count(each.lag)),
+            cell(", ".join(str(voter.id) for voter in summary.voters) or NOTHING),
+            cell(count(summary.end_offset)),
+            cell(count(summary.lag)),
             cell(versions + mixed),
-            cell(size(each.size)),
-            cell(time(each.last_timestamp)),
-            cell(count(each.elections)),
-            cell(count(each.records)),
-            cell(count(each.topics)),
-            cell(count(each.brokers)),
+            cell(size(summary.size)),
+            cell(time(summary.last_timestamp)),
+            cell(count(summary.elections)),
+            cell(count(summary.records)),
+            cell(count(summary.topics)),
+            cell(count(summary.brokers)),
             "</tr>\n",
         )
     )
@@ -138,29 +138,31 @@ def _directories(
         head = ""
 
 
-def _directory(view: PageContext, each: DirectorySummary, head: str) -> str:
+def _directory(view: PageContext, summary: DirectorySummary, head: str) -> str:
     offsets = NOTHING
-    if each.end_offset is not None:
-        offsets = f"{count(each.start_offset)} .. {count(each.end_offset)}"
-    if each.intact_end_offset is not None and each.intact_end_offset != each.end_offset:
-        offsets += f'<br><span class="n error">✕ intact to {count(each.intact_end_offset)}</span>'
-    voted = f"epoch {count(each.quorum_epoch)}" if each.quorum_epoch is not None else NOTHING
-    voted += f", leader {each.leader_id}" if each.leader_id is not None else ""
-    voted += f", voted {each.voted_id}" if each.voted_id is not None else ""
-    live = ' <span class="b info">in use</span>' if each.is_live else ""
+    if summary.end_offset is not None:
+        offsets = f"{count(summary.start_offset)} .. {count(summary.end_offset)}"
+    if summary.intact_end_offset is not None and summary.intact_end_offset != summary.end_offset:
+        offsets += (
+            f'<br><span class="n error">✕ intact to {count(summary.intact_end_offset)}</span>'
+        )
+    voted = f"epoch {count(summary.quorum_epoch)}" if summary.quorum_epoch is not None else NOTHING
+    voted += f", leader {summary.leader_id}" if summary.leader_id is not None else ""
+    voted += f", voted {summary.voted_id}" if summary.voted_id is not None else ""
+    live = ' <span class="b info">in use</span>' if summary.is_live else ""
     return "".join(
         (
-            f'<tr id="{view.directory_at[each.name]}">{head}',
-            cell(count(each.node_id)),
-            cell(f"<code>{path(each.name)}</code>{live}"),
-            cell(severities(each.finding_counts)),
+            f'<tr id="{view.directory_at[summary.name]}">{head}',
+            cell(count(summary.node_id)),
+            cell(f"<code>{path(summary.name)}</code>{live}"),
+            cell(severities(summary.finding_counts)),
             cell(voted),
             cell(offsets),
-            cell(count(each.epoch)),
-            cell(size(each.size)),
-            cell(count(each.newest_snapshot_offset)),
-            cell(dash(each.metadata_release or each.metadata_version)),
-            cell(time(each.last_timestamp)),
+            cell(count(summary.epoch)),
+            cell(size(summary.size)),
+            cell(count(summary.newest_snapshot_offset)),
+            cell(dash(summary.metadata_release or summary.metadata_version)),
+            cell(time(summary.last_timestamp)),
             "</tr>\n",
         )
     )
@@ -183,8 +185,8 @@ def findings(view: PageContext, all_of_it: str) -> Iterator[str]:
     yield "</section>\n"
 
 
-def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[str]:
-    for finding in found:
+def finding_rows(view: PageContext, fleet_findings: Iterable[FleetFinding]) -> Iterator[str]:
+    for finding in fleet_findings:
         one = finding.finding
         where = [view.cluster(finding.cluster)] if finding.cluster else []
         if finding.directory:
@@ -207,16 +209,16 @@ def finding_rows(view: PageContext, found: Iterable[FleetFinding]) -> Iterator[s
         )
 
 
-def _body(each: FleetFinding) -> Iterator[str]:
-    places = f" ({counted(each.finding.count, 'place')})" if each.finding.count > 1 else ""
-    yield f"<p>{clipped(each.finding.sentence(), _LONGEST)}{places}</p>"
-    for evidence in each.evidence[:_MOST_COMMANDS]:
+def _body(finding: FleetFinding) -> Iterator[str]:
+    places = f" ({counted(finding.finding.count, 'place')})" if finding.finding.count > 1 else ""
+    yield f"<p>{clipped(finding.finding.sentence(), _LONGEST)}{places}</p>"
+    for evidence in finding.evidence[:_MOST_COMMANDS]:
         told = f"{evidence.where()}: {evidence.found}" if evidence.where() else evidence.found
         yield f'<p class="q">{clipped(told, _LONGEST)}</p>'
-    if each.finding.advice:
-        yield f"<p>→ {clipped(each.finding.advice, _LONGEST)}</p>"
-    if each.commands:
-        yield f"<pre>{chr(10).join(map(command, each.commands[:_MOST_COMMANDS]))}</pre>"
+    if finding.finding.advice:
+        yield f"<p>→ {clipped(finding.finding.advice, _LONGEST)}</p>"
+    if finding.commands:
+        yield f"<pre>{chr(10).join(map(command, finding.commands[:_MOST_COMMANDS]))}</pre>"
 
 
 def _left_out(many: int, singular: str, plural: str, all_of_it: str) -> Iterator[str]:

@@ -247,8 +247,8 @@ def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Fi
     """From which to which offset each log goes, one above the other, with ranges marked."""
     there = [row for row in rows if row.start is not None and row.end is not None]
     marked = [mark for row in rows for mark in row.marks]
-    low = min([each.start or 0 for each in there] + [mark.first for mark in marked], default=0)
-    high = max([each.end or 0 for each in there] + [mark.last + 1 for mark in marked], default=0)
+    low = min([lane.start or 0 for lane in there] + [mark.first for mark in marked], default=0)
+    high = max([lane.end or 0 for lane in there] + [mark.last + 1 for mark in marked], default=0)
     span = max(high - low, 1)
     drawn = []
     for number, lane in enumerate(rows):

@@ -29,8 +29,8 @@ def kafka_side_file(file: str, data: bytes) -> tuple[str, tuple[DecodeError, ...
         offsets, findings = indexes.decode_offset_index(data, base)
         whole = replace(offsets, data=_whole(data, indexes.OFFSET_ENTRY_SIZE))
         lines = [
-            f"offset: {wrap_int64(each.offset)} position: {each.position}"
-            for each in _used(whole.entries(), base)
+            f"offset: {wrap_int64(position.offset)} position: {position.position}"
+            for position in _used(whole.entries(), base)
         ]
         if not whole.data:
             lines = [f"{file} is empty."]
@@ -38,8 +38,8 @@ def kafka_side_file(file: str, data: bytes) -> tuple[str, tuple[DecodeError, ...
         times, findings = indexes.decode_time_index(data, base)
         all_times = replace(times, data=_whole(data, indexes.TIME_ENTRY_SIZE))
         lines = [
-            f"timestamp: {each.timestamp} offset: {wrap_int64(each.offset)}"
-            for each in _used(all_times.entries(), base)
+            f"timestamp: {offset.timestamp} offset: {wrap_int64(offset.offset)}"
+            for offset in _used(all_times.entries(), base)
         ]
     elif suffix == ".txnindex":
         aborted, findings = indexes.decode_transaction_index(data, base)

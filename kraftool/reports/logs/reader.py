@@ -321,7 +321,7 @@ class _Reader:
             committed_transactions=self.committed,
             aborted_transactions=self.aborted,
             open_transaction=self.began,
-            open_features=tuple(each for each in pending if isinstance(each, FeatureLevel)),
+            open_features=tuple(level for level in pending if isinstance(level, FeatureLevel)),
             ends_earlier_transaction=self.earlier,
             has_footer=self.footer is not None and self.footer == walked.end_offset,
             is_metadata=is_metadata,

@@ -160,7 +160,7 @@ def _is_topic(entry: Entry, location: Location) -> bool:
     if parsed is None or parsed.topic == METADATA_TOPIC:
         return False
     with entry.open() as source:
-        batches = (each for each in Walk(source.read_at) if isinstance(each, RecordBatch))
+        batches = (batch for batch in Walk(source.read_at) if isinstance(batch, RecordBatch))
         first = next(batches, None)
     if first is None or first.is_control:
         return False

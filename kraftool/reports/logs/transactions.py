@@ -33,8 +33,8 @@ class Transactions:
         index = bisect_right(self.found, offset, key=lambda each: each.begin) - 1
         if index < 0:
             return None
-        each = self.found[index]
-        return each if each.end is None or offset <= each.end else None
+        transaction = self.found[index]
+        return transaction if transaction.end is None or offset <= transaction.end else None
 
     def outcome(self, offset: int) -> str:
         """Return how the transaction around an offset ended: committed, aborted, open; empty for

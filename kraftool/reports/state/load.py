@@ -251,7 +251,7 @@ def _refuse_unreached(files: StateFiles, log: LogReplay, end: int) -> None:
     if not files.single and files.segments and end < base_offset(files.segments[0]):
         where = "has nothing that joins the snapshot"
     damage = log.replay.findings[-1:] if where == "is damaged" else []
-    why = "".join(f": {each.where()}: {each.sentence()}" for each in damage)
+    why = "".join(f": {finding.where()}: {finding.sentence()}" for finding in damage)
     raise KraftoolError(
         f"{files.path}: the log {where} at {end}; there is no state at {below}{why}",
         hint=_offered(files, end),

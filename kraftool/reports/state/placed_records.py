@@ -161,13 +161,13 @@ def _items(
     rows = places.rows(data, piece.ordinal, piece.length, piece.crc)
     # The rows have as many values as the class has names.
     unchanged = _unchanged(rows, source, piece)
-    found = list(map(tuple.__new__, repeat(PartitionRegistration), unchanged))
-    if not all(map(_DIRECTORIES, found)):
-        for at, partition in enumerate(found):
+    registrations = list(map(tuple.__new__, repeat(PartitionRegistration), unchanged))
+    if not all(map(_DIRECTORIES, registrations)):
+        for at, partition in enumerate(registrations):
             if not partition.directories:
                 directories = (MIGRATING,) * len(partition.replicas)
-                found[at] = partition._replace(directories=directories)
-    return found
+                registrations[at] = partition._replace(directories=directories)
+    return registrations
 
 
 def _unchanged(read: Sequence[_T] | None, source: ByteSource, piece: PlacedPiece) -> Sequence[_T]:

@@ -151,17 +151,17 @@ class StoredBatches:
         self._contents: dict[int, Content] = {}
         self._files: list[tuple[int, str]] = []
 
-    def add(self, each: LogBatch) -> None:
+    def add(self, batch: LogBatch) -> None:
         index = len(self._numbers) // self._COLUMNS
-        if not self._files or self._files[-1][1] != each.file:
-            self._files.append((index, each.file))
-        flags = each.is_control | each.is_idle << 1
+        if not self._files or self._files[-1][1] != batch.file:
+            self._files.append((index, batch.file))
+        flags = batch.is_control | batch.is_idle << 1
         self._numbers.extend(
-            (each.base, each.last, each.epoch << 2 | flags, each.crc, each.timestamp)
+            (batch.base, batch.last, batch.epoch << 2 | flags, batch.crc, batch.timestamp)
         )
-        self._numbers.append(each.max_timestamp)
-        if not each.is_idle:
-            content = each.content()
+        self._numbers.append(batch.max_timestamp)
+        if not batch.is_idle:
+            content = batch.content()
             if content != _NOTHING:
                 self._contents[index] = content
 

@@ -105,11 +105,11 @@ class Merge:
         together = self._together(live)
         if together is not None:
             line, batch = together
-            yield from self._tell(batch, [(line, tuple(each.index for each in live))])
+            yield from self._tell(batch, [(line, tuple(cursor.index for cursor in live))])
             for cursor in live:
                 yield from self._advance(cursor)
             return
-        heads = [(each, each.head) for each in live if each.head is not None]
+        heads = [(cursor, cursor.head) for cursor in live if cursor.head is not None]
         base = min(head.base for _, head in heads)
         here = [(cursor, head) for cursor, head in heads if head.base == base]
         groups: dict[tuple[int, int, int], list[tuple[_Cursor, LogBatch]]] = {}
@@ -158,8 +158,8 @@ class Merge:
         self, group: list[tuple[_Cursor, LogBatch]]
     ) -> list[tuple[LogBranch, tuple[int, ...]]]:
         first = self._line_of[group[0][0].index]
-        if first is not None and all(self._line_of[each.index] is first for each, _ in group):
-            return [(first, tuple(each.index for each, _ in group))]
+        if first is not None and all(self._line_of[cursor.index] is first for cursor, _ in group):
+            return [(first, tuple(cursor.index for cursor, _ in group))]
         lines: dict[int, tuple[LogBranch, list[int]]] = {}
         for cursor, _ in group:
             line = self._line_of[cursor.index]
@@ -176,7 +176,8 @@ class Merge:
         if len(groups) == 1 and not overlapping:
             group = groups[0]
             known = next(
-                (line for each, _ in group if (line := self._line_of[each.index]) is not None), None
+                (line for cursor, _ in group if (line := self._line_of[cursor.index]) is not None),
+                None,
             )
             for cursor, batch in group:
                 if self._line_of[cursor.index] is None:
@@ -187,8 +188,8 @@ class Merge:
         for group in groups:
             lines = {
                 id(line): line
-                for each, _ in group
-                if (line := self._line_of[each.index]) is not None
+                for cursor, _ in group
+                if (line := self._line_of[cursor.index]) is not None
             }
             like = next(iter(lines.values()), None)
             apart = apart or (like is None and (len(groups) > 1 or bool(overlapping)))
@@ -214,7 +215,7 @@ class Merge:
                 for group in groups
             ]
             sides = [each for each in mine if each]
-            stays = [each.index for each in overlapping if self._line_of[each.index] is line]
+            stays = [cursor.index for cursor in overlapping if self._line_of[cursor.index] is line]
             leaving = sides if stays and sides else sides[1:]
             for side in leaving:
                 self._move(set(side), line)

@@ -138,7 +138,7 @@ def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[F
 def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str, DirectoryPass]]:
     seen: dict[str, DirectoryPass] = {}
     listed = None if location.is_stream else list(location.entries())
-    files = [each for each in listed or () if isinstance(each, Entry)]
+    files = [entry for entry in listed or () if isinstance(entry, Entry)]
     # A data directory may be called disk-1.
     deep = location.kind is not LocationKind.PARTITION or not is_topic(
         location.path, (file.basename for file in files)
@@ -154,7 +154,10 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
 
     ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
-        ordered = [*(each for each in listed if isinstance(each, EntryProblem)), *suited(files)]
+        ordered = [
+            *(problem for problem in listed if isinstance(problem, EntryProblem)),
+            *suited(files),
+        ]
     return read_location(location, progress=progress, entries=ordered, read=read), seen
 
 
@@ -191,20 +194,20 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
 
 
 def _settled(
-    report: DirectoryReport, found: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
+    report: DirectoryReport, findings: Sequence[Finding], seen: DirectoryPass, *, is_live: bool
 ) -> Iterator[Finding]:
     """Yield the findings of single files, weighed by those of the deep checks."""
-    sound = is_sound(found)
+    sound = is_sound(findings)
     segments = [file for file in report.files if file.kind is FileKind.LOG and file.is_live]
     active = max(segments, key=base_offset, default=None)
-    for each in found:
-        if each.code in DAMAGES and not sound:
-            yield replace(each, advice=snapshot_advice(report.summary, each, sound=False))
+    for finding in findings:
+        if finding.code in DAMAGES and not sound:
+            yield replace(finding, advice=snapshot_advice(report.summary, finding, sound=False))
             continue
-        roomy = seen.left_indexes.get(each.file)
-        if active is not None and roomy is not None and _are_beside(each.file, active.name):
-            each = left_by_truncation(each, active.log, roomy=roomy)
-        yield weighed(each, is_live=is_live)
+        roomy = seen.left_indexes.get(finding.file)
+        if active is not None and roomy is not None and _are_beside(finding.file, active.name):
+            finding = left_by_truncation(finding, active.log, roomy=roomy)
+        yield weighed(finding, is_live=is_live)
 
 
 def _are_beside(index: str, segment: str) -> bool:

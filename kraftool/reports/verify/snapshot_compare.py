@@ -110,16 +110,16 @@ def _with_all(
 ) -> list[VerifiedDirectory]:
     known = {snapshot.file for snapshot in snapshots}
 
-    def judged(each: VerifiedSnapshot) -> VerifiedSnapshot:
-        if each.file not in known:
-            return each
-        if each.file in compared:
-            whose = (*each.compared_with, label or "its own log")
+    def judged(snapshot: VerifiedSnapshot) -> VerifiedSnapshot:
+        if snapshot.file not in known:
+            return snapshot
+        if snapshot.file in compared:
+            whose = (*snapshot.compared_with, label or "its own log")
             is_whole = base is not None and base.offset == 0
-            removals = compared[each.file] if is_whole else each.scram_removals
-            compared_one = replace(each, compared_with=whose, scram_removals=removals)
-            return compared_one.with_findings(*told.get(each.file, ()))
-        return each.with_findings(_not_compared(each, ended, label, base))
+            removals = compared[snapshot.file] if is_whole else snapshot.scram_removals
+            compared_one = replace(snapshot, compared_with=whose, scram_removals=removals)
+            return compared_one.with_findings(*told.get(snapshot.file, ()))
+        return snapshot.with_findings(_not_compared(snapshot, ended, label, base))
 
     return [
         replace(one, snapshots=tuple(judged(snapshot) for snapshot in one.snapshots))

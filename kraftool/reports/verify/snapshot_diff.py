@@ -85,15 +85,15 @@ def scram_name(key: tuple[int, str]) -> str:
     return f"{MECHANISMS.get(mechanism, mechanism)} of {user}"
 
 
-def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference:
+def difference(expected: MetadataImage, image: MetadataImage) -> StateDifference:
     """Compare two states. Differences that Kafka brings about in health are none: see below."""
     told: dict[str, dict[ChangeType, list[str]]] = {}
     lost: list[tuple[int, str]] = []
-    for change in changes(expected, found):
+    for change in changes(expected, image):
         # The partitions of a topic that is missing go without saying.
         if change.kind not in _ASPECTS or change.with_topic:
             continue
-        if change.kind == CONFIGS and _is_kafkas(change, expected, found):
+        if change.kind == CONFIGS and _is_kafkas(change, expected, image):
             continue
         kinds = told.setdefault(change.kind, {change_type: [] for change_type in ChangeType})
         kinds[change.type].append(_name(change.kind, change.entity))
@@ -119,11 +119,13 @@ def difference(expected: MetadataImage, found: MetadataImage) -> StateDifference
     )
 
 
-def _is_kafkas(change: EntityChange, expected: MetadataImage, found: MetadataImage) -> bool:
+def _is_kafkas(
+    change: EntityChange, expected: MetadataImage, metadata_image: MetadataImage
+) -> bool:
     """True if it is what Kafka leaves behind of a topic that was made and removed between two
     snapshots, or a key that it does not know, which it passes over."""
     kind, name = change.entity["resourceTypeId"], change.entity["resourceName"]
-    image = expected if change.type is ChangeType.REMOVED else found
+    image = expected if change.type is ChangeType.REMOVED else metadata_image
     if kind == TOPIC and name not in image.topics.by_name:
         return True
     key = change.entity["name"]

@@ -48,24 +48,24 @@ class VerifiedSnapshotObject:
 
 
 @form
-def verified_snapshot_object(each: VerifiedSnapshot) -> VerifiedSnapshotObject:
-    level, voters = each.metadata_version, each.controls.voters
+def verified_snapshot_object(snapshot: VerifiedSnapshot) -> VerifiedSnapshotObject:
+    level, voters = snapshot.metadata_version, snapshot.controls.voters
     return VerifiedSnapshotObject(
-        file=each.file,
-        offset=None if each.is_bootstrap else each.offset,
-        epoch=None if each.is_bootstrap else each.epoch,
-        state=each.state,
-        size=each.size,
-        batches=each.batches,
-        records=each.records,
-        last_contained_log_timestamp=each.controls.timestamp,
-        kraft_version=each.controls.kraft_version,
+        file=snapshot.file,
+        offset=None if snapshot.is_bootstrap else snapshot.offset,
+        epoch=None if snapshot.is_bootstrap else snapshot.epoch,
+        state=snapshot.state,
+        size=snapshot.size,
+        batches=snapshot.batches,
+        records=snapshot.records,
+        last_contained_log_timestamp=snapshot.controls.timestamp,
+        kraft_version=snapshot.controls.kraft_version,
         voters=tuple(one["voterId"] for one in voters["voters"]) if voters is not None else None,
         metadata_version=level,
         metadata_version_name=level_name(level) if level is not None else "",
-        state_hash=each.state_hash or None,
-        compared_with=each.compared_with,
-        findings=each.findings,
+        state_hash=snapshot.state_hash or None,
+        compared_with=snapshot.compared_with,
+        findings=snapshot.findings,
     )
 
 

@@ -35,7 +35,7 @@ def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
     for source in sources:
         sets = [voter_set.voters or () for voter_set in source.voter_sets]
         sets += [source.told.voters] if source.told is not None else []
-        for voter in (each for one in sets for each in one):
+        for voter in (voter for one in sets for voter in one):
             found.setdefault(voter.id, []).append(voter)
     return found
 
@@ -151,7 +151,7 @@ def elections(sources: Sources) -> Iterator[Finding]:
         voted = state.voted_directory_id
         if voter is None or voted == ZERO_UUID or matches(voter, voted):
             continue
-        known = any(each.directory_id == voted for each in past[state.voted_id])
+        known = any(voter.directory_id == voted for voter in past[state.voted_id])
         yield kinds.VOTE_STRANGER.at(
             source.quorum_state_file,
             f"the vote is for node {state.voted_id} with another directory id than that voter has",

@@ -100,7 +100,7 @@ def hooks_of(checkers: Sequence[Checker], world: World) -> Hooks:
     def call(name: str) -> Callable[..., Any]:
         ignored = getattr(Checker, name)
         wanted = [checker for checker in checkers if getattr(type(checker), name) is not ignored]
-        return _all(tuple(getattr(each, name) for each in wanted))
+        return _all(tuple(getattr(checker, name) for checker in wanted))
 
     return Hooks(**{hook.name: call(hook.name) for hook in fields(Hooks)})
 

@@ -86,7 +86,7 @@ class Elections(Checker):
         own = node.key
         voters = node.voters
         count = sum(
-            voter.key.id == own.id or any(each.is_known_as(voter.key) for each in granted)
+            voter.key.id == own.id or any(key.is_known_as(voter.key) for key in granted)
             for voter in voters
         )
         if count < len(voters) // 2 + 1:

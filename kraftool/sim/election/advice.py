@@ -43,10 +43,10 @@ def next_steps(report: Report) -> Iterable[AdviceStep]:
         yield from _ways_out(report)
 
 
-def _running(found: Assessment) -> Iterable[AdviceStep]:
+def _running(assessment: Assessment) -> Iterable[AdviceStep]:
     """Yield what to do where voters run: they are neither stopped nor started again."""
-    commands = (health_command(found),) if found.running.is_majority else ()
-    yield AdviceStep(f"{next_sentence(found)}.", commands)
+    commands = (health_command(assessment),) if assessment.running.is_majority else ()
+    yield AdviceStep(f"{next_sentence(assessment)}.", commands)
 
 
 def _ended(report: Report) -> Iterable[AdviceStep]:

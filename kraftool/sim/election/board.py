@@ -134,11 +134,13 @@ class Board:
             forgotten = awaited - _awaited(replica)
             _tidy(replica, now_ms)
             sent = [
-                each if each.is_answer else each._replace(correlation_id=_AWAITED, incarnation=0)
-                for each in sent
-                if not (each.is_answer and each.correlation_id == _FORGOTTEN)
+                message
+                if message.is_answer
+                else message._replace(correlation_id=_AWAITED, incarnation=0)
+                for message in sent
+                if not (message.is_answer and message.correlation_id == _FORGOTTEN)
             ]
-        numbers = tuple(self._message(each) for each in sent)
+        numbers = tuple(self._message(message) for message in sent)
         return NodeStep(self._place(replica, now_ms), numbers, forgotten)
 
     def matters(self, number: int, place: int) -> bool:
@@ -168,9 +170,9 @@ class Board:
         if found is None:
             before = self.places[place]
             replica = before.replica.fork()
-            for key, each in replica.waiting.items():
-                if _asked(each) in here:
-                    replica.waiting[key] = each._replace(correlation_id=_FORGOTTEN)
+            for key, message in replica.waiting.items():
+                if _asked(message) in here:
+                    replica.waiting[key] = message._replace(correlation_id=_FORGOTTEN)
             _tidy(replica, before.now_ms)
             found = self._without[place, here] = self._place(replica, before.now_ms)
         return found
@@ -191,9 +193,9 @@ class Board:
                 known=(high, clipped(raft.log.epochs, high)) if high is not None else None,
                 log=(raft.log.end_offset, tuple(raft.log.epochs)),
                 keeping=frozenset(
-                    _asked(each)
-                    for each in replica.waiting.values()
-                    if each.correlation_id == _AWAITED
+                    _asked(message)
+                    for message in replica.waiting.values()
+                    if message.correlation_id == _AWAITED
                 ),
             )
         )

@@ -121,7 +121,7 @@ class _Trial:
 
     def _hop_ms(self) -> int:
         """Return what the messages take that are on their way."""
-        if self._idle_ms and all(is_idle(each.body) for each in self.mail):
+        if self._idle_ms and all(is_idle(message.body) for message in self.mail):
             return max(self.conditions.shortest_ms, self._idle_ms)
         return self.conditions.shortest_ms
 
@@ -147,11 +147,11 @@ class _Trial:
             self._judge(before, message, sent)
 
     def _judge(self, before: SimulatedNode, message: SentMessage, sent: list[SentMessage]) -> None:
-        for each in sent:
-            if each.is_answer and isinstance(each.body, VoteResponse):
-                granted = each.body.vote_granted
+        for sent_message in sent:
+            if sent_message.is_answer and isinstance(sent_message.body, VoteResponse):
+                granted = sent_message.body.vote_granted
                 self.answers[before.id] = (
-                    None if granted else _reason(before, message, each.body, self.now_ms)
+                    None if granted else _reason(before, message, sent_message.body, self.now_ms)
                 )
 
 
@@ -159,9 +159,9 @@ def _answer(
     replica: SimulatedNode, message: SentMessage, body: Request, now_ms: int
 ) -> VoteResponse:
     """Return what a node would say to another request."""
-    for each in replica.fork().receive(now_ms, message._replace(body=body)):
-        if each.is_answer and isinstance(each.body, VoteResponse):
-            return each.body
+    for sent_message in replica.fork().receive(now_ms, message._replace(body=body)):
+        if sent_message.is_answer and isinstance(sent_message.body, VoteResponse):
+            return sent_message.body
     return VoteResponse()
 
 

@@ -284,24 +284,24 @@ class ExplorationObject:
 
 
 @form
-def exploration_object(found: Exploration) -> ExplorationObject:
+def exploration_object(exploration: Exploration) -> ExplorationObject:
     return ExplorationObject(
-        depth=found.depth,
-        complete_to_depth=found.choices.complete_to,
-        states=found.choices.states,
-        steps=found.choices.steps,
+        depth=exploration.depth,
+        complete_to_depth=exploration.choices.complete_to,
+        states=exploration.choices.states,
+        steps=exploration.choices.steps,
         to_the_end=SearchToTheEnd(
-            interruptions=found.to_the_end.complete_to,
-            states=found.to_the_end.states,
-            steps=found.to_the_end.steps,
+            interruptions=exploration.to_the_end.complete_to,
+            states=exploration.to_the_end.states,
+            steps=exploration.to_the_end.steps,
         ),
-        elected_nodes=_reached(found.elected),
-        leading_nodes=_reached(found.committing),
+        elected_nodes=_reached(exploration.elected),
+        leading_nodes=_reached(exploration.committing),
         stopping_nodes=tuple(
             StoppingNode(node_id=node, choices=depth, reason=why)
-            for node, (depth, why) in sorted(found.stopping.items())
+            for node, (depth, why) in sorted(exploration.stopping.items())
         ),
-        violation=found.violation,
+        violation=exploration.violation,
     )
 
 

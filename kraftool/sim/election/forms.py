@@ -94,7 +94,7 @@ def of_replica(replica: SimulatedNode, now_ms: int) -> Form:
         form(disk.log.items, now_ms),
         disk.log.start,
         tuple(sorted(disk.snapshots)),
-        tuple((key, of_message(each)) for key, each in sorted(replica.waiting.items())),
+        tuple((key, of_message(message)) for key, message in sorted(replica.waiting.items())),
     )
 
 

@@ -447,7 +447,7 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
     found = []
     rounds = [outcome.changes for outcome in outcomes if outcome.changes]
     for number in range(len(rounds[0]) if rounds else 0):
-        made: list[VoterChange] = [each[number] for each in rounds]
+        made: list[VoterChange] = [changes[number] for changes in rounds]
         names = Counter(
             voter_change.error.name if voter_change.error is not None else "no answer"
             for voter_change in made

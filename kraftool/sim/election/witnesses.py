@@ -37,7 +37,7 @@ def why_not(node: NodeCase) -> str:
 def handed_over(
     case: ElectionCase,
     conditions: Conditions,
-    found: tuple[Chance, ...],
+    chances: tuple[Chance, ...],
     lead: Callable[[ElectionCase, int], Chance],
 ) -> tuple[Chance, ...]:
     """The chances, with those that lead because a witness hands leadership to them.
@@ -46,17 +46,17 @@ def handed_over(
     one node.
     """
     by_id = case.by_id
-    if not any(by_id[chance.node].settings.is_witness for chance in found) or any(
-        chance.commits and not by_id[chance.node].is_witness for chance in found
+    if not any(by_id[chance.node].settings.is_witness for chance in chances) or any(
+        chance.commits and not by_id[chance.node].is_witness for chance in chances
     ):
-        return found
+        return chances
     lifted: dict[int, int] = {}
-    for witness in found:
+    for witness in chances:
         if not by_id[witness.node].settings.is_witness or witness.node in conditions.down:
             continue
         refused = [
             chance.node
-            for chance in found
+            for chance in chances
             if not by_id[chance.node].is_witness
             and any(why.voter_id == witness.node and why.kind == "log" for why in chance.refusals)
         ]
@@ -67,7 +67,7 @@ def handed_over(
         replace(chance, wins=True, commits=True, via=lifted[chance.node], why_not="")
         if chance.node in lifted
         else chance
-        for chance in found
+        for chance in chances
     )
 
 

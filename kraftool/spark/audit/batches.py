@@ -62,8 +62,8 @@ def diverged(
 
 def _differing(batches: DataFrame) -> set[str]:
     """The clusters in which any offset has two batches."""
-    told = batches.selectExpr("cluster", "base_offset", "last_offset", f"{_WHAT} AS what")
-    ends = told.groupBy("cluster", "base_offset").agg(
+    frame = batches.selectExpr("cluster", "base_offset", "last_offset", f"{_WHAT} AS what")
+    ends = frame.groupBy("cluster", "base_offset").agg(
         expr("min(what) < max(what) OR min(last_offset) < max(last_offset)").alias("differs")
     )
     found = ends.where("differs").select("cluster").distinct().toArrow()

@@ -92,12 +92,12 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
     )
 
 
-def _differing(found: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int]]:
+def _differing(divergences: Sequence[Divergence]) -> Iterator[tuple[str, str, int, int]]:
     """Every two directories on different sides, with the range in which they differ.
 
     Of more ranges than are kept nothing is known, so that the last one goes on.
     """
-    for number, divergence in enumerate(found, 1):
+    for number, divergence in enumerate(divergences, 1):
         last = divergence.last_offset if number < MOST_RANGES else _ENDLESS
         for one, other in combinations(divergence.sides, 2):
             for mine, theirs in product(one.paths, other.paths):
@@ -157,24 +157,26 @@ def _in_order(unit: ClusterUnit) -> list[AuditedDirectory]:
     """The ones of the cluster id that most have first: others are compared with the first."""
     listed = list(unit.members)
     ids = Counter(
-        each.summary.cluster_id
-        for each in listed
-        if each.summary.cluster_id and each.summary.name not in unit.lent
+        directory.summary.cluster_id
+        for directory in listed
+        if directory.summary.cluster_id and directory.summary.name not in unit.lent
     )
     # Of equally many, the one whose directories are furthest.
     furthest: dict[str | None, tuple[int, int]] = {}
-    for each in listed:
-        rank = each.summary.epoch or -1, each.summary.end_offset or -1
-        furthest[each.summary.cluster_id] = max(rank, furthest.get(each.summary.cluster_id, rank))
+    for audited_directory in listed:
+        rank = audited_directory.summary.epoch or -1, audited_directory.summary.end_offset or -1
+        furthest[audited_directory.summary.cluster_id] = max(
+            rank, furthest.get(audited_directory.summary.cluster_id, rank)
+        )
     best = max(ids, key=lambda id: (ids[id], furthest[id], id), default=None)
 
-    def place(each: AuditedDirectory) -> tuple[bool, bool, int, str]:
-        node = each.summary.node_id
+    def place(directory: AuditedDirectory) -> tuple[bool, bool, int, str]:
+        node = directory.summary.node_id
         return (
-            each.summary.cluster_id != best,
+            directory.summary.cluster_id != best,
             node is None,
             node if node is not None else 0,
-            each.summary.name,
+            directory.summary.name,
         )
 
     return sorted(listed, key=place)

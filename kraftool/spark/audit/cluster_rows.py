@@ -64,7 +64,7 @@ def _rows(
     yield counts_row(reduce(both, sums, counts))
     yield cluster_row(result.summary)
     yield from map(directory_row, (member.summary for member in members))
-    yield from map(finding_row, (found for member in members for found in member.findings))
+    yield from map(finding_row, (finding for member in members for finding in member.findings))
     yield from map(finding_row, result.findings)
     yield from map(divergence_row, result.divergences)
 

@@ -126,10 +126,10 @@ def collect(
 
 def _findings(spark: SparkSession, rows: DataFrame, loose: Sequence[FleetFinding]) -> DataFrame:
     """All findings: those of clusters, and those of no single one."""
-    found = rows_of(rows, AuditRowKind.FINDING)
+    frame = rows_of(rows, AuditRowKind.FINDING)
     if not loose:
-        return found
-    return found.union(spark.createDataFrame(rows_table(map(finding_row, loose), ROWS)))
+        return frame
+    return frame.union(spark.createDataFrame(rows_table(map(finding_row, loose), ROWS)))
 
 
 def _first_of_their_like(findings: DataFrame) -> DataFrame:
@@ -154,5 +154,5 @@ def _of_clusters(
     """The directories of the clusters that are shown."""
     table = pa.table({"cluster": pa.array(map(file_text, names), pa.string())})
     wanted = broadcast(spark.createDataFrame(table))
-    found = directories.join(wanted, "cluster").orderBy("cluster", "node", "name")
-    return first(found, _MOST_DIRECTORIES)
+    frame = directories.join(wanted, "cluster").orderBy("cluster", "node", "name")
+    return first(frame, _MOST_DIRECTORIES)

@@ -133,8 +133,8 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     said = Said(first.summary.name)
     for part in parts:
         said.take_ignored(part.ignored)
-        for found in part.findings:
-            said.take(found)
+        for finding in part.findings:
+            said.take(finding)
     patient = first.patient
     checked = next((part.checked for part in parts if part.checked is not None), None)
     snapshots = tuple(snapshot for part in parts for snapshot in part.snapshots)

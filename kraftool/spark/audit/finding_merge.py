@@ -65,10 +65,10 @@ class Said:
                 commands=known.commands or commands,
             )
 
-    def take(self, found: FleetFinding) -> None:
+    def take(self, finding: FleetFinding) -> None:
         """Take a finding that commands have said elsewhere."""
-        for by in found.by:
-            self.add(by, found.finding, found.evidence, found.commands)
+        for by in finding.by:
+            self.add(by, finding.finding, finding.evidence, finding.commands)
 
     def take_ignored(self, keys: Collection[Key]) -> None:
         """Take what was ignored elsewhere."""

@@ -83,20 +83,20 @@ def _row(kind: AuditRowKind, value: object, line: bytes | None = None, **columns
     return tuple(map(columns.get, _COLUMNS))
 
 
-def finding_row(found: FleetFinding) -> Row:
+def finding_row(fleet_finding: FleetFinding) -> Row:
     """A finding as a row."""
-    finding = found.finding
+    finding = fleet_finding.finding
     return _row(
         AuditRowKind.FINDING,
-        found,
+        fleet_finding,
         # By its name: a form that is only looked up counts where its module was imported, and a
         # worker imports this one alone.
-        json_line(fleet_finding_object(found)),
+        json_line(fleet_finding_object(fleet_finding)),
         rank=SEVERITY_RANK[finding.severity],
         urgency=urgency_of(finding),
-        cluster=file_text(found.cluster),
-        directory=file_text(found.directory),
-        directories=list(map(file_text, found.directories)),
+        cluster=file_text(fleet_finding.cluster),
+        directory=file_text(fleet_finding.directory),
+        directories=list(map(file_text, fleet_finding.directories)),
         code=finding.code,
         file=file_text(finding.file),
         position=finding.position,
@@ -106,51 +106,51 @@ def finding_row(found: FleetFinding) -> Row:
     )
 
 
-def cluster_row(found: ClusterSummary) -> Row:
+def cluster_row(summary: ClusterSummary) -> Row:
     """The summary of a cluster as a row."""
-    counts = found.finding_counts
+    counts = summary.finding_counts
     return _row(
         AuditRowKind.CLUSTER,
-        found,
-        json_line(found),
+        summary,
+        json_line(summary),
         rank=rank_of(counts),
         errors=counts.error,
         warnings=counts.warning,
-        name=file_text(found.name),
+        name=file_text(summary.name),
     )
 
 
-def directory_row(found: DirectorySummary) -> Row:
+def directory_row(summary: DirectorySummary) -> Row:
     """The summary of a directory as a row."""
     return _row(
         AuditRowKind.DIRECTORY,
-        found,
-        json_line(found),
-        rank=rank_of(found.finding_counts),
-        cluster=file_text(found.cluster),
-        node=found.node_id,
-        name=file_text(found.name),
-        level=found.metadata_version,
-        release=found.metadata_release or None,
-        kraft=found.kraft_version,
+        summary,
+        json_line(summary),
+        rank=rank_of(summary.finding_counts),
+        cluster=file_text(summary.cluster),
+        node=summary.node_id,
+        name=file_text(summary.name),
+        level=summary.metadata_version,
+        release=summary.metadata_release or None,
+        kraft=summary.kraft_version,
     )
 
 
-def divergence_row(found: Divergence) -> Row:
+def divergence_row(divergence: Divergence) -> Row:
     """A divergence as a row."""
     return _row(
         AuditRowKind.DIVERGENCE,
-        found,
-        json_line(found),
-        same_epoch=found.same_epoch,
-        cluster=file_text(found.cluster),
-        first_offset=found.first_offset,
+        divergence,
+        json_line(divergence),
+        same_epoch=divergence.same_epoch,
+        cluster=file_text(divergence.cluster),
+        first_offset=divergence.first_offset,
     )
 
 
-def counts_row(found: FleetCounts) -> Row:
+def counts_row(counts: FleetCounts) -> Row:
     """Sums as a row."""
-    return _row(AuditRowKind.COUNTS, found)
+    return _row(AuditRowKind.COUNTS, counts)
 
 
 def uncompared_row(name: str) -> Row:

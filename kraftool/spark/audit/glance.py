@@ -89,8 +89,8 @@ def with_patient(summary: DirectorySummary, patient: ExaminedDirectory) -> Direc
     )
 
 
-def _with_log(summary: DirectorySummary, told: MetadataSummary) -> DirectorySummary:
-    log = told.log
+def _with_log(summary: DirectorySummary, metadata_summary: MetadataSummary) -> DirectorySummary:
+    log = metadata_summary.log
     if log is None:
         return summary
     return replace(
@@ -106,10 +106,10 @@ def _with_log(summary: DirectorySummary, told: MetadataSummary) -> DirectorySumm
 
 
 def _with_quorum(
-    summary: DirectorySummary, patient: ExaminedDirectory, told: MetadataSummary
+    summary: DirectorySummary, patient: ExaminedDirectory, metadata_summary: MetadataSummary
 ) -> DirectorySummary:
-    feature, state = told.feature(METADATA_VERSION), told.quorum_state
-    voters = told.voters
+    feature, state = metadata_summary.feature(METADATA_VERSION), metadata_summary.quorum_state
+    voters = metadata_summary.voters
     return replace(
         summary,
         metadata_version=feature.level if feature is not None else None,

@@ -65,24 +65,28 @@ def _mixed(
         )
 
 
-def _rank(each: AuditedDirectory) -> tuple[int, int]:
+def _rank(directory: AuditedDirectory) -> tuple[int, int]:
     """Return how up to date it is: its last epoch, then its end; a snapshot counts where there is
     no log.
     """
-    summary = each.summary
+    summary = directory.summary
     epoch = summary.epoch if summary.epoch is not None else summary.newest_snapshot_epoch
     end = max(summary.end_offset or 0, summary.newest_snapshot_offset or 0)
     return epoch if epoch is not None else -1, end
 
 
-def _metadata_version(each: AuditedDirectory) -> _Level | None:
-    feature = each.patient.summary.feature(METADATA_VERSION) if each.patient is not None else None
+def _metadata_version(directory: AuditedDirectory) -> _Level | None:
+    feature = (
+        directory.patient.summary.feature(METADATA_VERSION)
+        if directory.patient is not None
+        else None
+    )
     return (feature.level, feature.release, feature.offset) if feature is not None else None
 
 
-def _kraft_version(each: AuditedDirectory) -> _Level | None:
-    if each.patient is None or each.summary.kraft_version is None:
+def _kraft_version(directory: AuditedDirectory) -> _Level | None:
+    if directory.patient is None or directory.summary.kraft_version is None:
         return None
-    levels = [one for one in each.patient.source.history if one.level is not None]
+    levels = [one for one in directory.patient.source.history if one.level is not None]
     offset = levels[-1].offset if levels else None
-    return each.summary.kraft_version, str(each.summary.kraft_version), offset
+    return directory.summary.kraft_version, str(directory.summary.kraft_version), offset

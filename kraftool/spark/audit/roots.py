@@ -111,7 +111,7 @@ def _by_directory(files: Sequence[FleetFile]) -> dict[str, Item]:
         where = name if is_url(name) else os.path.realpath(name)
         found.setdefault(where, []).append(file)
     return {
-        f"{where}\0{','.join(sorted(each.basename for each in some))}"
+        f"{where}\0{','.join(sorted(file.basename for file in some))}"
         if all(file.is_named for file in some)
         else where: tuple(some)
         for where, some in found.items()

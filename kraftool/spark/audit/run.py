@@ -60,7 +60,7 @@ def audit(spark: SparkSession, wanted: AuditRequest) -> Iterator[AuditRun]:
 
 def _compared(
     spark: SparkSession,
-    found: AuditItems,
+    items: AuditItems,
     examined: Examined,
     homes: Belonging,
     wanted: AuditRequest,
@@ -84,7 +84,7 @@ def _compared(
     for directory, cluster in homes.cluster_of.items():
         if cluster in unread and directory not in homes.log_of:
             clusters[cluster].append(directory)
-    sources = BatchRoots(roots=found.roots, depth=wanted.depth, storage=wanted.storage)
+    sources = BatchRoots(roots=items.roots, depth=wanted.depth, storage=wanted.storage)
     divergences = diverged(spark, sources, clusters)
     again = examined.keyed({n: key for n, key in keys.items() if key in unread}, *columns)
     both = again.selectExpr("*", none)

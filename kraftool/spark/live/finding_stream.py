@@ -60,13 +60,13 @@ class FindingStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             )
         if self._is_once and self._is_judged:
             return start
-        found = judge(start["files"], fleet_now(self._settings), at_once=AT_ONCE)
-        self._is_judged = not found.waiting
-        if found.memory == start["files"]:
+        result = judge(start["files"], fleet_now(self._settings), at_once=AT_ONCE)
+        self._is_judged = not result.waiting
+        if result.memory == start["files"]:
             return start
         return {
-            "version": VERSION, "files": found.memory, "findings": found.findings,
-            "large": found.large,
+            "version": VERSION, "files": result.memory, "findings": result.findings,
+            "large": result.large,
         }  # fmt: skip
 
     def prepare_for_available_now(self) -> None:

@@ -109,9 +109,9 @@ def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:
         reader = reader.option("maxBytesPerTrigger", following.bytes_per_batch)
     rows = reader.load()
     if following.findings:
-        found = spark.readStream.format(FINDINGS).options(**following.options()).load()
-        found = found.withColumn("kind", F.lit("finding"))
-        rows = rows.unionByName(found, allowMissingColumns=True)
+        data_frame = spark.readStream.format(FINDINGS).options(**following.options()).load()
+        data_frame = data_frame.withColumn("kind", F.lit("finding"))
+        rows = rows.unionByName(data_frame, allowMissingColumns=True)
     return rows
 
 

@@ -56,35 +56,35 @@ class LookResult:
 
 def judge(before: Memory, fleet: Fleet, *, at_once: int | None = AT_ONCE) -> LookResult:
     """Judge what changed. What could not be listed is remembered as it was."""
-    found = LookResult(memory={})
+    result = LookResult(memory={})
     spent = 0
     for file in _wanted(fleet):
-        memory = found.memory.setdefault(file.directory.name, {})
+        memory = result.memory.setdefault(file.directory.name, {})
         seen = before.get(file.directory.name, {}).get(file.relative)
         mark = _fingerprint(file)
         if seen is not None and seen[0] == mark:
             memory[file.relative] = seen
         elif at_once is not None and spent and spent + min(file.size, LARGE) > at_once:
-            found.waiting = True
+            result.waiting = True
             if seen is not None:
                 memory[file.relative] = seen
         elif file.size > LARGE:
-            found.large.append(file.name)
+            result.large.append(file.name)
             memory[file.relative] = [mark]
         else:
             spent += file.size
             findings = _findings(file)
-            memory[file.relative] = _news(found, file.directory, findings, seen, mark)
+            memory[file.relative] = _news(result, file.directory, findings, seen, mark)
     for problem in fleet.problems:
         seen = before.get(problem.name, {}).get("")
         finding = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
         owner = FleetDirectory(name=problem.name)
-        kept = _news(found, owner, (finding,), seen, "")
+        kept = _news(result, owner, (finding,), seen, "")
         for directory, files in before.items():
             if is_below(directory, problem.name):
-                found.memory[directory] = {**files, **found.memory.get(directory, {})}
-        found.memory.setdefault(problem.name, {})[""] = kept
-    return found
+                result.memory[directory] = {**files, **result.memory.get(directory, {})}
+        result.memory.setdefault(problem.name, {})[""] = kept
+    return result
 
 
 def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
@@ -94,7 +94,7 @@ def large_files(fleet: Fleet, names: list[str]) -> list[FleetFile]:
 
 
 def _news(
-    found: LookResult,
+    result: LookResult,
     owner: FleetDirectory,
     findings: tuple[Finding, ...],
     seen: Seen | None,
@@ -108,7 +108,7 @@ def _news(
         text = f"{len(news) - MOST} more findings; kraftool dump shows them"
         fault = replace(news[MOST].fault, reason=text, expected="", found="")
         told.append(replace(news[MOST], fault=fault, advice=""))
-    found.findings += ([owner_object(owner), finding_row(finding)] for finding in told)
+    result.findings += ([owner_object(owner), finding_row(finding)] for finding in told)
     return [mark, *by_digest]
 
 

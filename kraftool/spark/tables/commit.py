@@ -346,13 +346,13 @@ def _read(place: TablePlace) -> State | None:
 
 
 def _checked(
-    place: TablePlace, found: RunSummary, kept: SharedOptions, roots: tuple[str, ...], depth: int
+    place: TablePlace, summary: RunSummary, kept: SharedOptions, roots: tuple[str, ...], depth: int
 ) -> RunSummary:
     """Refuse a run that would mix tables, or take for gone what it does not look at."""
     root = place.root
     for option, before, now in (
-        ("--show-secrets", found.kept.show_secrets, kept.show_secrets),
-        ("--snapshots", found.kept.snapshots, kept.snapshots),
+        ("--show-secrets", summary.kept.show_secrets, kept.show_secrets),
+        ("--snapshots", summary.kept.snapshots, kept.snapshots),
     ):
         if before != now:
             raise TablesRefusedError(
@@ -360,24 +360,24 @@ def _checked(
                 " not mixed",
                 hint=f"{'give' if before else 'leave out'} {option}, or name another folder",
             )
-    missing = [each for each in found.roots if each not in roots]
+    missing = [root for root in summary.roots if root not in roots]
     if missing:
         raise TablesRefusedError(
             f"{root} also has the tables of {missing[0]}, which this run would not read",
-            hint=f"name all ROOTs again ({', '.join(found.roots)}), or another folder",
+            hint=f"name all ROOTs again ({', '.join(summary.roots)}), or another folder",
         )
-    if depth < found.depth:
+    if depth < summary.depth:
         raise TablesRefusedError(
-            f"{root} was written with --depth {found.depth}; with {depth} deeper directories"
+            f"{root} was written with --depth {summary.depth}; with {depth} deeper directories"
             " would count as removed",
-            hint=f"give --depth {found.depth}, or name another folder",
+            hint=f"give --depth {summary.depth}, or name another folder",
         )
     present = set(place.listed(""))
-    for name, total in found.totals.items():
+    for name, total in summary.totals.items():
         if total.files and name not in present:
             raise TablesRefusedError(
                 f"{root} has lost its table {name}, with {total.rows} rows, and they are not"
                 " read again",
                 hint="put it back, or write the tables again to another folder",
             )
-    return replace(found, roots=roots, depth=depth)
+    return replace(summary, roots=roots, depth=depth)

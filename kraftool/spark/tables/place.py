@@ -139,8 +139,8 @@ class TablePlace:
         number = error.errno
         if number is None:
             # pyarrow keeps the number of the system in its words only.
-            found = re.search(r"errno (\d+)\]", str(error), re.IGNORECASE)
-            number = int(found[1]) if found else None
+            match = re.search(r"errno (\d+)\]", str(error), re.IGNORECASE)
+            number = int(match[1]) if match else None
         reason = os.strerror(number) if number is not None else str(error)
         if number == errno.ENOENT and not os.path.isdir(self.root):
             return "all Spark workers must see --out under the same name"

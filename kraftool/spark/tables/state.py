@@ -226,14 +226,14 @@ class State:
             )
         except delta.ConflictError:
             # An answer that was lost looks like somebody else's commit.
-            found = State.read(self.place)
-            if found is None or found.summary != summary or found.is_pending != bool(added):
+            state = State.read(self.place)
+            if state is None or state.summary != summary or state.is_pending != bool(added):
                 raise
-            return found
+            return state
         self.place.synchronized()
-        found = State.read(self.place)
-        assert found is not None
-        return found
+        state = State.read(self.place)
+        assert state is not None
+        return state
 
 
 def _run_number(name: str) -> int:

@@ -56,15 +56,15 @@ def rewrite(
 ) -> list[Stored]:
     """Give the sink the rows that stay of all files that have others; return those files."""
     removed = []
-    for each in files:
-        with place.open(each.path) as opened:
+    for void_file in files:
+        with place.open(void_file.path) as opened:
             file = pq.ParquetFile(opened)
             if not any(pc.any(_void(batch, places)).as_py() for batch in _batches(file, _NEEDED)):
                 continue
-            for batch in _batches(file, arrow_schema(each.table).names):
+            for batch in _batches(file, arrow_schema(void_file.table).names):
                 kept = batch.filter(pc.invert(_void(batch, places)))
-                sink.write(each.table, cluster_id, each.day, kept)
-            removed.append(Stored(each.path, each.rows, each.size))
+                sink.write(void_file.table, cluster_id, void_file.day, kept)
+            removed.append(Stored(void_file.path, void_file.rows, void_file.size))
     return removed
 
 

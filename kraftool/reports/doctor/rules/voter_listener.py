@@ -42,9 +42,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(
                     file=voters.file, offset=voters.offset,
-                    found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                    found=f"voter {voter.id}: {', '.join(shown_endpoints(voter.endpoints))}",
                 )
-                for each in lacking
+                for voter in lacking
             ),
             commands=(
                 tools.settings(patient.settings_file, _KEY, ",".join(names)),

@@ -34,7 +34,11 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 if _has(log.source, offset)
                 and all(examination.share_batches_around(one, log, offset) for one in damaged)
             )
-            key = (*(directory.path for directory in damaged), "", *(each.path for each in whole))
+            key = (
+                *(directory.path for directory in damaged),
+                "",
+                *(directory.path for directory in whole),
+            )
             groups.setdefault(key, ((damaged, whole), []))[1].append(offset)
         for (damaged, whole), offsets in groups.values():
             yield _diagnosis(examination, logs, damaged, whole, offsets)
@@ -71,7 +75,9 @@ def _diagnosis(
     text = f"damaged at {told}, or missing right before, in {names}"
     if whole:
         alone = " alone" if len(whole) == 1 and len(logs) > 2 else ""
-        text += f". This place is whole in {' and '.join(each.path for each in whole)}{alone}"
+        text += (
+            f". This place is whole in {' and '.join(directory.path for directory in whole)}{alone}"
+        )
     elif beyond:
         text += ". No log here has it whole, but a snapshot beyond it exists: "
         text += " and ".join(directory.path for directory in beyond)

@@ -66,11 +66,11 @@ def metadata_version(level: int | None) -> str:
     return _optional(None if level is None else level_name(level) or f"level {level}")
 
 
-def _endpoint(each: RegisteredEndpoint) -> str:
-    protocol = _enum(SECURITY_PROTOCOLS, each.security_protocol, otherwise="null")
+def _endpoint(endpoint: RegisteredEndpoint) -> str:
+    protocol = _enum(SECURITY_PROTOCOLS, endpoint.security_protocol, otherwise="null")
     return (
-        f"Endpoint(listenerName='{each.name}', securityProtocol={protocol},"
-        f" host='{each.host}', port={each.port})"
+        f"Endpoint(listenerName='{endpoint.name}', securityProtocol={protocol},"
+        f" host='{endpoint.host}', port={endpoint.port})"
     )
 
 

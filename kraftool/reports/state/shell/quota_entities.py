@@ -36,11 +36,11 @@ def read_entity(text: str) -> QuotaEntity | None:
     parts: dict[str, str | None] = {}
     position = 0
     while position < len(text):
-        found = _PART.match(text, position)
-        if found is None:
+        match = _PART.match(text, position)
+        if match is None:
             return None
-        name = found[2]
-        kind = _TYPES.get(found[1], found[1])
+        name = match[2]
+        kind = _TYPES.get(match[1], match[1])
         parts[kind] = None if name is None else _ESCAPED.sub(lambda each: each[1], name)
-        position = found.end()
+        position = match.end()
     return None if not parts or text.endswith("_") else tuple(sorted(parts.items()))

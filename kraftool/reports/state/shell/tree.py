@@ -147,9 +147,9 @@ def _configs(image: MetadataImage, *, show_secrets: bool) -> Directory:
 
     def read(name: str) -> ConfigResource | None:
         kind, _, of = name.partition(":")
-        found = ConfigResource(_RESOURCE_NUMBERS.get(kind, -1), of)
-        if found in image.configs.resources:
-            return found
+        resource = ConfigResource(_RESOURCE_NUMBERS.get(kind, -1), of)
+        if resource in image.configs.resources:
+            return resource
         return next(
             (
                 config_resource

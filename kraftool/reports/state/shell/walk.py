@@ -38,12 +38,12 @@ def find_lines(node: Node, path: str) -> Iterator[str]:
 
 
 def list_lines(
-    found: Sequence[TreeEntry], width: int | None, measure: Callable[[str], int] = len
+    entries: Sequence[TreeEntry], width: int | None, measure: Callable[[str], int] = len
 ) -> Iterator[str]:
     """Files first, then each directory, with a heading where there is more than one thing."""
-    files = [entry.name for entry in found if isinstance(entry.node, Leaf)]
+    files = [entry.name for entry in entries if isinstance(entry.node, Leaf)]
     yield from columns(files, width, measure)
-    directories = [entry for entry in found if isinstance(entry.node, Directory)]
+    directories = [entry for entry in entries if isinstance(entry.node, Directory)]
     is_first = not files
     for directory in directories:
         assert isinstance(directory.node, Directory)

@@ -168,7 +168,9 @@ class _Side:
         for node in self._cluster.nodes.values():
             for listener in node.ports:
                 text = text.replace(node.at(listener), f"{listener}-{_role(node)}")
-                text = text.replace(str(node.ports[listener]), f"{listener}-{_role(node)}")
+                # A whole number: the largest int64 has digits of some port, too.
+                port = rf"\b{node.ports[listener]}\b"
+                text = re.sub(port, f"{listener}-{_role(node)}", text)
         text = text.replace(self._cluster.id, "CLUSTER")
         text = re.sub(r"TopicId: \S+", "TopicId: ID", text)
         return "\n".join(_without_chance(text.splitlines()))

@@ -83,7 +83,8 @@ def diff_state(
     Example: kraftool diff-state /backup/data /var/lib/kafka/data
 
     Nodes never stop at the same offset, so kraftool compares two directories at the highest offset
-    that both have. --at names another offset, and --at-end compares each directory at its own end.
+    that both have. --at names another offset. --at-end compares each directory at its own end: with
+    a copy of yesterday and the directory of today, it shows what changed since.
     For one directory, --at 100 --to 200 shows what the records 100 to 199 changed. Without --to it
     shows all changes from 100 on. Topics are compared by id: a topic that was deleted and created
     again is two topics. Secrets are compared, but shown masked. Exits 0 if nothing differs, and 1

@@ -30,6 +30,7 @@ from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.text.words import many
 
 _SIGNS = {
     ChangeType.ADDED: ("+", GOOD),
@@ -120,7 +121,10 @@ def _verdict(both: TwoStates, counts: Counts) -> Text:
         total = sum(sum(of_kind.values()) for of_kind in counts.by_kind.values())
         return Text(f"{total} {'difference' if total == 1 else 'differences'}", style=BAD)
     severities = [finding.severity for finding in both.findings]
-    told = Text("no difference", style=style_of(overall_status(severities, is_complete=True)))
+    style = style_of(overall_status(severities, is_complete=not both.rest))
+    told = Text("no difference", style=style)
+    if both.rest:
+        told.append(f" up to there; {many(both.rest, 'offset')} after it not compared")
     old = state_hash(both.old.image)
     if old == state_hash(both.new.image):
         told.append(f"\nstate hash  {old}", style=QUIET)

@@ -22,8 +22,10 @@ def test_two_nodes_are_compared_where_both_reach(kraftool: Run) -> None:
     assert ran.code == 0
     text = " ".join(ran.text.split())
     assert "compared at offset 81, where" in text
-    assert "continues to 224" in text
-    assert "no difference state hash ec4dee31" in text
+    assert "continues to 224: --at-end shows what changed" in text
+    assert (
+        "no difference up to there; 143 offsets after it not compared state hash ec4dee31" in text
+    )
 
 
 def test_the_credential_that_a_snapshot_lost_is_found(kraftool: Run) -> None:

@@ -210,7 +210,8 @@ def test_two_directories_are_compared_where_the_shorter_one_ends(pair: tuple[Log
         assert (both.old.end_offset, both.new.end_offset) == (2, 2)
         assert not list(changes(both.old.image, both.new.image))
         assert both.note == (
-            f"compared at offset 2, where {short.path} ends; {long.path} continues to 4"
+            f"compared at offset 2, where {short.path} ends; {long.path} continues to 4:"
+            " --at-end shows what changed from then on"
         )
         assert (both.old.path, both.new.path) == (old.path, new.path)
 

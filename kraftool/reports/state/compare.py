@@ -39,6 +39,8 @@ class TwoStates:
     old: LoadedState
     new: LoadedState
     note: str = ""
+    rest: int = 0
+    """Offsets that one of two logs has after the other's end, and that are not compared."""
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -99,11 +101,12 @@ def _at_common(
         ) from error
     note = (
         f"compared at offset {common}, where {shorter.path} ends; {longer.path} continues to"
-        f" {longer.end_offset}"
+        f" {longer.end_offset}: --at-end shows what changed from then on"
     )
+    rest = longer.end_offset - common
     if old_is_longer:
-        return TwoStates(old=again, new=both.new, note=note)
-    return TwoStates(old=both.old, new=again, note=note)
+        return TwoStates(old=again, new=both.new, note=note, rest=rest)
+    return TwoStates(old=both.old, new=again, note=note, rest=rest)
 
 
 def _of_one_cluster(both: TwoStates, files: StateFiles, others: StateFiles) -> TwoStates:

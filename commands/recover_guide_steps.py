@@ -298,7 +298,9 @@ class Guide(GuideQuestions):
         code = self._run_command(words)
         self._record.note(f"  - exit code {code}")
         if code not in goes_on:
-            self._say(f"The command exited with {code}. Change it, run it again, or quit.", BAD)
+            self._say(
+                f"The command exited with {code}. Change it, run it again, skip it, or quit.", BAD
+            )
             self._to.code = next(
                 (exit_code for exit_code in ExitCode if exit_code == code), ExitCode.INTERNAL
             )

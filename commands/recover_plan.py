@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,9 @@ from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, Quiet
 from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import refuse_unknown_words
+
+if TYPE_CHECKING:
+    from kraftool.repair.survey import Survey
 
 
 class PlanFormat(StrEnum):
@@ -127,6 +131,7 @@ def plan(
         asked = replace(asked, cluster_id=random_uuid())
     surveys = read_surveys(paths, now_ms=now_ms, at=asked.rollback)
     judged = judge(surveys)
+    _note_what_is_hidden(to, paths, surveys)
     is_json = output is PlanFormat.JSON
     try:
         made = plan_for(replace(asked, surveys=surveys))
@@ -148,3 +153,16 @@ def plan(
     is_safe = judged.state is QuorumSafety.SAFE
     write_plan(to, made, out, list(sentences(judged, with_next=False)), is_quorum_safe=is_safe)
     to.finish()
+
+
+def _note_what_is_hidden(to: Output, paths: Sequence[str], surveys: Sequence[Survey]) -> None:
+    """Say that logs of other nodes cannot fill damage, if only collect files show them."""
+    from kraftool.repair.collect_file import is_collect_file
+
+    logs = [survey.log for survey in surveys if survey.log is not None]
+    is_hidden = any(log.broken is not None and log.broken.lost_batches for log in logs)
+    if is_hidden and any(map(is_collect_file, paths)):
+        to.note(
+            "kraftool: collect files have no bytes of a log, so that the log of another node cannot"
+            " fill the damage. For a plan that loses less, name the directories, or copies of them"
+        )

@@ -315,7 +315,8 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
         yield told + (
             "once there is a leader, format a new controller (kraftool format -N), start it, and"
             " use kraftool quorum add-controller once it has caught up, then kraftool quorum"
-            " remove-controller for the lost one."
+            " remove-controller for the lost one. If the new one has the same node id, remove the"
+            " lost one first."
         )
     else:
         yield told + (

@@ -333,5 +333,8 @@ def start_steps(
     text = "start the other controllers, and then the brokers"
     if standing.lost:
         ids = listed(voter.id for voter in standing.lost)
-        text = f"now start the other controllers, also the one that replaces voter {ids}"
+        text = (
+            f"now start the other controllers, also the one that replaces voter {ids},"
+            " and then the brokers"
+        )
     yield PlanStep(action=Action.START, hosts=rest, text=text)

@@ -170,6 +170,23 @@ def test_damage_is_a_finding_and_is_collected(
     assert survey.log.broken is not None
 
 
+def test_a_plan_over_damage_says_what_a_collect_file_does_not_have(
+    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+) -> None:
+    """With the bytes of both logs, one fills the damage of the other."""
+    shutil.copytree(nodes[3], tmp_path / "data")
+    log = next((tmp_path / "data").rglob("*.log"))
+    data = bytearray(log.read_bytes())
+    data[9000] ^= 1
+    log.write_bytes(bytes(data))
+    file = tmp_path / "a.collect"
+    kraftool("recover", "collect", tmp_path / "data", "--out", file)
+    words = "collect files have no bytes of a log"
+    assert words in kraftool("recover", "plan", file, nodes[2], "--set", "lost=4").narration
+    ran = kraftool("recover", "plan", tmp_path / "data", nodes[2], "--set", "lost=4")
+    assert words not in ran.narration
+
+
 def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "pod.tar.gz", "w:gz") as tar:
         tar.add(nodes[3], "data")

@@ -2,7 +2,8 @@
 
 Owns the one place that calls delta-rs. A commit is a new file in the table's log that nobody else
 can have made: on a disk by a link, in an object store by a conditional put. It never tries again
-by itself, so that a commit is at the version that its caller saw before it, or fails.
+by itself, so that a commit is at the version that its caller saw before it, or fails. Spark's
+workers import this module too, and need no delta-rs: the driver alone commits.
 """
 
 from __future__ import annotations
@@ -11,14 +12,13 @@ import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
-
-from deltalake import CommitProperties, DeltaTable, Schema, Transaction
-from deltalake.exceptions import CommitFailedError, DeltaError, TableNotFoundError
-from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.arrow.untyped import ArrowSchema, pa
 from kraftool.spark.tables.place import CannotWriteError, TablePlace
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
 
 APP = "kraftool"
 """The name under which a table remembers the latest run that it has (an action `txn`)."""
@@ -59,6 +59,9 @@ def opened(place: TablePlace, table: str) -> DeltaTable | None:
     """Return the latest version of a table; None if there is no such table."""
     if not place.is_remote and not os.path.isdir(place.path(f"{table}/_delta_log")):
         return None
+    from deltalake import DeltaTable
+    from deltalake.exceptions import TableNotFoundError
+
     with _explained(place):
         try:
             return DeltaTable(place.path(table), storage_options=dict(place.options))
@@ -108,6 +111,10 @@ def commit(
     metadata: Mapping[str, str] | None = None,
 ) -> None:
     """Make the next version of a table, or the table. Raise ConflictError if it is there."""
+    from deltalake import CommitProperties, Schema, Transaction
+    from deltalake.exceptions import CommitFailedError, DeltaError
+    from deltalake.transaction import AddAction, RemoveAction, create_table_with_add_actions
+
     now = time.time_ns() // 1_000_000
     adds = [
         AddAction(
@@ -171,6 +178,8 @@ def vacuum(place: TablePlace, table: DeltaTable, hours: int) -> None:
 @contextmanager
 def _explained(place: TablePlace) -> Iterator[None]:
     """Let delta-rs write for the owner only, and give its errors as one line without secrets."""
+    from deltalake.exceptions import DeltaError
+
     before = os.umask(0o077)
     try:
         yield

@@ -95,7 +95,8 @@ def _diagnosis(
             severity=_severity(examination, damaged, whole, beyond),
             advice=None
             if whole
-            else "keep a copy of every directory. Only a backup can have what the damage hid",
+            else "keep a copy of every directory. The directory of a broker, of an observer, or a"
+            " backup may have what the damage hid: name it too",
         ),
         evidence=tuple(
             Evidence(file=directory.path, offset=offsets[0], found="whole here")

@@ -24,7 +24,17 @@ NAME = "kraftool"
 class Headline(Static):
     """The first line: words at the left, and some at the right where there is room."""
 
+    _told: tuple[Text, Text] | None = None
+
     def tell(self, left: Text, right: Text) -> None:
+        self._told = left, right
+        self._fit(left, right)
+
+    def on_resize(self) -> None:
+        if self._told is not None:
+            self._fit(*self._told)
+
+    def _fit(self, left: Text, right: Text) -> None:
         room = max(self.size.width or self.app.size.width, 1) - 2
         line = left.copy()
         if line.cell_len + right.cell_len + 2 > room and line.plain.startswith(f"{NAME}  "):

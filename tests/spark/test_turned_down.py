@@ -55,7 +55,7 @@ def _everything(place: Path) -> list[str]:
     ("arguments", "code", "said"),
     [
         # What cannot be done whatever is there.
-        (("tables", "data", "--out", "s3://bucket/tables"), 2, "not to a URL"),
+        (("stream", "data", "--checkpoint", "s3://bucket/c"), 2, "not a URL"),
         (("tables", "data", "--out", "file/below"), 2, "Not a directory"),
         (("stream", "data", "--to", "parquet:s3://bucket/x"), 2, "not a URL"),
         (("stream", "data", "--to", "parquet:file/below"), 2, "Not a directory"),

@@ -161,7 +161,7 @@ def test_what_is_known_of_the_first_directory_is_shown_while_others_are_read(
         app = WatchApp(Still(*paths), view="health", environment={})
         async with app.run_test(size=(100, 40)) as pilot:
             await until_shown(pilot, "not looked at yet: the other directories")
-            assert "examining directories" in shown(pilot)
+            await until_shown(pilot, "examining directories")
             assert first.complaints[0].finding.sentence()[:30] in shown(pilot)
             assert "not examined yet" in shown(pilot), "the title is not green"
             goes_on.set()

@@ -309,7 +309,7 @@ def test_a_state_on_the_way_is_shown_and_says_that_it_is_one(
         app = WatchApp(Still(NODE), view="state", environment={})
         async with app.run_test(size=(120, 30)) as pilot:
             await until_shown(pilot, "at offset 203  ? not yet the state at 224")
-            assert "reading snapshot and log" in screen(app)
+            await until_shown(pilot, "reading snapshot and log")
             assert "cluster" in screen(app)
             goes_on.set()
             await until_shown(pilot, "at offset 224, the newest")

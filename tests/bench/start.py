@@ -29,13 +29,13 @@ PACKAGES = ("kraftool", "decoders", "commands", "tui")
 
 
 def copy_packages(folder: Path) -> None:
-    """Copy our modules without bytecode, and link the fixtures beside them."""
+    """Copy our modules without what is built from them, and link the fixtures beside them."""
     for package in PACKAGES:
         shutil.copytree(
             ROOT / package,
             folder / package,
             symlinks=True,
-            ignore=shutil.ignore_patterns("__pycache__"),
+            ignore=shutil.ignore_patterns("__pycache__", "target"),
         )
     (folder / "fixtures").symlink_to(ROOT / "fixtures")
 

@@ -195,6 +195,7 @@ def test_csv_has_the_events_of_the_other_formats(kraftool: Run) -> None:
     told = events(kraftool, DYNAMIC / "node-2/data")
     assert [row["what"] for row in rows] == [each["what"] for each in told]
     assert [row["offset"] for row in rows] == [str(each["offset"]) for each in told]
+    assert [json.loads(row["data"]) for row in rows] == [each["data"] for each in told]
 
 
 def test_the_table_fits_80_columns_and_names_days_times_and_nodes(kraftool: Run) -> None:

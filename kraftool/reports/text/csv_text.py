@@ -1,8 +1,8 @@
 """Rows as CSV.
 
-Owns how a cell is written: a truth as JSON has it, nothing for what is not known, and what a
-spreadsheet would take for a formula quoted with '. A document's rows are what its property `rows`
-gives; their columns are the members that JSON has of them.
+Owns how a cell is written: a truth and an object as JSON has them, nothing for what is not known,
+and what a spreadsheet would take for a formula quoted with '. A document's rows are what its
+property `rows` gives; their columns are the members that JSON has of them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import is_dataclass
 from typing import Any, get_args, get_type_hints
+
+import orjson
 
 from kraftool.reports.text.json_document import json_value, members, twin_name
 from kraftool.reports.text.json_form import form_hint
@@ -75,7 +77,7 @@ def _at(made: Any, column: Column) -> object:
         made = made[name]
     if isinstance(made, list):
         return " ".join(str(each) for each in made)
-    return str(made) if isinstance(made, dict) else made
+    return orjson.dumps(made).decode() if isinstance(made, dict) else made
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:

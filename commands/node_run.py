@@ -89,8 +89,8 @@ def run(
     controller as soon as one has caught up. While a witness leads, brokers are not served. Admin
     tools can describe the quorum, and change its voters and kraft.version.
 
-    A log that is damaged before whole batches is not opened. Kafka cuts it there, and so does the
-    node with --cut-damaged-log. A torn end is cut without asking, as it was never committed.
+    The node does not open a damaged log. Kafka cuts it at the damage, and so does the node with
+    --cut-damaged-log. Both cut off a batch at the end whose write was not finished.
 
     The node registers with the active controller, as Kafka's controllers do, but not with --role
     observer or --no-image.

@@ -33,7 +33,7 @@ CutDamagedLog = Annotated[
     bool,
     typer.Option(
         "--cut-damaged-log",
-        help="Cut a damaged log, and lose the whole batches after the damage.",
+        help="Cut a damaged log at the damage, and lose the records after it.",
     ),
 ]
 ShutdownTimeout = Annotated[

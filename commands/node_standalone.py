@@ -67,7 +67,7 @@ def standalone(
     feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
     reassignments are not implemented yet.
 
-    A log that is damaged before whole batches is not opened: see --cut-damaged-log.
+    It does not open a damaged log, but with --cut-damaged-log cuts it at the damage.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.

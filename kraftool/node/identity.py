@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from kraftool.decoders import meta_properties
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.fault import FaultKind
 from kraftool.decoders.wire import ZERO_UUID
 from kraftool.node.config import NodeConfig
 from kraftool.raft.control_history import ControlHistory
@@ -37,6 +38,9 @@ class QuorumRole(StrEnum):
 
 class NotStarted(KraftoolError):
     """A node that must not be started as it was asked for."""
+
+
+_UNFINISHED = (FaultKind.TORN_TAIL, FaultKind.ZERO_TAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,12 +174,12 @@ def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_vo
 
 
 def refuse_cut(cut: Cut, directory: str) -> None:
-    """Refuse to cut off whole batches, which may be committed. A torn write leaves none behind."""
-    if cut.lost_batches:
+    """Refuse to cut off what may be committed: all but a write that was not finished."""
+    if cut.lost_batches or cut.kind not in _UNFINISHED:
+        behind = f", before {many(cut.lost_batches, 'whole batch')}" if cut.lost_batches else ""
         raise NotStarted(
-            f"{cut.file} is damaged at position {cut.position} ({cut.reason}), before"
-            f" {many(cut.lost_batches, 'whole batch')}. Kafka would cut them off, though they may"
-            " be committed",
+            f"{cut.file} is damaged at position {cut.position} ({cut.reason}){behind}. Kafka would"
+            " cut the log there, though the records may be committed",
             hint=f"kraftool doctor {shlex.quote(directory)} shows the damage, and kraftool recover"
             " plan how to keep the records. --cut-damaged-log starts without them",
         )

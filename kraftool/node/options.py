@@ -29,7 +29,7 @@ class NodeOptions:
     consumer: Callable[[Runner], Consumer] | None = None
     """What consumes in the stead of either, where the log is not for metadata."""
     cuts_batches: bool = False
-    """True to cut a damaged log even if that loses whole batches, as Kafka does."""
+    """True to cut a damaged log as Kafka does, even if that loses committed records."""
     metrics: Endpoint | None = None
     shutdown_s: float = SHUTDOWN_S
 

@@ -120,7 +120,7 @@ def batches_of(log: Path) -> list[int]:
     return positions[:-1]
 
 
-def test_a_log_is_cut_at_its_torn_end_but_before_whole_batches_only_if_asked(
+def test_a_log_is_cut_at_its_torn_end_and_at_other_damage_only_if_asked(
     kraftool: Run, tmp_path: Path
 ) -> None:
     directory = tmp_path / "controller"
@@ -144,7 +144,8 @@ def test_a_log_is_cut_at_its_torn_end_but_before_whole_batches_only_if_asked(
         ended(process)
     assert not begun.exists()
 
-    damaged = bytearray(log.read_bytes())
+    sound = log.read_bytes()
+    damaged = bytearray(sound)
     damaged[second + 65] ^= 4
     log.write_bytes(damaged)
     run = kraftool("node", "standalone", str(directory))
@@ -155,6 +156,15 @@ def test_a_log_is_cut_at_its_torn_end_but_before_whole_batches_only_if_asked(
     assert "--cut-damaged-log" in run.err
     assert log.read_bytes() == damaged
 
+    last = bytearray(sound)
+    last[-1] ^= 4  # whole once, so it may be committed
+    log.write_bytes(last)
+    run = kraftool("node", "standalone", str(directory))
+    assert run.code == 5
+    assert "CRC" in run.err
+    assert log.read_bytes() == last
+
+    log.write_bytes(damaged)
     with started(directory, "--cut-damaged-log") as process:
         assert "whole batches behind it" in until_active(process)
         ended(process)

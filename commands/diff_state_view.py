@@ -124,7 +124,8 @@ def _verdict(both: TwoStates, counts: Counts) -> Text:
     style = style_of(overall_status(severities, is_complete=not both.rest))
     told = Text("no difference", style=style)
     if both.rest:
-        told.append(f" up to there; {many(both.rest, 'offset')} after it not compared")
+        rest = many(both.rest, "further offset")
+        told.append(f" up to offset {both.old.end_offset}; {rest} not compared")
     old = state_hash(both.old.image)
     if old == state_hash(both.new.image):
         told.append(f"\nstate hash  {old}", style=QUIET)

@@ -24,7 +24,8 @@ def test_two_nodes_are_compared_where_both_reach(kraftool: Run) -> None:
     assert "compared at offset 81, where" in text
     assert "continues to 224: --at-end shows what changed" in text
     assert (
-        "no difference up to offset 81; 143 further offsets not compared state hash ec4dee31" in text
+        "no difference up to offset 81; 143 further offsets not compared state hash ec4dee31"
+        in text
     )
 
 

@@ -15,6 +15,7 @@ from kraftool.decoders import fast_path, schema
 from kraftool.decoders.programs import program
 from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.logs.dump import type_words
+from kraftool.reports.logs.native_renderer import is_in_range
 
 if TYPE_CHECKING:
     from kraftool.decoders._native import Cells
@@ -95,7 +96,7 @@ _OF_RECORDS = {
     "type_number": pa.int32(),
     "value_size": pa.int32(),
 }
-_INT32, _INT64 = 1 << 31, 1 << 63
+_INT32 = 1 << 31
 
 
 class NativeColumns:
@@ -214,10 +215,7 @@ def native_columns(
 ) -> NativeColumns | None:
     """The native reader for what is wanted; None if Python has to read everything."""
     selection = narrowing.selection
-    numbers = (selection.first_offset, selection.last_offset, selection.since, selection.until)
-    if not fast_path.is_native():
-        return None
-    if any(number is not None and not -_INT64 <= number < _INT64 for number in numbers):
+    if not fast_path.is_native() or not is_in_range(selection):
         return None
     if any(epoch is not None and not -_INT32 <= epoch < _INT32 for epoch in narrowing.epochs):
         return None

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "bd61ba657549f22f"
+BUILD_ID = "3cb2bb49d3613f5f"

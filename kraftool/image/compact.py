@@ -171,7 +171,9 @@ class OpenPartitions(MutableMapping[int, _Item], Generic[_Item]):
         raise TypeError("a topic keeps its partitions")
 
     def __len__(self) -> int:
-        return len(self.now)
+        if self._plain is not None:
+            return len(self._plain)
+        return self._rows.count(self._group)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.now)

@@ -199,11 +199,11 @@ class _Topic:
         self, image: TopicImage, compact: CompactTopics[PartitionRegistration] | None = None
     ) -> None:
         self.id, self.name = image.id, image.name
-        self.partitions: MutableMapping[int, PartitionRegistration]
+        opened = None
         if compact is not None and isinstance(image.partitions, CompactPartitions):
-            self.partitions = compact.open(image.id, image.partitions) or {}
-        else:
-            self.partitions = dict(image.partitions)
+            opened = compact.open(image.id, image.partitions)
+        self.partitions: MutableMapping[int, PartitionRegistration]
+        self.partitions = dict(image.partitions) if opened is None else opened
         self.placed: Placed[PartitionRegistration] | None = None
         """Partitions that are read when they are asked for, in place of those."""
 

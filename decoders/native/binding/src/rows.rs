@@ -1,6 +1,5 @@
 //! Rows of the core as tuples of Python.
 
-use std::collections::HashMap;
 use std::mem;
 use std::sync::{Arc, Mutex};
 
@@ -258,7 +257,7 @@ impl OpenRows {
 impl OpenRows {
     #[new]
     fn new(kinds: &RowKinds) -> Self {
-        OpenRows { inner: kinds.0.clone(), groups: HashMap::new() }
+        OpenRows { inner: kinds.0.clone(), groups: Groups::default() }
     }
 
     /// Take the next records of a sound batch: the index and the place of the first one that was
@@ -281,7 +280,7 @@ impl OpenRows {
 
     /// Open a group with the rows that it had.
     fn open(&mut self, group: Group, rows: &Rows) {
-        self.groups.insert(group, rows.rows.clone());
+        self.groups.open(group, rows.rows.clone());
     }
 
     /// Open a group with these rows; false if they cannot be kept.
@@ -293,13 +292,13 @@ impl OpenRows {
             pairs.all(|(number, row)| inner.put(&mut loaded, arrays, *number, row))
         });
         if is_whole {
-            groups.insert(group, loaded);
+            groups.open(group, loaded);
         }
         is_whole
     }
 
     fn close(&mut self, group: Group) {
-        self.groups.remove(&group);
+        self.groups.close(&group);
     }
 
     /// The row of a number; None if there is no such row.

@@ -107,7 +107,60 @@ impl Rows {
     }
 }
 
-pub type Groups = HashMap<Group, Arc<Rows>>;
+/// The groups that are open, with their rows.
+#[derive(Default)]
+pub struct Groups {
+    places: HashMap<Group, usize>,
+    rows: Vec<Arc<Rows>>,
+    free: Vec<usize>,
+    /// The one that was looked for last: records of a group often follow on each other.
+    last: Option<(Group, usize)>,
+}
+
+impl Groups {
+    fn place(&mut self, group: &Group) -> Option<usize> {
+        match self.last {
+            Some((last, place)) if last == *group => Some(place),
+            _ => {
+                let place = *self.places.get(group)?;
+                self.last = Some((*group, place));
+                Some(place)
+            }
+        }
+    }
+
+    pub fn get(&self, group: &Group) -> Option<&Arc<Rows>> {
+        Some(&self.rows[*self.places.get(group)?])
+    }
+
+    pub fn get_mut(&mut self, group: &Group) -> Option<&mut Arc<Rows>> {
+        let place = self.place(group)?;
+        Some(&mut self.rows[place])
+    }
+
+    pub fn open(&mut self, group: Group, rows: Arc<Rows>) {
+        self.close(&group);
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.rows[place] = rows;
+                place
+            }
+            None => {
+                self.rows.push(rows);
+                self.rows.len() - 1
+            }
+        };
+        self.places.insert(group, place);
+    }
+
+    pub fn close(&mut self, group: &Group) {
+        self.last = None;
+        if let Some(place) = self.places.remove(group) {
+            self.rows[place] = Arc::default();
+            self.free.push(place);
+        }
+    }
+}
 
 /// Why no more records were taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -240,23 +293,24 @@ impl Kinds {
         let group: Group = Cursor::new(value, places[layout.group]).array()?;
         let number = i32::from_be_bytes(Cursor::new(value, places[layout.number]).array()?);
         let rows = groups.get_mut(&group).ok_or(Stop::Closed(group))?;
-        let new = self.new_row(layout, value, &places)?;
+        let mut new = New::default();
+        self.read(layout, value, &places, &mut new)?;
         if layout.makes {
             self.put(rows, made, number, &new)?;
         } else {
-            self.change(rows, made, number, new)?;
+            self.change(rows, made, number, &mut new)?;
         }
         Ok(())
     }
 
-    /// The cells that a record sets.
-    fn new_row<'a>(
+    /// Read the cells that a record sets.
+    fn read<'a>(
         &self,
         layout: &'a Layout,
         value: &'a [u8],
         places: &[usize; MOST_FIELDS],
-    ) -> Plain<New<'a>> {
-        let mut new = New::default();
+        new: &mut New<'a>,
+    ) -> Plain<()> {
         for (cell, (kind, field)) in self.cells.iter().zip(&layout.cells).enumerate() {
             let Some(at) = *field else { continue };
             let field = &layout.program.fields[at];
@@ -276,7 +330,7 @@ impl Kinds {
                 new.int(cell, i64::from(i32::from_be_bytes(cursor.array()?)));
             }
         }
-        Ok(new)
+        Ok(())
     }
 
     fn is_choice(&self, new: &New) -> bool {
@@ -332,11 +386,11 @@ impl Kinds {
         rows: &mut Arc<Rows>,
         made: &mut Arrays,
         number: i32,
-        mut new: New,
+        new: &mut New,
     ) -> Plain<()> {
         let Rules { many, as_many, .. } = self.rules;
         let place = rows.place(number).ok_or(NotPlain)?;
-        if !self.is_choice(&new) {
+        if !self.is_choice(new) {
             return Err(NotPlain);
         }
         if let Some(uuids) = new.arrays[as_many] {

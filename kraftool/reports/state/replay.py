@@ -28,7 +28,8 @@ from kraftool.decoders.log_record import (
     position_in_file,
 )
 from kraftool.decoders.native_values import NativeValues, native_values
-from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader
+from kraftool.image.compact import COMPACT_RECORDS
+from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader, Misfit
 from kraftool.image.replay import ReplayError
 from kraftool.reports.files.log_findings import log_finding, snapshot_finding
 from kraftool.reports.findings.finding import Finding
@@ -60,6 +61,10 @@ Watch = Callable[[ImageLoader, str, RecordBatch, Record, str, dict[str, Any]], N
 that it sees what was before and what is after it. What the loader raises it lets pass."""
 
 
+def _native_values() -> NativeValues | None:
+    return native_values(COMPACT_RECORDS)
+
+
 @dataclass(slots=True)
 class Replay:
     """Replays batches in order. What does not fit is a finding, and is passed over."""
@@ -74,7 +79,10 @@ class Replay:
     placed: PlacedRecords | None = None
     """Where a snapshot's partitions stay, if they can be read later."""
     _known: dict[bytes, _Format] = field(default_factory=dict)
-    _native: NativeValues | None = field(default_factory=native_values)
+    compact: bool = True
+    """True if the native module may keep partitions: it replays them fast, and a caller who looks
+    at a few of them waits for each."""
+    _native: NativeValues | None = field(default_factory=_native_values)
 
     def found(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
@@ -145,7 +153,8 @@ class Replay:
     def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have
         the offsets of their places in the batch. Returns how many there were."""
-        if self._native is None or batch.is_control:
+        native = self._native
+        if native is None or batch.is_control:
             return 0
 
         def misfit(offset: int, name: str, error: ReplayError) -> None:
@@ -159,19 +168,35 @@ class Replay:
         watch = None if snapshot else self.watch
         offset = batch.base_offset
         if watch is None:
-            for values in self._native.read(batch):
-                offset = self.loader.replay_run(offset, values, misfit, is_snapshot=snapshot)
+            plain = self._run(native, batch, misfit, snapshot)
         else:
             records = batch.records()
-            for name, value in chain.from_iterable(self._native.read(batch)):
+            for name, value in chain.from_iterable(native.read(batch)):
                 try:
                     watch(self.loader, file, batch, next(records), name, value)
                 except ReplayError as error:
                     misfit(offset, name, error)
                 offset += 1
-        plain = offset - batch.base_offset
+            plain = offset - batch.base_offset
         self.records += plain
         return plain
+
+    def _run(self, native: NativeValues, batch: RecordBatch, misfit: Misfit, snapshot: bool) -> int:
+        """Replay the first records of a batch, those of partitions natively."""
+        loader, data, offset = self.loader, batch.data, batch.base_offset
+        count, index, at = batch.header.record_count, 0, 0
+        while index < count:
+            if self.compact:
+                index, at = loader.replay_natively(data, at, index)
+                if index == count:
+                    break
+            read = native.next(batch, at, index)
+            if read is None:
+                break
+            values, at = read
+            loader.replay_run(offset + index, values, misfit, is_snapshot=snapshot)
+            index += len(values)
+        return index
 
     def _misfit(
         self,

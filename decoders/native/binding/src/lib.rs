@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod rows;
 mod values;
 
 use std::mem;
@@ -444,6 +445,9 @@ mod _native {
 
     #[pymodule_export]
     use super::columns::Columns;
+
+    #[pymodule_export]
+    use super::rows::{OpenRows, RowKinds, Rows};
 
     #[pymodule_export]
     use super::values::Values;

@@ -17,6 +17,7 @@ pub mod places;
 pub mod program;
 pub mod recent;
 pub mod render;
+pub mod rows;
 pub mod sieve;
 pub mod table;
 pub mod wire;

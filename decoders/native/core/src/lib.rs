@@ -18,6 +18,7 @@ pub mod program;
 pub mod recent;
 pub mod render;
 pub mod sieve;
+pub mod stretches;
 pub mod table;
 pub mod wire;
 

@@ -109,6 +109,50 @@ class Sieve:
         """What the batches of the last `take` count."""
 
 @final
+class Stretches:
+    """Sums up plain batches in which nothing is watched, each stretch of them as one."""
+
+    def __new__(cls, grid: int, longest: int) -> Stretches:
+        """A stretch ends at a multiple of `grid` offsets, and before a wait of over `longest` ms."""
+
+    def add(
+        self,
+        api_key: int,
+        version: int,
+        program: bytes,
+        role: str,
+        numbers: Sequence[tuple[bytes, int]],
+    ) -> None:
+        """Give a record type the program that reads it, and say what it is: passed, watched, counted
+        or idle. With `numbers` a record is watched only if a field has one: label and number."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, data: bytes, at: int, end: int) -> tuple[int, int]:
+        """Read the batches from `at` to `end`. Returns how far it came and the reason: FULL if the
+        stretch is over, which a batch with watched records is by itself."""
+
+    def close(
+        self,
+    ) -> (
+        tuple[
+            tuple[int, int, int, int],
+            tuple[int, int, int, int],
+            tuple[int, int, int, int],
+            int,
+            int,
+        ]
+        | None
+    ):
+        """Return the stretch that was read; None if there is none. Base and last offset, epoch,
+        batches; first and last time, longest and shortest wait; idle batches, time of the first
+        and of the last of them, longest wait between two; counted records; digest."""
+
+    def take_watched(self) -> list[tuple[int, bytes]]:
+        """Offset and value of the watched records of the stretch that was closed last."""
+
+@final
 class Checker:
     """Reads plain batches field by field, and counts their records."""
 
@@ -126,8 +170,8 @@ class Checker:
     def taken(self) -> tuple[int, int, int]:
         """Batches, records and the last time of the last call."""
 
-    def take_watched(self) -> list[tuple[int, int, bytes]]:
-        """The records of watched types since the last time: place, offset and value."""
+    def take_watched(self) -> list[tuple[int, int, int, bytes]]:
+        """The records of watched types since the last time: place, offset, time and value."""
 
     def take_counts(self) -> list[tuple[int, int, int, int, int]]:
         """Of each record type since the last time: api key, version, the number of records, place

@@ -19,6 +19,7 @@ pub mod recent;
 pub mod render;
 pub mod rows;
 pub mod sieve;
+pub mod stretches;
 pub mod table;
 pub mod wire;
 

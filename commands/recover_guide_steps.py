@@ -106,7 +106,9 @@ class Guide(GuideQuestions):
         self._collect_hosts()
         if self._local:
             self._offer("collect", f"Collect what planning needs to know {_CHANGES_NOTHING}")
-            self._offer("doctor", f"Look for known failures {_CHANGES_NOTHING}")
+            words = f"Look for known failures {_CHANGES_NOTHING}"
+            # Damage, which is what the guide is for, makes doctor exit with 3.
+            self._offer("doctor", words, goes_on=(*_GOES_ON, ExitCode.UNREADABLE))
         self._left[:1] = [self._planning()]
         file = self._record.path("plan.yaml")
         self._offer("plan", f"Plan the recovery {_CHANGES_NOTHING}", makes=file)

@@ -101,7 +101,7 @@ def _followers(choice: Choice) -> Iterable[str]:
 def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
     standing = choice.standing
     yield from common_risks(standing)
-    if (forgetting := forgetting_risk(standing, judged, choice.state_offset)) is not None:
+    if (forgetting := forgetting_risk(standing, judged)) is not None:
         yield forgetting
     if not choice.state.whole:
         yield Risk(

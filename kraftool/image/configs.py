@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, WrittenRecord, replays
+
+if TYPE_CHECKING:
+    from kraftool.image.seen import SeenChanges
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 RESOURCE_TYPES = {
@@ -56,6 +59,8 @@ class ConfigurationsDelta:
     """Changes to the configs."""
 
     def __init__(self, image: ConfigurationsImage) -> None:
+        self.seen: SeenChanges | None = None
+        """Takes each change, if a caller wants them."""
         self._image = image
         self._resources = Overlay(image.resources)
 
@@ -79,6 +84,9 @@ class ConfigurationsDelta:
             self._resources.set(resource, configs)
         else:
             self._resources.remove(resource)
+        if self.seen is not None:
+            is_set = record["value"] is not None
+            self.seen.configs.append((resource, record["name"], is_set, configs))
 
     def forget_topic(self, name: str) -> None:
         """A removed topic takes its configs with it; no record says so."""

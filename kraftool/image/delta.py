@@ -7,6 +7,7 @@ the loader's.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kraftool.image.acls import AclsDelta
 from kraftool.image.client_quotas import ClientQuotasDelta
@@ -19,6 +20,9 @@ from kraftool.image.producer_ids import ProducerIdsDelta
 from kraftool.image.replay import RecordValue, ReplayError, replayers, replays
 from kraftool.image.scram import ScramDelta
 from kraftool.image.topics import TopicsDelta
+
+if TYPE_CHECKING:
+    from kraftool.image.seen import SeenChanges
 
 
 class MetadataDelta:
@@ -56,6 +60,10 @@ class MetadataDelta:
         if replayer is None:
             raise ReplayError(f"no image holds a {name}")
         replayer(record)
+
+    def watch(self, seen: SeenChanges) -> None:
+        """Put what records change from now on into `seen`."""
+        self.topics.seen = self.configs.seen = seen
 
     @property
     def replayed(self) -> frozenset[str]:

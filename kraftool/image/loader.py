@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, ReplayError
+
+if TYPE_CHECKING:
+    from kraftool.image.seen import SeenChanges
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 TRANSACTION_RECORDS = frozenset({BEGIN, END, ABORT})
@@ -40,6 +44,7 @@ class ImageLoader:
     """The records that only `replay` replays."""
 
     def __init__(self, image: MetadataImage = EMPTY) -> None:
+        self._seen: SeenChanges | None = None
         self._delta = MetadataDelta(image)
         self._before: MetadataImage | None = None
         """What is visible while a transaction is open."""
@@ -131,13 +136,13 @@ class ImageLoader:
             if visible.last_offset != offset - 1:
                 visible = replace(self._batch, last_offset=offset - 1)
             self._before = self._delta.apply(visible)
-            self._delta = MetadataDelta(self._before)
+            self._delta = self._delta_of(self._before)
             self._begun, self._records = (offset, record["name"] or ""), 0
             return
         if self._begun is None or self._before is None:
             raise ReplayError(f"{name} without a transaction")
         if name == ABORT:
-            self._delta = MetadataDelta(self._before)
+            self._delta = self._delta_of(self._before)
         self._begun, self._before = None, None
 
     def end_batch(self, last_offset: int, epoch: int, timestamp: int) -> None:
@@ -149,5 +154,17 @@ class ImageLoader:
         if self._before is not None:
             return self._before
         image = self._delta.apply(self._last)
-        self._delta = MetadataDelta(image)
+        self._delta = self._delta_of(image)
         return image
+
+    def watch(self, seen: SeenChanges) -> None:
+        """Put what the next records change into `seen`, an open transaction's included."""
+        if self._seen is not seen:
+            self._seen = seen
+            self._delta.watch(seen)
+
+    def _delta_of(self, image: MetadataImage) -> MetadataDelta:
+        delta = MetadataDelta(image)
+        if self._seen is not None:
+            delta.watch(self._seen)
+        return delta

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.compact import (
@@ -26,6 +26,9 @@ from kraftool.image.overlay import Overlay
 from kraftool.image.placed import Placed, PlacedPiece, Reader, TakeFramed
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
 from kraftool.image.uuids import MIGRATING
+
+if TYPE_CHECKING:
+    from kraftool.image.seen import SeenChanges
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2
@@ -243,6 +246,8 @@ class TopicsDelta:
     """Changes to the topics."""
 
     def __init__(self, image: TopicsImage) -> None:
+        self.seen: SeenChanges | None = None
+        """Takes each change, if a caller wants them."""
         self._image = image
         self._topics: Overlay[str, TopicImage] = Overlay(image.by_id)
         self._names: Overlay[str, TopicImage] = Overlay(image.by_name)
@@ -301,6 +306,8 @@ class TopicsDelta:
         self._open[topic_id] = _Topic(topic)
         self._names.set(name, topic)
         self._last = ""
+        if self.seen is not None:
+            self.seen.topics.append((name, topic_id, True))
 
     @replays("RemoveTopicRecord")
     def remove_topic(self, record: RecordValue) -> None:
@@ -308,6 +315,10 @@ class TopicsDelta:
         topic = self._topics.get(topic_id)
         if topic is None:
             raise ReplayError(f"there is no topic with id {topic_id} to remove")
+        if self.seen is not None:
+            self.seen.topics.append((topic.name, topic_id, False))
+            numbers = sorted(self.partitions(topic_id))
+            self.seen.partitions += [(topic, number, None, True) for number in numbers]
         self._topics.remove(topic_id)
         changed = self._open.pop(topic_id, None)
         if changed is not None:
@@ -333,7 +344,9 @@ class TopicsDelta:
         removing, adding = tuple(record["removingReplicas"]), tuple(record["addingReplicas"])
         elr = tuple(record.get("eligibleLeaderReplicas") or ())
         last_known_elr = tuple(record.get("lastKnownElr") or ())
-        topic.partitions[record["partitionId"]] = PartitionRegistration(
+        number = record["partitionId"]
+        was_there = self.seen is not None and number in topic.partitions
+        topic.partitions[number] = made = PartitionRegistration(
             share(replicas, replicas),
             share(directories, directories),
             share(isr, isr),
@@ -346,6 +359,8 @@ class TopicsDelta:
             record["leaderEpoch"],
             record["partitionEpoch"],
         )
+        if self.seen is not None:
+            self.seen.partitions.append((topic, number, made, was_there))
 
     def place(
         self, topic_id: str, piece: PlacedPiece, reader: Reader[PartitionRegistration]
@@ -393,7 +408,10 @@ class TopicsDelta:
         if partition is None:
             raise ReplayError(f"there is no partition {number} of topic id {topic_id} to change")
         changed = merge(partition, record)
-        (topic or self._changed(topic_id)).partitions[number] = changed
+        topic = topic or self._changed(topic_id)
+        topic.partitions[number] = changed
+        if self.seen is not None:
+            self.seen.partitions.append((topic, number, changed, True))
 
     @replays("ClearElrRecord")
     def clear_elr(self, record: RecordValue) -> None:
@@ -401,12 +419,14 @@ class TopicsDelta:
         if name and self.id_of(name) is None:
             raise ReplayError(f"there is no topic {name} to clear the ELR of")
         for topic_id, numbers in self.with_elr(name).items():
-            partitions = self._changed(topic_id).partitions
+            topic = self._changed(topic_id)
             for number in numbers:
-                registration = partitions[number]
-                partitions[number] = registration._replace(
+                registration = topic.partitions[number]
+                topic.partitions[number] = cleared = registration._replace(
                     elr=(), last_known_elr=(), partition_epoch=registration.partition_epoch + 1
                 )
+                if self.seen is not None:
+                    self.seen.partitions.append((topic, number, cleared, True))
 
     def partitions(self, topic_id: str) -> Mapping[int, PartitionRegistration]:
         """The partitions of a topic as they are now, by number."""

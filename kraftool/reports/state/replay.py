@@ -7,9 +7,9 @@ bear on the state; that is verification.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from kraftool.decoders.batch import Record, RecordBatch
@@ -56,9 +56,22 @@ class Control:
     value: dict[str, Any]
 
 
-Watch = Callable[[ImageLoader, str, RecordBatch, Record, str, dict[str, Any]], None]
-"""Hands the loader a record of the log (file, batch, record, name, value) in the replay's stead, so
-that it sees what was before and what is after it. What the loader raises it lets pass."""
+@dataclass(frozen=True, slots=True)
+class RecordsPlace:
+    """The place of records of a log that follow on each other."""
+
+    file: str
+    epoch: int
+    timestamp: int
+    offset: int
+    """Of the first."""
+
+
+Records = Iterable[tuple[str, dict[str, Any]]]
+"""Names and values."""
+Watch = Callable[[ImageLoader, RecordsPlace, Records], Records]
+"""Hands on records of the log as they are. Each is replayed before the next one is asked for, so
+that a generator sees the effect of each. One that does not fit changes nothing."""
 
 
 def _native_values() -> NativeValues | None:
@@ -159,8 +172,8 @@ class Replay:
 
         def misfit(offset: int, name: str, error: ReplayError) -> None:
             if len(self.findings) < MAX_FINDINGS:
-                place = islice(batch.records(), offset - batch.base_offset, None)
-                self._misfit(file, batch, next(place), name, error, snapshot)
+                record = next(islice(batch.records(), offset - batch.base_offset, None))
+                self._misfit(file, batch, record, name, error, snapshot)
             else:
                 # Its place would not be kept, and looking for it would take time.
                 self.more_findings += 1
@@ -170,13 +183,12 @@ class Replay:
         if watch is None:
             plain = self._run(native, batch, misfit, snapshot)
         else:
-            records = batch.records()
-            for name, value in chain.from_iterable(native.read(batch)):
-                try:
-                    watch(self.loader, file, batch, next(records), name, value)
-                except ReplayError as error:
-                    misfit(offset, name, error)
-                offset += 1
+            # All records of a plain batch have its time.
+            timestamp = batch.header.base_timestamp
+            for values in native.read(batch):
+                place = RecordsPlace(file, batch.epoch, timestamp, offset)
+                records = watch(self.loader, place, values)
+                offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
             plain = offset - batch.base_offset
         self.records += plain
         return plain
@@ -237,7 +249,9 @@ class Replay:
             if self.watch is None or snapshot:
                 self.loader.replay(record.offset, name, data)
             else:
-                self.watch(self.loader, file, batch, record, name, data)
+                place = RecordsPlace(file, batch.epoch, record.timestamp, record.offset)
+                for watched in self.watch(self.loader, place, [(name, data)]):
+                    self.loader.replay(record.offset, *watched)
         except ReplayError as error:
             self._misfit(file, batch, record, name, error, snapshot)
 

@@ -1,102 +1,108 @@
 """The effect of each record on topics and partitions, seen while a log is replayed.
 
 Owns the words of the column `change`, and that rows of a metadata transaction wait for its end,
-which says whether anybody sees them. It refuses to replay by itself: it stands between the replay
-and the image loader, and asks the loader what was before a record and what is after it.
+which says whether anybody sees them. It refuses to replay: it stands between the records and the
+image loader, and takes what the loader's delta says of each.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kraftool.arrow.fleet import FleetDirectory
+from kraftool.arrow.rows import PAYLOAD, ROWS
 from kraftool.arrow.untyped import ArrowBatch, pa
-from kraftool.decoders.batch import Record, RecordBatch
-from kraftool.decoders.redact import config_value
 from kraftool.image.configs import TOPIC, ConfigResource
-from kraftool.image.delta import MetadataDelta
-from kraftool.image.loader import ABORT, BEGIN, END, ImageLoader
-from kraftool.image.topics import PartitionRegistration
-from kraftool.reports.state.entities import partition_object
+from kraftool.image.loader import ABORT, TRANSACTION_RECORDS, ImageLoader
+from kraftool.image.seen import SeenChanges
+from kraftool.reports.state.replay import Records, RecordsPlace
 from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
-from kraftool.spark.tables.taking import RowWriter, Taking
+from kraftool.spark.tables.chunks import Rows
+from kraftool.spark.tables.history_columns import (
+    Arrays,
+    coded,
+    config_array,
+    partition_arrays,
+    repeated,
+    runs,
+    topic_arrays,
+)
+from kraftool.spark.tables.layout import TABLES, arrow_schema
+from kraftool.spark.tables.taking import Taking
 
-Row = dict[str, Any]
-
-_PARTITION_COLUMNS = {
-    "partition": "partition",
-    "leaderId": "leader",
-    "leaderEpoch": "leader_epoch",
-    "partitionEpoch": "partition_epoch",
-    "replicaIds": "replicas",
-    "isr": "isr",
-    "elr": "elr",
-    "lastKnownElr": "last_known_elr",
-    "addingReplicaIds": "adding_replicas",
-    "removingReplicaIds": "removing_replicas",
-    "directoryIds": "directories",
-    "leaderRecoveryState": "leader_recovery_state",
+_WORDS = {
+    ("PartitionRecord", False): "created",
+    ("PartitionRecord", True): "replaced",
+    ("PartitionChangeRecord", True): "changed",
+    ("ClearElrRecord", True): "ELR cleared",
+    ("RemoveTopicRecord", True): "removed",
 }
-"""The columns of what `state` calls so."""
+"""What a record did to a partition; by whether it was there before."""
 
 
-def partition_columns(number: int, partition: PartitionRegistration) -> Row:
-    """A partition as `state` tells it."""
-    told = partition_object(number, partition)
-    return {column: told[name] for name, column in _PARTITION_COLUMNS.items()}
+class _TopicChange(NamedTuple):
+    """A row of `topic_history`."""
+
+    topic: str
+    topic_id: str | None
+    change: str
+    config: str | None
+    configs: Mapping[str, str] | None
 
 
-def config_pairs(configs: Mapping[str, str], *, show_secrets: bool) -> list[tuple[str, str]]:
-    """A topic's configs, as a map column takes them; masked unless asked for."""
-    return [
-        (json_value(name), json_value(_shown(name, configs[name], show_secrets=show_secrets)))
-        for name in sorted(configs)
-    ]
+class _Rows:
+    """Rows of one history that are not columns yet: where their records are."""
 
-
-def _shown(name: str, value: str, *, show_secrets: bool) -> str:
-    return value if show_secrets else config_value(TOPIC, name, value) or ""
-
-
-class _Held:
-    """Takes the rows of an open transaction, as compact as Arrow has them."""
-
-    def __init__(self) -> None:
-        self._rows: list[tuple[str, str | None, ArrowBatch]] = []
-
-    def write(self, table: str, cluster_id: str | None, day: str | None, batch: ArrowBatch) -> None:
-        self._rows.append((table, cluster_id, batch))
-
-    def release(self, sink: Taking, visibility: Visibility) -> None:
-        """Hand the rows on, now that it is known who sees them."""
-        rows, self._rows = self._rows, []
-        for table, cluster_id, batch in rows:
-            index = batch.schema.get_field_index("visibility")
-            field = batch.schema.field(index)
-            known = pa.repeat(pa.scalar(visibility.value, field.type), batch.num_rows)
-            sink.write(table, cluster_id, None, batch.set_column(index, field, known))
-
-
-class _Writers:
-    """Both histories on their way to one sink."""
-
-    def __init__(self, sink: Taking, owner: FleetDirectory, visibility: Visibility | None) -> None:
-        same = {
+    def __init__(self, table: str, owner: FleetDirectory) -> None:
+        self._table, self._kinds = table, TABLES[table].columns
+        self._same = {
             "node_id": owner.node_id,
             "directory_id": owner.directory_id,
             "directory": file_text(owner.name),
-            "visibility": visibility.value if visibility is not None else None,
         }
-        cluster = owner.cluster_id
-        self.topics = RowWriter(sink, "topic_history", cluster, same)
-        self.partitions = RowWriter(sink, "partition_history", cluster, same)
+        self.offsets: list[int] = []
+        self.types: list[str] = []
+        self._places: list[tuple[int, RecordsPlace]] = []
+        """The places of runs of rows, with the first row of each."""
 
-    def finish(self) -> None:
-        self.topics.finish()
-        self.partitions.finish()
+    def begin(self, place: RecordsPlace) -> None:
+        """Say where the records of the next rows are."""
+        row = len(self.offsets)
+        if self._places and self._places[-1][0] == row:
+            self._places[-1] = row, place
+        else:
+            self._places.append((row, place))
+
+    def take(
+        self, own: Arrays, told: Callable[[str], str], visibility: Visibility | None
+    ) -> ArrowBatch:
+        """The rows with their own columns; and start again without rows."""
+        count, kinds = len(self.offsets), self._kinds
+        last = self._places[-1][1]
+        if self._places[-1][0] == count:
+            self._places.pop()
+        places = [place for _, place in self._places]
+        ends = [*(row for row, _ in self._places[1:]), count]
+        times = runs(ends, [place.timestamp for place in places], pa.int64())
+        files = [file_text(told(place.file)) for place in places]
+        word = None if visibility is None else visibility.value
+        arrays = {
+            **{name: repeated(value, count, kinds[name]) for name, value in self._same.items()},
+            "file": runs(ends, files, kinds["file"]),
+            "offset": pa.array(self.offsets, kinds["offset"]),
+            "epoch": runs(ends, [place.epoch for place in places], kinds["epoch"]),
+            "timestamp_ms": times,
+            "type": coded(self.types, kinds["type"]),
+            "visibility": repeated(word, count, kinds["visibility"]),
+            **own,
+        }
+        self.offsets.clear()
+        self.types.clear()
+        self._places = [(0, last)]
+        return Rows(self._table, arrays, count, times).batch(arrow_schema(self._table))
 
 
 class ReplayRecorder:
@@ -111,132 +117,116 @@ class ReplayRecorder:
         show_secrets: bool,
     ) -> None:
         self._sink, self._told, self._show_secrets = sink, told, show_secrets
-        self._held = _Held()
-        self._seen = self._to = _Writers(sink, owner, Visibility.VISIBLE)
-        self._unsure = _Writers(self._held, owner, None)
+        self._cluster = owner.cluster_id
+        self._seen = SeenChanges()
+        self._partitions = _Rows("partition_history", owner)
+        self._topics = _Rows("topic_history", owner)
+        self._topic_changes: list[_TopicChange] = []
+        self._weight = 0
+        self._is_open = False
+        self._held: list[tuple[str, ArrowBatch]] = []
+        """The rows of an open transaction, as compact as Arrow has them."""
 
-    def watch(
-        self,
-        loader: ImageLoader,
-        file: str,
-        batch: RecordBatch,
-        record: Record,
-        name: str,
-        value: Row,
-    ) -> None:
-        """Replay a record, and tell what it changed. Nothing is told of one that does not fit."""
-        teller = _TELLERS.get(name)
-        if teller is None:
-            loader.replay(record.offset, name, value)
-            if name == BEGIN:
-                self._to = self._unsure
-            elif name in (END, ABORT):
-                self._release(Visibility.VISIBLE if name == END else Visibility.ABORTED)
-            return
-        changes = teller(loader.delta, value, self._show_secrets)
-        next(changes)  # it looks at what was before
-        loader.replay(record.offset, name, value)
-        place: Row | None = None
-        for row, of_partition in changes:
-            if place is None:
-                place = {
-                    "file": file_text(self._told(file)),
-                    "offset": record.offset,
-                    "epoch": batch.epoch,
-                    "timestamp": record.timestamp,
-                    "timestamp_ms": record.timestamp,
-                    "type": name,
-                }
-            writer = self._to.partitions if of_partition else self._to.topics
-            writer.add({**place, **row}, weight=row.get("weight", 0))
+    def watch(self, loader: ImageLoader, place: RecordsPlace, records: Records) -> Iterator[Any]:
+        """Hand on records that are to be replayed, and note what each of them changed."""
+        loader.watch(self._seen)
+        self._partitions.begin(place)
+        self._topics.begin(place)
+        seen = self._seen
+        partitions, noted = seen.partitions, len(seen.partitions)
+        offsets, types = self._partitions.offsets, self._partitions.types
+        for offset, record in enumerate(records, place.offset):
+            yield record
+            name = record[0]
+            count = len(partitions)
+            if count == noted + 1:
+                offsets.append(offset)
+                types.append(name)
+            elif count != noted:
+                offsets += [offset] * (count - noted)
+                types += [name] * (count - noted)
+            if seen.configs or seen.topics:
+                self._note_topics(loader, name, offset)
+            elif name in TRANSACTION_RECORDS:
+                self._note_transaction(loader, name)
+            if count >= ROWS or self._weight >= PAYLOAD or len(self._topic_changes) >= ROWS:
+                self._hand_on()
+            noted = len(partitions)
+
+    def _note_topics(self, loader: ImageLoader, record_type: str, offset: int) -> None:
+        """Make rows of what was seen of topics and their configs."""
+        delta, changes = loader.delta, self._topic_changes
+        known = len(changes)
+        for name, topic_id, is_created in self._seen.topics:
+            change, configs = "removed", None
+            if is_created:
+                change, configs = "created", delta.configs.of(ConfigResource(TOPIC, name))
+            changes.append(_TopicChange(name, topic_id, change, None, configs))
+        for (kind, name), config, is_set, after in self._seen.configs:
+            if kind == TOPIC:
+                change = "config set" if is_set else "config removed"
+                owner = delta.topics.id_of(name)
+                changes.append(_TopicChange(name, owner, change, config, after))
+        for row in changes[known:]:
+            self._topics.offsets.append(offset)
+            self._topics.types.append(record_type)
+            self._weight += sum(map(len, (row.configs or {}).values()))
+        self._seen.topics.clear()
+        self._seen.configs.clear()
+
+    def _note_transaction(self, loader: ImageLoader, record_type: str) -> None:
+        is_open = loader.open_transaction is not None
+        if is_open and not self._is_open:
+            self._hand_on()
+            self._is_open = True
+        elif self._is_open and not is_open:
+            self._release(Visibility.ABORTED if record_type == ABORT else Visibility.VISIBLE)
+
+    def _hand_on(self) -> None:
+        """Make columns of all rows. Those of an open transaction are kept."""
+        for table, batch in self._batches():
+            if self._is_open:
+                self._held.append((table, batch))
+            else:
+                self._sink.write(table, self._cluster, None, batch)
+
+    def _batches(self) -> Iterator[tuple[str, ArrowBatch]]:
+        visibility = None if self._is_open else Visibility.VISIBLE
+        if self._seen.partitions:
+            topics, numbers, after, were_there = zip(*self._seen.partitions, strict=True)
+            rows = self._partitions
+            changes = map(_WORDS.__getitem__, zip(rows.types, were_there, strict=True))
+            own = {
+                "change": coded(list(changes), pa.string()),
+                **topic_arrays(topics),
+                **partition_arrays(numbers, after),
+            }
+            self._seen.partitions.clear()
+            yield "partition_history", rows.take(own, self._told, visibility)
+        if self._topic_changes:
+            columns: Any = _TopicChange._make(zip(*self._topic_changes, strict=True))
+            texts = {
+                name: [
+                    None if text is None else json_value(text) for text in getattr(columns, name)
+                ]
+                for name in ("topic", "topic_id", "change", "config")
+            }
+            own = {name: coded(values, pa.string()) for name, values in texts.items()}
+            own["configs"] = config_array(columns.configs, show_secrets=self._show_secrets)
+            self._topic_changes.clear()
+            self._weight = 0
+            yield "topic_history", self._topics.take(own, self._told, visibility)
 
     def _release(self, visibility: Visibility) -> None:
-        self._seen.finish()
-        self._unsure.finish()
-        self._held.release(self._sink, visibility)
-        self._to = self._seen
+        """Hand on the rows of the transaction, now that it is known who sees them."""
+        self._hand_on()
+        held, self._held, self._is_open = self._held, [], False
+        for table, batch in held:
+            index = batch.schema.get_field_index("visibility")
+            field = batch.schema.field(index)
+            known = repeated(visibility.value, batch.num_rows, field.type)
+            self._sink.write(table, self._cluster, None, batch.set_column(index, field, known))
 
     def finish(self) -> None:
         """The log has ended; a transaction that is open stays so."""
         self._release(Visibility.OPEN)
-
-
-_Changes = Iterator[tuple[Row, bool]]
-"""First nothing, before the record is replayed; then each row, and whether it is a partition's."""
-_NOTHING: tuple[Row, bool] = ({}, False)
-
-
-def _topic(topic: str | None, topic_id: str | None) -> Row:
-    return {"topic": None if topic is None else json_value(topic), "topic_id": topic_id}
-
-
-def _configs(delta: MetadataDelta, topic: str, show_secrets: bool) -> Row:
-    configs = delta.configs.of(ConfigResource(TOPIC, topic))
-    weight = sum(len(name) + len(value) for name, value in configs.items())
-    return {"configs": config_pairs(configs, show_secrets=show_secrets), "weight": weight}
-
-
-def _created(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    yield _NOTHING
-    name = value["name"]
-    configs = _configs(delta, name, show_secrets)
-    yield {**_topic(name, value["topicId"]), **configs, "change": "created"}, False
-
-
-def _removed(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    topic_id = value["topicId"]
-    topic = _topic(delta.topics.name_of(topic_id), topic_id)
-    numbers = sorted(delta.topics.partitions(topic_id))
-    yield _NOTHING
-    yield {**topic, "change": "removed"}, False
-    for number in numbers:
-        yield {**topic, "partition": number, "change": "removed"}, True
-
-
-def _configured(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    yield _NOTHING
-    if value["resourceType"] == TOPIC:
-        name = value["resourceName"]
-        change = "config removed" if value["value"] is None else "config set"
-        topic = _topic(name, delta.topics.id_of(name))
-        configs = _configs(delta, name, show_secrets)
-        yield {**topic, **configs, "config": json_value(value["name"]), "change": change}, False
-
-
-def _partition(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    topic_id, number = value["topicId"], value["partitionId"]
-    before = delta.topics.partition(topic_id, number)
-    yield _NOTHING
-    change = "created" if before is None else "replaced"
-    yield {**_of_partition(delta, topic_id, number), "change": change}, True
-
-
-def _changed(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    yield _NOTHING
-    row = _of_partition(delta, value["topicId"], value["partitionId"])
-    yield {**row, "change": "changed"}, True
-
-
-def _elr_cleared(delta: MetadataDelta, value: Row, show_secrets: bool) -> _Changes:
-    found = delta.topics.with_elr(value["topicName"])
-    yield _NOTHING
-    for topic_id, numbers in found.items():
-        for number in numbers:
-            yield {**_of_partition(delta, topic_id, number), "change": "ELR cleared"}, True
-
-
-def _of_partition(delta: MetadataDelta, topic_id: str, number: int) -> Row:
-    partition = delta.topics.partition(topic_id, number)
-    assert partition is not None, "it was replayed just now"
-    topic = _topic(delta.topics.name_of(topic_id), topic_id)
-    return {**topic, **partition_columns(number, partition)}
-
-
-_TELLERS: dict[str, Callable[[MetadataDelta, Row, bool], _Changes]] = {
-    "TopicRecord": _created,
-    "RemoveTopicRecord": _removed,
-    "ConfigRecord": _configured,
-    "PartitionRecord": _partition,
-    "PartitionChangeRecord": _changed,
-    "ClearElrRecord": _elr_cleared,
-}

@@ -9,23 +9,37 @@ and a cluster can have a million.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.local_copy import Here, on_disk
 from kraftool.arrow.reading import without_collector
+from kraftool.arrow.rows import ROWS
+from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
+from kraftool.image.topics import PartitionRegistration, TopicImage
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from, spoils
-from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.tables.history import ReplayRecorder, config_pairs, partition_columns
+from kraftool.spark.tables.chunks import Rows
+from kraftool.spark.tables.history import ReplayRecorder
+from kraftool.spark.tables.history_columns import (
+    Arrays,
+    config_array,
+    partition_arrays,
+    repeated,
+    topic_arrays,
+)
+from kraftool.spark.tables.layout import TABLES, arrow_schema
 from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.taking import RowWriter, Taking
+from kraftool.spark.tables.taking import Taking
+
+Row = TypeVar("Row")
 
 
 def write_states(
@@ -105,17 +119,38 @@ def _write_end(
         "end_offset": image.provenance.offset,
         "end_epoch": image.provenance.last_epoch,
     }
-    topics = RowWriter(sink, "topics", owner.cluster_id, same)
-    partitions = RowWriter(sink, "partitions", owner.cluster_id, same)
-    for topic in sorted(image.topics.by_id.values(), key=lambda each: (each.name, each.id)):
-        configs: Mapping[str, str] = image.configs.resources.get(
-            ConfigResource(TOPIC, topic.name), {}
-        )
-        named: dict[str, Any] = {"topic": json_value(topic.name), "topic_id": topic.id}
-        pairs = config_pairs(configs, show_secrets=show_secrets)
-        count = len(topic.partitions)
-        topics.add({**named, "partition_count": count, "configs": pairs}, weight=len(str(pairs)))
+    every = sorted(image.topics.by_id.values(), key=lambda topic: (topic.name, topic.id))
+    all_configs = image.configs.resources
+
+    def hand_on(table: str, own: Arrays, count: int) -> None:
+        kinds = TABLES[table].columns
+        arrays = {name: repeated(value, count, kinds[name]) for name, value in same.items()}
+        batch = Rows(table, {**arrays, **own}, count, pa.nulls(count)).batch(arrow_schema(table))
+        sink.write(table, owner.cluster_id, None, batch)
+
+    for topics in _parts(every):
+        configs = [all_configs.get(ConfigResource(TOPIC, topic.name), {}) for topic in topics]
+        own = {
+            **topic_arrays(topics),
+            "partition_count": pa.array([len(topic.partitions) for topic in topics], pa.int32()),
+            "configs": config_array(configs, show_secrets=show_secrets),
+        }
+        hand_on("topics", own, len(topics))
+    for part in _parts(_partitions(every)):
+        whose, numbers, partitions = zip(*part, strict=True)
+        own = {**topic_arrays(whose), **partition_arrays(numbers, partitions)}
+        hand_on("partitions", own, len(part))
+
+
+def _partitions(
+    topics: Iterable[TopicImage],
+) -> Iterator[tuple[TopicImage, int, PartitionRegistration]]:
+    for topic in topics:
         for number in sorted(topic.partitions):
-            partitions.add({**named, **partition_columns(number, topic.partitions[number])})
-    topics.finish()
-    partitions.finish()
+            yield topic, number, topic.partitions[number]
+
+
+def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    rest = iter(rows)
+    while part := list(islice(rest, ROWS)):
+        yield part

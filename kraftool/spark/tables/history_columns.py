@@ -1,0 +1,108 @@
+"""Partitions and configs as columns: what an image has of them, in lists, becomes Arrow at once.
+
+Owns that equal values become Arrow values once: a log has a million changes, and few lists of
+replicas. It refuses to know why a row is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+from kraftool.arrow.untyped import Array, ArrowType, pa, pc
+from kraftool.decoders.redact import config_value
+from kraftool.image.configs import TOPIC
+from kraftool.image.seen import NamedTopic
+from kraftool.image.topics import RECOVERED, PartitionRegistration
+from kraftool.reports.text.json_document import json_value
+from kraftool.spark.tables.layout import TABLES
+
+Arrays = dict[str, Array]
+
+_REMOVED = PartitionRegistration._make((None,) * len(PartitionRegistration._fields))
+_WORDS = {RECOVERED: "RECOVERED", None: None}
+_COLUMNS = {
+    "leader": "leader",
+    "leader_epoch": "leader_epoch",
+    "partition_epoch": "partition_epoch",
+    "replicas": "replicas",
+    "isr": "isr",
+    "elr": "elr",
+    "last_known_elr": "last_known_elr",
+    "adding_replicas": "adding_replicas",
+    "removing_replicas": "removing_replicas",
+    "directories": "directories",
+}
+"""The columns of what an image calls so."""
+_KINDS = TABLES["partition_history"].columns
+_PLAIN = frozenset({"leader", "leader_epoch", "partition_epoch"})
+
+
+def coded(values: Sequence[Hashable], kind: ArrowType) -> Array:
+    """A column of values of which most occur many times."""
+    numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    if len(numbers) == 1:
+        return repeated(values[0], len(values), kind)
+    if 2 * len(numbers) > len(values):
+        return pa.array(values, kind)
+    which = pa.array(list(map(numbers.__getitem__, values)), pa.int32())
+    return pa.array(list(numbers), kind).take(which)
+
+
+def repeated(value: Any, count: int, kind: ArrowType) -> Array:
+    """A column of one value."""
+    return pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)
+
+
+def runs(ends: Sequence[int], values: Sequence[Hashable], kind: ArrowType) -> Array:
+    """A column of values, each up to the row where the next one begins."""
+    if len(set(values)) == 1:
+        return repeated(values[0], ends[-1], kind)
+    ends_array = pa.array(ends, pa.int32())
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends_array, pa.array(values, kind)))
+
+
+def topic_arrays(topics: Sequence[NamedTopic]) -> Arrays:
+    """The names and ids of topics. Most occur many times, as the same object."""
+    objects = dict(zip(map(id, topics), topics, strict=True))
+    numbers = {key: number for number, key in enumerate(objects)}
+    which = pa.array(list(map(numbers.__getitem__, map(id, topics))), pa.int32())
+    names = pa.array([json_value(topic.name) for topic in objects.values()], pa.string())
+    ids = pa.array([topic.id for topic in objects.values()], pa.string())
+    return {"topic": names.take(which), "topic_id": ids.take(which)}
+
+
+def partition_arrays(
+    numbers: Sequence[int], partitions: Sequence[PartitionRegistration | None]
+) -> Arrays:
+    """Partitions as `state` has them; one that was removed has only its number."""
+    if None in partitions:
+        partitions = [_REMOVED if partition is None else partition for partition in partitions]
+    values: Any = PartitionRegistration._make(zip(*partitions, strict=True))
+    arrays = {"partition": pa.array(numbers, _KINDS["partition"])}
+    for name, column in _COLUMNS.items():
+        make = pa.array if name in _PLAIN else coded
+        arrays[column] = make(getattr(values, name), _KINDS[column])
+    states = [_WORDS.get(state, "RECOVERING") for state in values.leader_recovery_state]
+    arrays["leader_recovery_state"] = coded(states, _KINDS["leader_recovery_state"])
+    return arrays
+
+
+def config_array(all_configs: Sequence[Mapping[str, str] | None], *, show_secrets: bool) -> Array:
+    """The configs of topics as a map column, by name; masked unless asked for."""
+    names: list[str] = []
+    values: list[str] = []
+    offsets: list[int | None] = []
+    for configs in all_configs:
+        offsets.append(None if configs is None else len(names))
+        for name, value in sorted((configs or {}).items()):
+            names.append(json_value(name))
+            shown = value if show_secrets else config_value(TOPIC, name, value)
+            values.append(json_value(shown))
+    offsets.append(len(names))
+    kind = TABLES["topic_history"].columns["configs"]
+    return pa.MapArray.from_arrays(
+        pa.array(offsets, pa.int32()),
+        coded(names, kind.key_type) if names else pa.array(names, kind.key_type),
+        pa.array(values, kind.item_type),
+    )

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "850803fbbcb228b3"
+BUILD_ID = "a51ba050b6e7b09d"

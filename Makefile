@@ -119,6 +119,8 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	KRAFTOOL_SOAK=1 KRAFTOOL_HYPOTHESIS=soak $(BIN)/python -m pytest $(PYTEST_ARGS)
 	$(BIN)/python tests/fuzz/fuzz_decoders.py --seconds 300
 	$(BIN)/python tests/fuzz/native_checks.py --cases 1000000 --seed new
+	$(BIN)/python tests/fuzz/compact_checks.py --cases 200000 --seed new
+	$(BIN)/python tests/fuzz/timeline_checks.py --cases 50000 --seed new
 	$(BIN)/python tests/fuzz/column_checks.py --cases 20000 --seed new
 	$(MAKE) --no-print-directory crates SECONDS=3600
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
 from kraftool.commands.output import ColorWhen, Output
-
-if TYPE_CHECKING:
-    from kraftool.reports.state.compare import Offsets
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 class DiffFormat(StrEnum):
@@ -29,7 +28,7 @@ def diff_state(
         typer.Argument(
             metavar="A", help="Data directory, __cluster_metadata-0, checkpoint, segment, tar or -."
         ),
-    ],
+    ] = "",
     other: Annotated[
         str, typer.Argument(metavar="B", help="The same for another node (default: A again).")
     ] = "",
@@ -42,6 +41,14 @@ def diff_state(
             help="State of A before this offset. It also applies to B unless --to is given.",
         ),
     ] = None,
+    at_time: Annotated[
+        str,
+        typer.Option(
+            "--at-time",
+            metavar="TIME",
+            help="State of A at this time: ISO-8601, epoch ms, or 24h for 24 hours ago.",
+        ),
+    ] = "",
     to_offset: Annotated[
         int | None,
         typer.Option(
@@ -71,6 +78,10 @@ def diff_state(
             help="Maximum number of lines of each kind in the table. 0 shows all.",
         ),
     ] = 50,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     output: Annotated[DiffFormat, OUTPUT] = DiffFormat.TABLE,
     show_secrets: ShowSecrets = False,
     out: Out = "",
@@ -82,40 +93,74 @@ def diff_state(
 
     Example: kraftool diff-state /backup/data /var/lib/kafka/data
 
+    Example: kraftool diff-state /backup/data --bootstrap-controller ctl-1:9093
+
+    Example: kraftool diff-state --bootstrap-controller ctl-1:9093 --at-time 24h
+
     Nodes never stop at the same offset, so kraftool compares two directories at the highest offset
     that both have. --at names another offset. --at-end compares each directory at its own end: with
     a copy of yesterday and the directory of today, it shows what changed since.
-    For one directory, --at 100 --to 200 shows what the records 100 to 199 changed. Without --to it
-    shows all changes from 100 on. Topics are compared by id: a topic that was deleted and created
-    again is two topics. Secrets are compared, but shown masked. Exits 0 if nothing differs, and 1
-    if something does.
+    For one directory, --at 100 --to 200 shows what the records 100 to 199 changed. Without --to
+    it shows all changes from 100 on. --at-time 24h shows all changes of the last 24 hours.
+    Topics are compared by id: a topic that was deleted and created again is two topics. Secrets
+    are compared, but shown masked. Exits 0 if nothing differs, and 1 if something does.
+
+    With --bootstrap-controller the leader takes the place of B, or of A if there is no PATH.
+    kraftool reads its log over the network, without joining as a replica, up to the high watermark.
+    Each side is compared at its own end, not at the last common offset.
+    Exits 4 if no node could be reached, and 3 if there is no leader.
 
     Nothing is written or locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
+    from kraftool.commands.live_reading import leader_log, live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
+    from kraftool.commands.times import parse_time
     from kraftool.reports.logs.processes import quicken
     from kraftool.reports.state import diff_json
-    from kraftool.reports.state.compare import load_two
+    from kraftool.reports.state.compare import Offsets, load_two
     from kraftool.reports.state.diff import DiffOptions, changes
     from kraftool.storage.paths import open_path
 
     ignored = _ignored(ignore)
+    moment = parse_time(at_time, "--at-time")
+    if other and bootstrap_controller:
+        raise UsageError(
+            "--bootstrap-controller takes the place of B", hint="name one PATH, or leave it out"
+        )
+    refuse_nothing([path] if path else [], bootstrap_controller, "PATH")
+    if at is not None and moment is not None:
+        raise UsageError("--at and --at-time contradict each other", hint="use one of them")
+    is_single = not (path and (other or bootstrap_controller))
     if path == other == "-":
         raise UsageError("stdin can be read only once", hint="name - once")
-    if not other and at is None and to_offset is None:
+    is_ranged = at is not None or to_offset is not None or moment is not None
+    if is_single and not is_ranged:
         raise UsageError(
-            "there is nothing to compare one PATH with",
-            hint="name a second PATH, or use --at OFFSET to see what changed since then",
+            f"there is nothing to compare {'one PATH' if path else 'the leader'} with",
+            hint="name a second PATH, or use --at OFFSET or --at-time 24h to see what changed since"
+            " then",
         )
-    if at_end and (not other or at is not None or to_offset is not None):
-        raise UsageError("--at-end requires two PATHs, without --at and --to", hint="leave one out")
+    if at_end and (is_single or is_ranged):
+        raise UsageError(
+            "--at-end requires two PATHs, without --at, --at-time and --to", hint="leave one out"
+        )
     quicken()
-    offsets = _offsets(at, to_offset, two=bool(other), at_end=at_end)
-    locations = [open_path(each) for each in (path, other) if each]
+    offsets = Offsets(
+        old=0 if at is None and moment is None and is_single else at,
+        new=at if to_offset is None and not is_single else to_offset,
+        old_time=moment,
+        at_end=at_end or bool(bootstrap_controller),
+    )
     to = Output(color=color, quiet=quiet, out=out)
-    with read_progress(to, locations) as progress:
-        both = load_two(path, other or None, offsets, progress)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with ExitStack() as stack:
+        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=True))
+        locations = [open_path(each) for each in (path, other) if each]
+        if live is not None:
+            locations.append(leader_log(to, live).location)
+        progress = stack.enter_context(read_progress(to, locations))
+        both = load_two(locations[0], None if is_single else locations[1], offsets, progress)
     options = DiffOptions(ignored=ignored, show_secrets=show_secrets)
     differing = changes(both.old.image, both.new.image, options)
     counts = diff_json.Counts()
@@ -133,14 +178,6 @@ def diff_state(
         to.raise_code(ExitCode.FINDING)
     settle(to, both.findings)
     to.finish()
-
-
-def _offsets(at: int | None, to: int | None, *, two: bool, at_end: bool) -> Offsets:
-    from kraftool.reports.state.compare import Offsets
-
-    if two and to is None:
-        return Offsets(old=at, new=at, at_end=at_end)
-    return Offsets(old=0 if at is None and not two else at, new=to, at_end=at_end)
 
 
 def _ignored(words: str) -> frozenset[str]:

@@ -15,10 +15,13 @@ def dump_log(options: DumpLogOptions) -> None:
     Example: kraftool dump-log --bootstrap-controller ctl-1:9093 --since 1h
 
     With --bootstrap-controller kraftool reads the leader's log over the network, without joining
-    as a replica: its snapshot and the log after it, up to the high watermark. Records that are not
-    committed yet are not shown. --follow shows each record once it is committed, and continues when
-    the leader changes. --snapshots adds the snapshot. Exits 4 if no node could be reached, and 3 if
-    there is no leader.
+    as a replica: all of the log that the leader still has, up to the high watermark. Records that
+    are not committed yet are not shown. --follow shows each record once it is committed, and
+    continues when the leader changes. --snapshots adds the snapshot. Exits 4 if no node could be
+    reached, and 3 if there is no leader.
+
+    Kafka deletes old segments. If --offsets, --since or --until reach back before the log, kraftool
+    reports where it begins, and exits 3.
 
     dump-log does not check file names, indexes, or the order of a snapshot's control records. dump
     and verify-snapshot check them.
@@ -34,7 +37,7 @@ def dump_log(options: DumpLogOptions) -> None:
     refuse_both(named, bootstrap)
     run = LogRun(options)
     access = bootstrap, options.command_config, options.timeout, options.resolve
-    with live_quorum(run.output, *access, committed=True) as live:
+    with live_quorum(run.output, *access, committed=True, with_history=True) as live:
         if live is None:
             run.run(named)
             return

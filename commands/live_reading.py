@@ -64,12 +64,14 @@ def live_quorum(
     *,
     judged: bool = False,
     committed: bool = False,
+    with_history: bool = False,
     shown: Callable[[QuorumView], Sequence[NodeAnswer]] | None = None,
 ) -> Iterator[LiveQuorum | None]:
     """Yields what was had, None where no quorum is asked for; its log is gone afterwards.
 
     The run ends with 4 where no node was reached. With `committed` the log ends at the high
-    watermark. `shown`: the nodes whose problems are among the findings that the command prints,
+    watermark. With `with_history` it begins where the leader's log does, not at its newest
+    snapshot. `shown`: the nodes whose problems are among the findings that the command prints,
     where it prints any; stderr does not repeat them.
     """
     if not bootstrap:
@@ -85,7 +87,14 @@ def live_quorum(
     target = target_of(bootstrap, command_config, timeout, resolve)
     with Capturing() as capturing:
         with to.task_progress("the leader's log") as progress:
-            looking = look(target, capturing, judged=judged, committed=committed, progress=progress)
+            looking = look(
+                target,
+                capturing,
+                judged=judged,
+                committed=committed,
+                with_history=with_history,
+                progress=progress,
+            )
             live = asyncio.run(looking)
         if live.now.reached and live.unobserved and shown is None:
             to.note(f"the leader's log could not be read: {live.unobserved}")
@@ -105,6 +114,11 @@ def leader_log(to: Output, live: LiveQuorum) -> Captured:
         to.note(
             f"the leader has records up to offset {end - 1} that are not committed yet: the high"
             f" watermark is {mark}, and what follows it is not shown"
+        )
+    if live.captured.not_earlier:
+        to.note(
+            "the leader did not send the log before its newest snapshot:"
+            f" {live.captured.not_earlier}"
         )
     return live.captured
 

@@ -15,6 +15,7 @@ from itertools import chain
 from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.log_follow import DumpFollower, Following
+from kraftool.commands.log_limits import tell_limits
 from kraftool.commands.log_noops import NoOpFolder, NoOpRun, first_of, has_uncounted, weight
 from kraftool.commands.log_table import LogTable
 from kraftool.commands.log_tail import LastEntries
@@ -27,6 +28,7 @@ from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
+from kraftool.reports.logs.beginnings import LogBeginnings
 from kraftool.reports.logs.dump import BatchEntry, Entry, Selection, TopicNames, is_decoded
 from kraftool.reports.logs.kafka_indexes import kafka_side_file
 from kraftool.reports.logs.native_sieve import Sifter, counting_sieve, left_of, sieve_for, sieve_of
@@ -156,6 +158,8 @@ class LogRun:
                 printable(f"{finding.file}: {finding.sentence()}")
             ),
         )
+        beginnings = LogBeginnings()
+        files = beginnings.of(files)
         if options.transactions:
             files = list(files)
             self._find_transactions(files)
@@ -174,16 +178,8 @@ class LogRun:
             self.output.note(
                 "kraftool: no-ops are folded and not counted; --noops show shows and counts them"
             )
-        if self.selection.looks_into_records and not self.matched:
-            self.output.note(
-                "kraftool: nothing matched. Records older than the log are in checkpoints;"
-                " --snapshots adds them"
-            )
-        if options.topic and not self.topics.knows(options.topic):
-            self.output.note(
-                f"kraftool: no TopicRecord of {printable(options.topic)} was seen; partitions"
-                " name topics by id, so give the id if you know it"
-            )
+        seen = self.matched, options.snapshots
+        tell_limits(self.output, self.selection, beginnings, self.topics, *seen)
         self.output.finish()
 
     @property

@@ -146,6 +146,9 @@ class StreamRun:
         return following
 
     def _stream(self, following: StreamOptions, asked: Stopping) -> None:
+        from kraftool.arrow.private_folder import private_folder
+        from kraftool.spark.live.checkpoint import STATE
+
         with ExitStack() as ending:
             ending.enter_context(_private_files())
             kept = self._checkpoint(following)
@@ -155,7 +158,11 @@ class StreamRun:
                 ending.callback(sink.close)
             told = ending.enter_context(self.output.task_progress("starting Spark"))
             spark = ending.enter_context(self._spark())
-            rows = self._rows(spark, following, sink)
+            if checkpoint is not None:
+                state = checkpoint.folder / STATE
+            else:
+                state = ending.enter_context(private_folder("kraftool-stream-")) / STATE
+            rows = self._rows(spark, replace(following, state=str(state)), sink)
             from kraftool.spark.live.run import running
 
             run = ending.enter_context(
@@ -168,7 +175,7 @@ class StreamRun:
                 )
             )
             asked.is_streaming = True
-            self._follow(run, following, asked, told)
+            self._follow(run, asked, told)
 
     def _spark(self) -> AbstractContextManager[SparkSession]:
         private = replace(self.options, conf=[_PRIVATE, *self.options.conf])
@@ -214,16 +221,14 @@ class StreamRun:
     def _follow(
         self,
         run: RunningStream,
-        following: StreamOptions,
         asked: Stopping,
         told: Callable[[str, int, int], None],
     ) -> None:
-        from kraftool.arrow.settings import read_settings
         from kraftool.spark.live.lag import Pace
 
         is_console = self.target.kind == "console"
         table = LiveTable(self.output, self.zone)
-        pace = Pace(run.query, read_settings(following.options()))
+        pace = Pace(run.query)
         for rows in run.tables(lambda: asked.terminated):
             if asked.interrupted or (is_console and self.output.is_abandoned):
                 return

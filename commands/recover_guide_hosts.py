@@ -14,8 +14,11 @@ from dataclasses import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
 from kraftool.repair.applied import not_as_planned
+from kraftool.repair.collected_logs import kept_by_directories
 from kraftool.repair.edits import sources_needed
-from kraftool.repair.plan import SHORT_ID, HostPlan, Plan
+from kraftool.repair.plan import SHORT_ID, HostPlan, HostRole, Plan
+from kraftool.repair.ranking import host_names
+from kraftool.repair.survey import Survey
 
 _FILES = "meta.properties __cluster_metadata-0"
 
@@ -65,6 +68,30 @@ def places_of(
         is_here = not found and bool(host.path) and os.path.isdir(host.path)
         ssh = found[0] if found else ""
         places[host.name] = HostPlace(host=host, is_here=is_here, ssh=ssh, sudo=sudo and bool(ssh))
+    return places
+
+
+def _collected(paths: Iterable[str]) -> list[Survey]:
+    files = [path for path in paths if os.path.exists(path) and collect_file.is_collect_file(path)]
+    return [survey for path in files for survey in collect_file.read(path)]
+
+
+def needs_copies(paths: Iterable[str]) -> bool:
+    """True if a log in these collect files is damaged, and the other logs have what it lacks."""
+    return bool(kept_by_directories(_collected(paths)))
+
+
+def collected_places(hosts: Mapping[str, str], *, sudo: bool) -> list[HostPlace]:
+    """The directories of collect files, each by the file with the ssh host, before a plan names
+    them."""
+    surveys = _collected(hosts)
+    places = []
+    for name, survey in zip(host_names(surveys), surveys, strict=True):
+        host = HostPlan(
+            name=name, role=HostRole.OBSERVER, identity=survey.identity, path=survey.path
+        )
+        ssh = hosts[survey.collect_file]
+        places.append(HostPlace(host=host, ssh=ssh, sudo=sudo and bool(ssh)))
     return places
 
 

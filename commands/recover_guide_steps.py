@@ -24,7 +24,9 @@ from kraftool.commands.recover_guide_hosts import (
     HostPlace,
     apply_commands,
     check_back,
+    collected_places,
     copy_commands,
+    needs_copies,
     places_of,
 )
 from kraftool.commands.recover_guide_questions import Ask, GuideQuestions, shown
@@ -105,8 +107,11 @@ class Guide(GuideQuestions):
         self._left = self._commands_until_plan()
         self._collect_hosts()
         if self._local:
-            self._offer("collect", f"Collect what planning needs to know {_CHANGES_NOTHING}")
-            self._offer("doctor", f"Look for known failures {_CHANGES_NOTHING}")
+            self._offer("collect", f"Record what the directories have now {_CHANGES_NOTHING}")
+            words = f"Look for known failures {_CHANGES_NOTHING}"
+            # Damage, which is what the guide is for, makes doctor exit with 3.
+            self._offer("doctor", words, goes_on=(*_GOES_ON, ExitCode.UNREADABLE))
+        self._copy_what_plan_lacks()
         self._left[:1] = [self._planning()]
         file = self._record.path("plan.yaml")
         self._offer("plan", f"Plan the recovery {_CHANGES_NOTHING}", makes=file)
@@ -130,9 +135,7 @@ class Guide(GuideQuestions):
         file = self._record.path("plan.yaml")
         carried = [each for each in self._given if each not in self._local]
         over_ssh = {path: host for host, path in self._hosts.items()}
-        done = self._record.done.get("hosts")
-        sudo = done is not None and "--sudo" in shlex.split(done.command)
-        places = places_of(plan, over_ssh, carried, sudo=sudo)
+        places = places_of(plan, over_ssh, carried, sudo=self._has_sudo)
         changed = _in_order(plan)
         sources = {name for host in changed for name in sources_needed(host)}
         far = [host_place for host_place in places.values() if not host_place.is_here]
@@ -190,21 +193,26 @@ class Guide(GuideQuestions):
         return [*words, "--out", self._record.path("hosts")]
 
     def _planning(self) -> list[str]:
-        collected = self._record.path("local.collect")
-        # Skipped: plan reads the directories itself.
-        paths = [collected] if self._has_local_collect else self._local
-        paths += [host for host in self._hosts.values() if self._may_come(host)]
+        # Directories of this host rather than their collect file, which has no bytes of a log.
+        paths = [*self._local, *(host for host in self._hosts.values() if self._may_come(host))]
         paths += [each for each in self._given if each not in self._local]
+        paths += self._copies
         lost = self._record.answers.get("lost", "")
         options = ["--set", f"lost={lost}"] if lost else []
         return ["recover", "plan", *paths, *options, "--out", self._record.path("plan.yaml")]
 
     @property
-    def _has_local_collect(self) -> bool:
-        is_skipped = "collect" in self._record.done
-        return bool(self._local) and (
-            not is_skipped or os.path.exists(self._record.path("local.collect"))
-        )
+    def _copies(self) -> list[str]:
+        """The copies of other hosts' directories. With them, plan has the bytes of the logs."""
+        copies = self._record.path("copies")
+        names = sorted(os.listdir(copies)) if os.path.isdir(copies) else []
+        return [os.path.join(copies, name) for name in names]
+
+    @property
+    def _has_sudo(self) -> bool:
+        """True if the hosts were collected with --sudo."""
+        done = self._record.done.get("hosts")
+        return done is not None and "--sudo" in shlex.split(done.command)
 
     def _may_come(self, file: str) -> bool:
         return "hosts" not in self._record.done or os.path.exists(file)
@@ -310,10 +318,24 @@ class Guide(GuideQuestions):
 
     # --- other hosts -------------------------------------------------------------------------
 
-    def _copy(self, place: HostPlace, *, is_required: bool) -> None:
-        """Have a copy of a directory here, for the rehearsal and as a source."""
+    def _copy_what_plan_lacks(self) -> None:
+        """Have copies of the other hosts' directories if the plan loses less with them."""
+        if "plan" in self._record.done:
+            return
+        collected = self._record.path("local.collect")
+        far = {file: host for host, file in self._hosts.items()}
+        far |= dict.fromkeys((each for each in self._given if each not in self._local), "")
+        places = collected_places(far, sudo=self._has_sudo)
+        if not needs_copies([collected, *far]):
+            return
+        self._say("A log is damaged, and another log has what it lacks. Plan needs the bytes.")
+        for place in places:
+            self._copy(place, is_required=False, why="the plan keeps more with it")
+
+    def _copy(self, place: HostPlace, *, is_required: bool, why: str = "for the rehearsal") -> None:
+        """Have a copy of a directory here, for the plan, for the rehearsal and as a source."""
         folder = self._directory(place)
-        why = "apply reads it" if is_required else "for the rehearsal"
+        why = "apply reads it" if is_required else why
         self._heading(f"Copy the directory of {place.name} to this host: {why}")
         if os.path.isdir(folder):
             self._say(f"Done: {folder}", QUIET)

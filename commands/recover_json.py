@@ -17,6 +17,7 @@ from kraftool.raft.names import ReplicaKey
 from kraftool.repair.document import to_document
 from kraftool.repair.narration import complaints, is_well
 from kraftool.repair.plan import Action, Edit, Fingerprint, Plan, PlanStep
+from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.step_commands import with_plan_file
 from kraftool.repair.survey import Survey
 from kraftool.repair.verify import DirectoryCheck, PlanVerification, QuorumCheck
@@ -127,6 +128,8 @@ class RefusalObject:
     reason: str
     advice: str
     """May be empty."""
+    commands: tuple[str, ...] = ()
+    """Commands that make what the advice asks for, each to run on its host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,9 +154,17 @@ def plan_document(
         assessment=assessment_json(assessment),
         refusal=None
         if refused is None
-        else RefusalObject(reason=refused.message, advice=refused.hint),
+        else RefusalObject(
+            reason=refused.message, advice=refused.hint, commands=_archive_commands(refused)
+        ),
         plan=None if plan is None else to_document(plan),
     )
+
+
+def _archive_commands(refused: KraftoolError) -> tuple[str, ...]:
+    if not isinstance(refused, PlanRefused):
+        return ()
+    return tuple(command for _, command in refused.archives)
 
 
 # --- apply and undo --------------------------------------------------------------------------

@@ -17,14 +17,18 @@ from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, command
 from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.repair.edits import in_turn
 from kraftool.repair.plan import SHORT_ID, Edit, HostPlan, LostRecords, Method, Plan, PlanStep
+from kraftool.repair.ranking import UNREADABLE
 from kraftool.repair.step_commands import with_plan_file
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.findings.status import Status
+from kraftool.reports.text.words import many, offsets
 
 LABEL = 13
 """Columns of the labels on the left; a loss's fit."""
 Line = Flow | Beside | Unbroken
 """What both kinds of output take."""
+_MOST_NAMES = 5
+"""So many names of a kind are shown; the plan's file has more."""
 _LOSS_STYLES = {
     LossBound.NONE: GOOD,
     LossBound.POSSIBLE: WARN,
@@ -99,7 +103,17 @@ def _verdict(plan: Plan, *, is_quorum_safe: bool) -> tuple[str, str, Text]:
 def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
     for lost in records:
         types = ", ".join(f"{count.count} {count.type}" for count in lost.types) or "types unknown"
-        yield f"{lost.host} has offsets {lost.first_offset} to {lost.end_offset - 1}: {types}"
+        span = offsets(lost.first_offset, lost.end_offset)
+        yield f"{lost.host} has {span}: {types}"
+        for objects in lost.objects:
+            names = ", ".join(objects.names[:_MOST_NAMES])
+            more = objects.count - min(len(objects.names), _MOST_NAMES)
+            yield f"  {objects.kind}: {names}{f' and {more} more' if more else ''}"
+        unreadable = sum(count.count for count in lost.types if count.type == UNREADABLE)
+        if unreadable:
+            yield f"  what {many(unreadable, 'unreadable record')} changed cannot be known"
+        if not lost.has_names and any(count.type != UNREADABLE for count in lost.types):
+            yield "  give its directory to see the names of topics and other objects"
 
 
 # --- steps ------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from kraftool.commands.output import Output, printable
 from kraftool.commands.recover_options import refuse_unknown_words
 
 if TYPE_CHECKING:
-    from kraftool.repair.survey import Survey
+    from kraftool.decoders.errors import KraftoolError
 
 
 class PlanFormat(StrEnum):
@@ -105,7 +105,7 @@ def plan(
     from kraftool.repair.judging import judge
     from kraftool.repair.plan import Method
     from kraftool.repair.plan_yaml import plan_to_yaml
-    from kraftool.repair.planner import plan_for, read_surveys
+    from kraftool.repair.planner import plan_for, read_quorum
     from kraftool.repair.request import PlanRequest, with_settings
     from kraftool.repair.step_commands import naming_its_file
     from kraftool.reports.election.assessment import QuorumSafety
@@ -129,12 +129,11 @@ def plan(
         raise UsageError(error.message, hint=error.hint) from error
     if fence and not asked.cluster_id:
         asked = replace(asked, cluster_id=random_uuid())
-    surveys = read_surveys(paths, now_ms=now_ms, at=asked.rollback)
-    judged = judge(surveys)
-    _note_what_is_hidden(to, paths, surveys)
+    read = read_quorum(paths, now_ms=now_ms, at=asked.rollback)
+    judged = judge(read.surveys)
     is_json = output is PlanFormat.JSON
     try:
-        made = plan_for(replace(asked, surveys=surveys))
+        made = plan_for(replace(asked, surveys=read.surveys, logs=read.logs))
     except KraftoolError as error:
         if is_json:
             to.document(plan_document(judged, refused=error))
@@ -142,6 +141,13 @@ def plan(
         else:
             for line in sentences(judged):
                 to.note(printable(line))
+            options = [word for each in settings or () for word in ("--set", each)]
+            options += [word for each in accept or () for word in ("--accept", each)]
+            options += ["--method", method.value] if method is not None else []
+            options += ["--fence"] if fence else []
+            options += ["--kafka-version", kafka_version] if kafka_version else []
+            options += ["--out", out] if out else []
+            _show_what_to_give(to, error, [*paths, *options])
         raise RefusedError(error.message, hint=error.hint) from error
     if out and not is_json:
         made = naming_its_file(made, out)
@@ -155,14 +161,21 @@ def plan(
     to.finish()
 
 
-def _note_what_is_hidden(to: Output, paths: Sequence[str], surveys: Sequence[Survey]) -> None:
-    """Say that logs of other nodes cannot fill damage, if only collect files show them."""
-    from kraftool.repair.collect_file import is_collect_file
+def _show_what_to_give(to: Output, refused: KraftoolError, asked: Sequence[str]) -> None:
+    """Show the commands that give the bytes of collected directories, if a plan loses less with
+    them. `asked` are the words of the plan that was refused."""
+    import shlex
 
-    logs = [survey.log for survey in surveys if survey.log is not None]
-    is_hidden = any(log.broken is not None and log.broken.lost_batches for log in logs)
-    if is_hidden and any(map(is_collect_file, paths)):
-        to.note(
-            "kraftool: collect files have no bytes of a log, so that the log of another node cannot"
-            " fill the damage. For a plan that loses less, name the directories, or copies of them"
-        )
+    from rich.text import Text
+
+    from kraftool.commands.finding_view import command_lines
+    from kraftool.repair.refusal import PlanRefused
+
+    archives = refused.archives if isinstance(refused, PlanRefused) else ()
+    if not archives:
+        return
+    to.narrate(Text("Copy the metadata of each directory, and carry the files to here:"))
+    to.narrate(*command_lines([command for _, command in archives]))
+    names = [name for name, _ in archives]
+    to.narrate(Text("Then plan with them:"))
+    to.narrate(*command_lines([shlex.join(["kraftool", "recover", "plan", *names, *asked])]))

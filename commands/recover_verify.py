@@ -156,6 +156,11 @@ def _write(to: Output, verification: PlanVerification, file: str, zone: tzinfo) 
             (finding.severity for finding in verification.findings), is_complete=is_complete
         )
         words = "Everything that was checked is as planned."
+    elif verification.is_as_planned:
+        status = overall_status(
+            (finding.severity for finding in verification.findings), is_complete=False
+        )
+        words = "Everything is as planned. The findings above are not about the plan."
     else:
         status, words = Status.BAD, "Something is not as planned: see above."
     to.rich(Text(f"{status.mark} {words}", style=style_of(status)))

@@ -121,10 +121,10 @@ def state(
     jsonl. The offset of --at is not included. Changes of an unfinished transaction are not shown.
     One node's files do not show whether the last records were committed.
 
-    With --bootstrap-controller kraftool reads the leader's log over the network, without joining
-    as a replica: its snapshot and the log after it, up to the high watermark. Records that are not
-    committed yet are not shown. --at and --at-time reach back to that snapshot. Exits 4 if no node
-    could be reached, and 3 if there is no leader.
+    With --bootstrap-controller kraftool reads the leader's log over the network, without
+    joining as a replica: its snapshot and the log after it, up to the high watermark. Records
+    that are not committed yet are not shown. --at and --at-time reach back as far as the
+    leader's log does. Exits 4 if no node could be reached, and 3 if there is no leader.
 
     Nothing is written to the directory, and nothing is locked. A running Kafka is not disturbed.
     """
@@ -149,7 +149,8 @@ def state(
     refuse_both([path] if path else [], bootstrap_controller)
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
-    with live_quorum(to, *access, committed=True) as live:
+    is_past = at is not None or moment is not None
+    with live_quorum(to, *access, committed=True, with_history=is_past) as live:
         location = open_path(path) if live is None else leader_log(to, live).location
         with read_progress(to, [location]) as progress:
             loaded = load_state(location, at=at, at_time=moment, progress=progress)

@@ -21,6 +21,7 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
     from kraftool.reports.timeline.report import TimelineOptions
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
 
 def timeline(
     paths: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="PATH", help="Directories of one cluster's nodes, segments, tar or -."
         ),
-    ],
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,6 +61,10 @@ def timeline(
             help="Show times without a record that are longer than this.",
         ),
     ] = 10.0,
+    bootstrap_controller: Bootstrap = "",
+    command_config: CommandConfig = "",
+    resolve: Resolve = None,
+    timeout: Timeout = TIMEOUT_S,
     output: Annotated[Format, OUTPUT] = Format.TABLE,
     tz: TimeZone = "UTC",
     out: Out = "",
@@ -71,11 +76,20 @@ def timeline(
 
     Example: kraftool timeline /var/lib/kafka/data
 
+    Example: kraftool timeline --bootstrap-controller ctl-1:9093 --since 24h
+
     Give the directories of several nodes to compare their logs. An event that all logs have is
     shown once. If two logs have different records at one offset, both are shown and marked.
 
     A directory does not show whether a record is committed, so all of the log is shown. An epoch
     without a record comes from a failed election, or from a leader that wrote nothing.
+
+    With --bootstrap-controller kraftool reads the leader's log over the network, without joining
+    as a replica: all of the log that the leader still has, up to the high watermark. PATHs may be
+    named too. Exits 4 if no node could be reached, and 3 if there is no leader.
+
+    Kafka deletes old segments. If --offsets, --since or --until reach back before all logs,
+    kraftool reports where they begin, and exits 3.
 
     kraftool decodes every record, even those that are not shown. Of a snapshot it checks only the
     form and the name; verify-snapshot checks its records.
@@ -83,6 +97,7 @@ def timeline(
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.finding_options import settle
+    from kraftool.commands.live_reading import leader_log, live_quorum, refuse_nothing
     from kraftool.commands.read_progress import read_progress
     from kraftool.commands.times import time_zone
     from kraftool.reports.files.locations import open_paths
@@ -93,17 +108,22 @@ def timeline(
     quicken()
     zone = time_zone(tz)
     options = _options(only or [], offsets, since, until, gaps, topics=topics)
-    locations, unopened = open_paths(paths)
+    refuse_nothing(paths, bootstrap_controller, "PATH")
+    locations, unopened = open_paths(paths or [])
     to = Output(color=color, quiet=quiet, out=out)
-    with read_progress(to, locations) as told:
-        nodes, findings = open_nodes(locations, told)
-        if different := other_clusters(clusters(nodes)):
-            raise UsageError(
-                f"{different.sentence()}: {different.file} belongs to another cluster than the"
-                " rest",
-                hint="name the directories of one cluster",
-            )
-        result = build(nodes, [*unopened, *findings], options, told)
+    access = bootstrap_controller, command_config, timeout, resolve
+    with live_quorum(to, *access, committed=True, with_history=True) as live:
+        if live is not None:
+            locations = [*locations, leader_log(to, live).location]
+        with read_progress(to, locations) as told:
+            nodes, findings = open_nodes(locations, told)
+            if different := other_clusters(clusters(nodes)):
+                raise UsageError(
+                    f"{different.sentence()}: {different.file} belongs to another cluster than"
+                    " the rest",
+                    hint="name the directories of one cluster",
+                )
+            result = build(nodes, [*unopened, *findings], options, told)
     if output is Format.TABLE:
         from kraftool.commands.timeline_view import write_timeline
 

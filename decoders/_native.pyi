@@ -109,6 +109,50 @@ class Sieve:
         """What the batches of the last `take` count."""
 
 @final
+class Stretches:
+    """Sums up plain batches in which nothing is watched, each stretch of them as one."""
+
+    def __new__(cls, grid: int, longest: int) -> Stretches:
+        """A stretch ends at a multiple of `grid` offsets, or before a wait of over `longest` ms."""
+
+    def add(
+        self,
+        api_key: int,
+        version: int,
+        program: bytes,
+        role: str,
+        numbers: Sequence[tuple[bytes, int]],
+    ) -> None:
+        """Give a record type the program that reads it, and say what it is: passed, watched,
+        counted or idle. With `numbers` a record is watched only if a field has one: label and number."""
+
+    def refuse(self, api_key: int, version: int) -> None:
+        """Stop at this record type."""
+
+    def read(self, data: bytes, at: int, end: int) -> tuple[int, int]:
+        """Read the batches from `at` to `end`. Returns how far it came and the reason: FULL if the
+        stretch is over, which a batch with watched records is by itself."""
+
+    def close(
+        self,
+    ) -> (
+        tuple[
+            tuple[int, int, int, int],
+            tuple[int, int, int, int],
+            tuple[int, int, int, int],
+            int,
+            int,
+        ]
+        | None
+    ):
+        """Return the stretch that was read; None if there is none. Base and last offset, epoch,
+        batches; first and last time, longest and shortest wait; idle batches, time of the first
+        and of the last of them, longest wait between two; counted records; digest."""
+
+    def take_watched(self) -> list[tuple[int, bytes]]:
+        """Offset and value of the watched records of the stretch that was closed last."""
+
+@final
 class Checker:
     """Reads plain batches field by field, and counts their records."""
 
@@ -126,8 +170,8 @@ class Checker:
     def taken(self) -> tuple[int, int, int]:
         """Batches, records and the last time of the last call."""
 
-    def take_watched(self) -> list[tuple[int, int, bytes]]:
-        """The records of watched types since the last time: place, offset and value."""
+    def take_watched(self) -> list[tuple[int, int, int, bytes]]:
+        """The records of watched types since the last time: place, offset, time and value."""
 
     def take_counts(self) -> list[tuple[int, int, int, int, int]]:
         """Of each record type since the last time: api key, version, the number of records, place
@@ -229,8 +273,9 @@ class Values:
     """Decodes the records of plain batches to values."""
 
     def __new__(cls) -> Values: ...
-    def add(self, api_key: int, version: int, program: bytes, name: str) -> None:
-        """Give a record type its name and the program that reads it."""
+    def add(self, api_key: int, version: int, program: bytes, name: str, is_offered: bool) -> None:
+        """Give a record type its name and the program that reads it. `is_offered` says if somebody
+        else may take its records."""
 
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""
@@ -239,4 +284,63 @@ class Values:
         self, batch: bytes, at: int, index: int
     ) -> tuple[list[tuple[str, dict[str, Any]]], int] | int:
         """The names and values of the next records of a sound batch, and where the one behind them
-        begins; or the reason for having none. `at` is where the record of this index begins."""
+        begins; or the reason for having none. `at` is where the record of this index begins. They
+        end before a record that is offered to somebody else, unless the first one is."""
+
+@final
+class RowKinds:
+    """The records that make and change rows, and the cells of a row."""
+
+    def __new__(
+        cls,
+        cells: str,
+        choice: int,
+        arrays: tuple[int, int],
+        filler: bytes,
+        counters: Sequence[tuple[int, int | None]],
+        layouts: Sequence[tuple[int, int, bytes, bool, tuple[int, int], Sequence[int | None]]],
+    ) -> RowKinds:
+        """`cells` has a letter for each cell: i for a number, I for an array of numbers, U for one
+        of uuids. `choice` is 0 or 1. `arrays` are one of numbers and one of as many uuids; no uuids
+        stand for as many of the filler. A change raises `counters`: all changes, or those that set
+        another cell. A layout is api key, version, program, True if the record makes a row, the
+        fields of group and number, and the field of each cell."""
+
+@final
+class OpenRows:
+    """Groups of rows while records change them."""
+
+    def __new__(cls, kinds: RowKinds) -> OpenRows: ...
+    def take(self, batch: bytes, at: int, index: int) -> tuple[int, int, bytes | None]:
+        """Take the next records of a sound batch; `at` is where the record of this index begins.
+        Returns index and place of the first one that was not taken, and its group if that is not
+        open."""
+
+    def open(self, group: bytes, rows: Rows) -> None:
+        """Open a group with the rows that it had."""
+
+    def load(self, group: bytes, numbers: Sequence[int], rows: Sequence[tuple[Any, ...]]) -> bool:
+        """Open a group with these rows. False if one of them cannot be kept."""
+
+    def close(self, group: bytes) -> None: ...
+    def get(self, group: bytes, number: int) -> tuple[Any, ...] | None: ...
+    def put(self, group: bytes, number: int, row: tuple[Any, ...]) -> bool:
+        """Make a row, or replace one. False if it cannot be kept."""
+
+    def count(self, group: bytes) -> int: ...
+    def rows(self, group: bytes) -> Rows:
+        """The rows of a group as they are now."""
+
+@final
+class Rows:
+    """The rows of a group at one moment, in the order in which they were made."""
+
+    def __len__(self) -> int: ...
+    def has(self, number: int) -> bool: ...
+    def get(self, number: int) -> tuple[Any, ...] | None: ...
+    def numbers(self) -> list[int]: ...
+    def part(self, start: int, stop: int) -> list[tuple[Any, ...]]:
+        """The rows from one place to another."""
+
+    def same(self, other: Rows) -> bool:
+        """True if the other has the same rows in the same order."""

@@ -8,6 +8,7 @@ to tell kinds apart.
 import re
 import struct
 from enum import Enum
+from functools import lru_cache
 
 from kraftool.decoders import names, properties
 from kraftool.decoders.checkpoint_files import (
@@ -24,7 +25,7 @@ from kraftool.decoders.indexes import (
     decode_time_index,
     decode_transaction_index,
 )
-from kraftool.decoders.names import FileState
+from kraftool.decoders.names import NAMES_KEPT, FileState
 from kraftool.decoders.producer_state import ENTRY_SIZE, HEADER_SIZE, VERSION
 
 HEAD_SIZE = 4096
@@ -105,6 +106,7 @@ _OFFSET_LINE = re.compile(rb"\S+\s+-?[0-9]+\s+-?[0-9]+\s*\Z")
 _NOT_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def state_by_name(name: str) -> tuple[str, FileState]:
     """Take the suffix of a state off a name; `quorum-state.tmp` is a TEMPORARY quorum-state."""
     for state in (FileState.PART, *_SEGMENT_STATES, FileState.TEMPORARY):
@@ -113,6 +115,7 @@ def state_by_name(name: str) -> tuple[str, FileState]:
     return name, FileState.LIVE
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def kind_by_name(name: str) -> FileKind | None:
     """Return the kind that a name of Kafka's tells, whatever its state; None for other names.
 

@@ -6,6 +6,7 @@ It refuses to look at contents; `kinds.py` decides what a file is.
 
 import re
 from enum import Enum
+from functools import lru_cache
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.java_text import INT32_MAX, INT64_MAX, read_int32, read_int64
@@ -21,6 +22,9 @@ EPOCH_DIGITS = 10
 
 SEGMENT_SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 CHECKPOINT_SUFFIX = ".checkpoint"
+
+NAMES_KEPT = 4096
+"""Names whose meaning is kept: the directories of a fleet have many names in common."""
 
 _SEGMENT = re.compile(
     r"([0-9]{1,20})(\.log|\.index|\.timeindex|\.txnindex|\.snapshot)"
@@ -89,6 +93,7 @@ class FolderName:
     unique_id: str = ""
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def parse_segment_name(name: str) -> SegmentName | None:
     """Read `00000000000000000123.log` and its likes, None if the name is no such."""
     match = _SEGMENT.match(name)
@@ -123,6 +128,7 @@ def read_offset(name: str) -> int | None:
     return read_int64(number) if dot else None
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def parse_checkpoint_name(name: str) -> CheckpointName | None:
     """Read `<20 digits>-<10 digits>.checkpoint`, its `.part` and `.deleted`, None if no such.
 

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "850803fbbcb228b3"
+BUILD_ID = "7c520c58321460c4"

@@ -16,25 +16,37 @@ from kraftool.decoders.programs import program
 class NativeValues:
     """Decodes batch after batch."""
 
-    def __init__(self) -> None:
+    def __init__(self, offered: frozenset[str] = frozenset()) -> None:
+        """`offered`: the records that somebody else takes, if possible."""
         from kraftool.decoders._native import Values
 
-        self._values = Values()
+        self._values, self._offered = Values(), offered
 
     def read(self, batch: RecordBatch) -> Iterator[list[tuple[str, Value]]]:
         """Yield the names and values of a sound batch's records, a list of several at a time. It
         ends before the list with the first record that is not plain: Python reads the rest."""
         at = index = 0
         while index < batch.header.record_count:
-            read = self._values.read(batch.data, at, index)
-            if isinstance(read, int):
-                if read < 0:
-                    return
-                self._learn(read >> 8, read & 0xFF)
-                continue
+            read = self.next(batch, at, index)
+            if read is None:
+                return
             values, at = read
             index += len(values)
             yield values
+
+    def next(
+        self, batch: RecordBatch, at: int, index: int
+    ) -> tuple[list[tuple[str, Value]], int] | None:
+        """Return the names and values of the next records, and where the one behind them begins;
+        None if one of them is not plain. `at` is where the record of this index begins, 0 for the
+        first. They end before a record that is offered to somebody else, unless the first is."""
+        while True:
+            read = self._values.read(batch.data, at, index)
+            if not isinstance(read, int):
+                return read
+            if read < 0:
+                return None
+            self._learn(read >> 8, read & 0xFF)
 
     def _learn(self, api_key: int, version: int) -> None:
         message = schema.metadata_record(api_key)
@@ -42,9 +54,10 @@ class NativeValues:
         if message is None or code is None:
             self._values.refuse(api_key, version)
         else:
-            self._values.add(api_key, version, code, message.name)
+            is_offered = message.name in self._offered
+            self._values.add(api_key, version, code, message.name, is_offered)
 
 
-def native_values() -> NativeValues | None:
+def native_values(offered: frozenset[str] = frozenset()) -> NativeValues | None:
     """The native decoder; None if Python has to read everything."""
-    return NativeValues() if fast_path.is_native() else None
+    return NativeValues(offered) if fast_path.is_native() else None

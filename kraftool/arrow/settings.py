@@ -6,6 +6,7 @@ write them. `narrowing.py` owns those that choose rows.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ CHOICES = {
     "splitBytes": "how much of a large file one task reads",
     "depth": "maximum search depth below a root",
     "variant": "true: a column data has the payload as VARIANT",
-    "findings": "false: kraft.files counts no findings, and reads at most 64 KiB of a file",
+    "findings": "false: kraft.files counts no findings, kraft.live has none",
     "storageOptions": "settings for fsspec and URLs, as a JSON object",
     "rows": "of the format kraft: records, batches, partitions, a record type, and so on",
     "startingOffsets": "earliest, the first offset of a table, or latest for a new stream",
@@ -37,6 +38,7 @@ CHOICES = {
     "startingTimestamp": "as since",
     "endingTimestamp": "as until, but the time itself is not included",
     "maxBytesPerTrigger": "about how much a micro-batch of a stream reads at most",
+    "stateLocation": "folder in which a stream keeps how far it has read; its offsets name it",
     **narrowing.CHOICES,
 }
 
@@ -63,6 +65,7 @@ class SourceOptions:
     """earliest, latest, or number where it is a first offset, which `narrowing` has."""
     ends: bool = False
     bytes_per_trigger: int | None = None
+    state_location: str = ""
 
 
 def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOptions:
@@ -97,6 +100,7 @@ def read_settings(options: Mapping[str, str], source: str = RECORDS) -> SourceOp
         narrowing=narrowing.narrowing_of(given, source),
         starting=_starting(given),
         ends="endingoffsets" in given,
+        state_location=_folder(given.get("statelocation", "")),
         bytes_per_trigger=None if most is None else _number(given, "maxBytesPerTrigger", 0, 1),
     )
 
@@ -127,6 +131,8 @@ def _starting(given: Mapping[str, str]) -> str:
 
 def check_batch(settings: SourceOptions) -> None:
     """Raise KraftoolError for what only a stream can do."""
+    if settings.state_location:
+        raise KraftoolError("stateLocation is for streams: a table remembers nothing")
     if settings.starting == "latest":
         raise KraftoolError("startingOffsets latest is for streams: a table would be empty")
 
@@ -139,6 +145,14 @@ def check_stream(settings: SourceOptions) -> None:
         raise KraftoolError(
             "a new stream starts at earliest or latest", hint="offsets narrows its records"
         )
+
+
+def _folder(text: str) -> str:
+    """A folder of this machine, absolute: the process that uses it may be in another one."""
+    path = re.sub(r"^file:(?://(?=/))?", "", text.strip())
+    if "://" in path:
+        raise KraftoolError("stateLocation requires a folder of the driver's machine, not a URL")
+    return os.path.abspath(os.path.expanduser(path)) if path else ""
 
 
 def _storage(text: str) -> dict[str, Any]:

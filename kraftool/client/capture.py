@@ -17,16 +17,10 @@ from functools import partial
 from typing import IO
 
 from kraftool.client.asking import Access
+from kraftool.client.earlier_log import Taker
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import ImageTaker, Observation
-from kraftool.client.observing import (
-    LIMIT_S,
-    Progress,
-    Reached,
-    Taker,
-    read_log,
-    silent,
-)
+from kraftool.client.observing import LIMIT_S, Progress, Reached, read_log, silent
 from kraftool.decoders import meta_properties, quorum_state
 from kraftool.decoders.meta_properties import MetaProperties
 from kraftool.decoders.names import write_checkpoint_name, write_segment_name
@@ -48,19 +42,22 @@ class Captured:
     """One beyond its last record, and the epoch of that."""
     observation: Observation | None = None
     """The image of what is committed in it, if it was asked for."""
+    not_earlier: str = ""
+    """Why the log before the newest snapshot is not in it, if it was asked for."""
 
 
 class Capturing:
     """The place of captured files; it is gone when this is closed."""
 
     def __init__(self) -> None:
-        self._taker = _FileTaker()
+        self._taker, self._earlier = _FileTaker(), _FileTaker()
 
     def __enter__(self) -> Capturing:
         return self
 
     def __exit__(self, *_: object) -> None:
         self._taker.begin()
+        self._earlier.begin()
 
     async def capture(
         self,
@@ -69,22 +66,36 @@ class Capturing:
         *,
         with_image: bool = False,
         committed: bool = False,
+        with_history: bool = False,
         progress: Progress = silent,
         limit_s: float = LIMIT_S,
     ) -> Captured:
         """Read the leader's log; what is not committed yet too, unless only `committed` records
-        are wanted. Raises UnobservableError."""
+        are wanted. With `with_history` also the log before the newest snapshot. Raises
+        UnobservableError."""
         end = max((voter.log_end_offset for voter in view.voters), default=0)
         image = ImageTaker()
         taker = _Both(self._taker, image) if with_image else self._taker
         upto = None if committed else end
-        reached = await read_log(view, access, taker, upto=upto, progress=progress, limit_s=limit_s)
+        reached = await read_log(
+            view,
+            access,
+            taker,
+            upto=upto,
+            earlier=self._earlier if with_history else None,
+            progress=progress,
+            limit_s=limit_s,
+        )
         observation = image.observation(reached) if with_image else None
-        return _captured(view, reached, self._taker, observation)
+        files = (*self._earlier.files(), *self._taker.files())
+        return _captured(view, reached, files, observation)
 
 
 def _captured(
-    view: QuorumView, reached: Reached, taker: _FileTaker, observation: Observation | None
+    view: QuorumView,
+    reached: Reached,
+    logs: Sequence[tuple[str, IO[bytes]]],
+    observation: Observation | None,
 ) -> Captured:
     leader = reached.leader
     name = leader.name
@@ -99,7 +110,7 @@ def _captured(
         entries.append(_entry(name, "meta.properties", data))
     files: list[tuple[str, bytes | IO[bytes]]] = [
         (quorum_state.FILE_NAME, quorum_state.encode(leader.election)),
-        *taker.files(),
+        *logs,
     ]
     entries += [_entry(name, f"{METADATA_PARTITION}/{each}", content) for each, content in files]
     return Captured(
@@ -112,6 +123,7 @@ def _captured(
         ),
         end=reached.end,
         observation=observation,
+        not_earlier=reached.not_earlier,
     )
 
 

@@ -34,13 +34,14 @@ async def look(
     *,
     judged: bool = False,
     committed: bool = False,
+    with_history: bool = False,
     progress: Progress = silent,
     limit_s: float = LIMIT_S,
 ) -> LiveQuorum:
     """Ask every node that is found, and read the leader's log. Nothing is raised for what fails.
 
     What is to be `judged` is looked at twice, and has an image. With `committed` the log ends at
-    the high watermark.
+    the high watermark. With `with_history` it begins as early as the leader's log does.
     """
     view = await target.survey()
     if not view.reached:
@@ -53,6 +54,7 @@ async def look(
             target.access,
             with_image=judged,
             committed=committed,
+            with_history=with_history,
             progress=progress,
             limit_s=limit_s,
         )

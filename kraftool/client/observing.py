@@ -12,28 +12,21 @@ Only leaders answer: Kafka's other controllers say NOT_LEADER_OR_FOLLOWER, whate
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
 
-from kraftool.client.asking import Access, ask, connected
+from kraftool.client.asking import Access, connected
+from kraftool.client.earlier_log import EarlierLog, Taker
+from kraftool.client.log_requests import LeaderRequests
 from kraftool.client.model import NodeAnswer, QuorumView
-from kraftool.decoders.error_codes import Error
-from kraftool.net.connection import Connection
 from kraftool.net.errors import NetError
-from kraftool.raft.messages import (
-    FetchRequest,
-    FetchResponse,
-    FetchSnapshotRequest,
-    FetchSnapshotResponse,
-)
+from kraftool.raft.messages import FetchResponse
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 
 LIMIT_S = 600.0
 """For all of a reading; a metadata log with its snapshot is rarely above some hundred MiB."""
-_CHUNK = 1 << 20
-"""So much is asked for at once: what is read between two moments at which it can be stopped."""
 _MOST_BYTES = 16 << 30
 _MOST_BEGINS = 3
 """A snapshot may be deleted, or the log cut, while it is read; then it begins anew."""
@@ -47,19 +40,6 @@ class UnobservableError(NetError):
     """No node would tell its log: there is no leader, or the leader refuses."""
 
 
-class Taker(Protocol):
-    """The receiver of what is read."""
-
-    def begin(self) -> None:
-        """Forget everything: what follows is read from the beginning."""
-
-    def snapshot(self, id: OffsetAndEpoch, position: int, chunk: bytes, size: int) -> None:
-        """Take bytes of a snapshot; it is whole with the chunk that ends at its size."""
-
-    def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
-        """Take batches, whole ones with their bytes, in order."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
     """The node whose log was read, and how much of the log was committed then."""
@@ -68,6 +48,8 @@ class Reached:
     high_watermark: int
     end: OffsetAndEpoch
     """One beyond the last record read, and its epoch."""
+    not_earlier: str = ""
+    """Why the log before the newest snapshot could not be read, if it was asked for."""
 
 
 def silent(what: str, done: int, total: int) -> None:
@@ -81,11 +63,14 @@ async def read_log(
     *,
     place: OffsetAndEpoch = _BEGINNING,
     upto: int | None = None,
+    earlier: Taker | None = None,
     progress: Progress = silent,
     limit_s: float = LIMIT_S,
 ) -> Reached:
     """Read from a place on to the high watermark; with `upto` on to that offset, committed or not.
 
+    `earlier` gets what the leader's log has before its newest snapshot: a leader keeps days of
+    log, and makes a snapshot every hour. If that fails, the reading does not.
     The leader is asked, or where none is known every node that answered. Raises UnobservableError
     with what each of them said; no other error leaves it.
     """
@@ -96,8 +81,10 @@ async def read_log(
     for node in asked:
         try:
             async with asyncio.timeout(limit_s), connected(view, node, access) as connection:
-                mark = await reading.run(connection, node.epoch or 0, access.timeout_s)
-                return Reached(leader=node, high_watermark=mark, end=reading.place)
+                requests = LeaderRequests(connection, node.epoch or 0, access.timeout_s)
+                mark = await reading.run(requests)
+                why = "" if earlier is None else await reading.earlier(requests, earlier)
+                return Reached(leader=node, high_watermark=mark, end=reading.place, not_earlier=why)
         except TimeoutError:
             said.append(f"{node.name}: not read within {limit_s:g} s")
         except NetError as error:
@@ -119,19 +106,21 @@ class _Reading:
         self._progress = progress
         self._begun = place
         self._begins = self._bytes = 0
+        self._log_start = -1
+        """The first offset of the leader's log, as its last answer says."""
 
-    async def run(self, connection: Connection, epoch: int, timeout_s: float) -> int:
+    async def run(self, requests: LeaderRequests) -> int:
         """Read up to the end that the first answer tells; return the last high watermark."""
         if self.place == _BEGINNING:
             self.taker.begin()
         target: int | None = None
         while True:
-            answer = await self._fetch(connection, epoch, timeout_s)
+            answer = await requests.fetch(self.place)
             if answer.snapshot_id is not None:
                 if min(answer.snapshot_id) < 0:
                     raise NetError("the snapshot that it names cannot exist")
                 self._begin("it sends one snapshot after another")
-                await self._snapshot(connection, epoch, answer.snapshot_id, timeout_s)
+                await self._snapshot(requests, answer.snapshot_id)
                 continue
             if answer.diverging_epoch is not None:
                 self._begin("its log differs from what it sent before")
@@ -144,23 +133,23 @@ class _Reading:
             at, start = self.place.offset, self._begun.offset
             self._progress("log", min(at, target) - start, max(target - start, 0))
             if at >= max(target, self._upto or 0) or (at >= target and not taken):
+                self._log_start = answer.log_start_offset
                 return answer.high_watermark
             if not taken:
                 raise NetError(f"it has committed up to {target}, but sends nothing from {at} on")
 
-    async def _fetch(self, connection: Connection, epoch: int, timeout_s: float) -> FetchResponse:
-        request = FetchRequest(
-            replica=None,
-            current_leader_epoch=epoch,
-            fetch_offset=self.place.offset,
-            last_fetched_epoch=self.place.epoch,
-            max_wait_ms=0,
-            max_bytes=_CHUNK,
-        )
-        answer = await ask(connection, "Fetch", request, timeout_s)
-        assert isinstance(answer, FetchResponse), "a fetch is answered as one"
-        _refuse(answer.top_error, answer.error)
-        return answer
+    async def earlier(self, requests: LeaderRequests, taker: Taker) -> str:
+        """Read the log before the snapshot that was read; return why it could not be read."""
+        end = self._begun.offset
+        if not 0 <= self._log_start < end:
+            return ""
+        earlier = EarlierLog(requests, taker, self._count)
+        try:
+            await earlier.read(self._log_start, end, partial(self._progress, "the older log"))
+        except NetError as error:
+            taker.begin()
+            return error.message
+        return ""
 
     def _take(self, answer: FetchResponse) -> bool:
         """Hand on what may be; whether there was anything."""
@@ -192,39 +181,13 @@ class _Reading:
         if self._bytes > _MOST_BYTES:
             raise NetError(f"it sends more than {_MOST_BYTES >> 30} GiB")
 
-    async def _snapshot(
-        self, connection: Connection, epoch: int, id: OffsetAndEpoch, timeout_s: float
-    ) -> None:
-        position, size = 0, -1
+    async def _snapshot(self, requests: LeaderRequests, id: OffsetAndEpoch) -> None:
         name = f"snapshot {id.offset}-{id.epoch}"
-        while position != size:
-            request = FetchSnapshotRequest(
-                replica=None,
-                current_leader_epoch=epoch,
-                snapshot_id=id,
-                position=position,
-                max_bytes=_CHUNK,
-            )
-            answer = await ask(connection, "FetchSnapshot", request, timeout_s)
-            assert isinstance(answer, FetchSnapshotResponse), "it is answered as one"
-            if answer.error is Error.SNAPSHOT_NOT_FOUND:
-                self._begin(f"{name} disappeared before it was read")
+        async for position, chunk, size in requests.snapshot(id):
+            self._count(len(chunk))
+            self.taker.snapshot(id, position, chunk, size)
+            self._progress(name, position + len(chunk), size)
+            if position + len(chunk) == size:
+                self.place = self._begun = id
                 return
-            _refuse(answer.top_error, answer.error)
-            size = answer.size if size < 0 else size
-            end = position + len(answer.chunk)
-            if answer.position != position or answer.size != size or not position < end <= size:
-                raise NetError(
-                    f"it sends bytes of {name} that do not continue at position {position}"
-                )
-            self._count(len(answer.chunk))
-            self.taker.snapshot(id, position, answer.chunk, size)
-            position = end
-            self._progress(name, position, size)
-        self.place = self._begun = id
-
-
-def _refuse(*errors: Error) -> None:
-    for error in errors:
-        if error is not Error.NONE:
-            raise NetError(f"it answers {error.name}")
+        self._begin(f"{name} disappeared before it was read")

@@ -109,6 +109,15 @@ class ImageLoader:
         self._records = before + offset - first
         return offset
 
+    def replay_natively(self, batch: bytes, at: int, index: int) -> tuple[int, int]:
+        """Apply the next records of a sound batch, as far as the native module can; `at` is where
+        the record of this index begins. Returns the index and the place of the first one left,
+        which `replay_run` takes."""
+        first = index
+        index, at = self._delta.topics.replay_natively(batch, at, index)
+        self._records += index - first
+        return index, at
+
     def _quick_replayers(self) -> dict[str, Callable[[RecordValue], None]]:
         if self._quick_of is not self._delta:
             self._quick_of = self._delta

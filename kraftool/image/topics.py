@@ -6,11 +6,17 @@ leader epoch, also the same leader named again; every change raises the partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.image.compact import (
+    CompactPartitions,
+    CompactTopics,
+    OpenPartitions,
+    compact_topics,
+)
 from kraftool.image.metadata_version import (
     DIRECTORIES_LEVEL,
     LATEST_LEVEL,
@@ -192,20 +198,48 @@ class _Topic:
 
     __slots__ = ("id", "name", "partitions", "placed")
 
-    def __init__(self, image: TopicImage) -> None:
+    def __init__(
+        self, image: TopicImage, compact: CompactTopics[PartitionRegistration] | None = None
+    ) -> None:
         self.id, self.name = image.id, image.name
-        self.partitions = dict(image.partitions)
+        opened = None
+        if compact is not None and isinstance(image.partitions, CompactPartitions):
+            opened = compact.open(image.id, image.partitions)
+        self.partitions: MutableMapping[int, PartitionRegistration]
+        self.partitions = dict(image.partitions) if opened is None else opened
         self.placed: Placed[PartitionRegistration] | None = None
         """Partitions that are read when they are asked for, in place of those."""
 
     @property
     def now(self) -> Mapping[int, PartitionRegistration]:
-        return self.partitions if self.placed is None else self.placed
+        if self.placed is not None:
+            return self.placed
+        return (
+            self.partitions.now if isinstance(self.partitions, OpenPartitions) else self.partitions
+        )
+
+    def get(self, number: int) -> PartitionRegistration | None:
+        return (self.partitions if self.placed is None else self.placed).get(number)
 
     def unfold(self) -> None:
         """Read the partitions that are only placed, so that they can be changed."""
         if self.placed is not None:
             self.partitions, self.placed = dict(self.placed.items()), None
+
+    def fold(self, compact: CompactTopics[PartitionRegistration]) -> bool:
+        """Have the native module keep the partitions; False if it does so already, or cannot."""
+        self.unfold()
+        if isinstance(self.partitions, OpenPartitions):
+            return False
+        opened = compact.open(self.id, self.partitions)
+        if opened is not None:
+            self.partitions = opened
+        return opened is not None
+
+    def close(self) -> None:
+        """Take no more records natively."""
+        if isinstance(self.partitions, OpenPartitions):
+            self.partitions.close()
 
 
 class TopicsDelta:
@@ -221,6 +255,7 @@ class TopicsDelta:
         self._shared: dict[Any, Any] = {}
         self._last = ""
         self._last_topic: _Topic | None = None
+        self._compact: CompactTopics[PartitionRegistration] | None = None
 
     def id_of(self, name: str) -> str | None:
         """The id of the topic that has this name now."""
@@ -239,7 +274,7 @@ class TopicsDelta:
         """A partition as it is now."""
         changed = self._open.get(topic_id)
         if changed is not None:
-            return changed.now.get(number)
+            return changed.get(number)
         topic = self._topics.get(topic_id)
         return topic.partitions.get(number) if topic is not None else None
 
@@ -285,7 +320,9 @@ class TopicsDelta:
             numbers = sorted(self.partitions(topic_id))
             self.seen.partitions += [(topic, number, None, True) for number in numbers]
         self._topics.remove(topic_id)
-        self._open.pop(topic_id, None)
+        changed = self._open.pop(topic_id, None)
+        if changed is not None:
+            changed.close()
         self._names.remove(topic.name)
         self._last = ""
 
@@ -334,9 +371,31 @@ class TopicsDelta:
         if topic is None or topic.partitions:
             return False
         if topic.placed is None:
+            topic.close()
             topic.placed = Placed(reader)
         self._last = ""
         return topic.placed.add(piece)
+
+    def replay_natively(self, batch: bytes, at: int, index: int) -> tuple[int, int]:
+        """Replay the next records of a sound batch, as far as the native module can; `at` is where
+        the record of this index begins. Returns the index and the place of the first one left."""
+        if self._compact is None:
+            self._compact = compact_topics(PartitionRegistration)
+            if self._compact is None:
+                return index, at
+        while True:
+            index, at, topic_id = self._compact.take(batch, at, index)
+            if topic_id is None or not self._fold(topic_id, self._compact):
+                return index, at
+
+    def _fold(self, topic_id: str, compact: CompactTopics[PartitionRegistration]) -> bool:
+        """Have the native module keep a topic's partitions, if that is possible."""
+        if topic_id in self._open:
+            return self._open[topic_id].fold(compact)
+        if self._topics.get(topic_id) is None:
+            return False
+        topic = self._changed(topic_id)
+        return isinstance(topic.partitions, OpenPartitions) or topic.fold(compact)
 
     @replays("PartitionChangeRecord")
     def change_partition(self, record: RecordValue) -> None:
@@ -384,7 +443,7 @@ class TopicsDelta:
             topic = self._topics.get(topic_id)
             if topic is None:
                 raise ReplayError(f"there is no topic with id {topic_id}")
-            changed = self._open[topic_id] = _Topic(topic)
+            changed = self._open[topic_id] = _Topic(topic, self._compact)
         changed.unfold()
         # Partitions of a topic come one after the other, in snapshots and at its creation.
         self._last, self._last_topic = topic_id, changed

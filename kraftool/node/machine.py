@@ -45,7 +45,8 @@ class ImageMachine:
         self._runner = runner
         self._applied = applied
         """Told after every delivery, with how many bytes of log it had."""
-        self._replay = Replay()
+        # A controller looks at partitions one by one.
+        self._replay = Replay(compact=False)
         self.next_offset = 0
         self.image: MetadataImage = EMPTY
         self.snapshots_loaded = 0
@@ -123,7 +124,7 @@ class ImageMachine:
         """Begin anew with a snapshot's records."""
         runner = self._runner
         path = runner.log.snapshot_path(snapshot_id)
-        self._replay = Replay(loader=ImageLoader())
+        self._replay = Replay(loader=ImageLoader(), compact=False)
         turn = time.monotonic()
         with FileSource(path) as source:
             for batch in batches_of(source.read_at, path):

@@ -11,7 +11,7 @@ import io
 import os
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -77,7 +77,8 @@ def read(path: str) -> tuple[Survey, ...]:
             data = file.read(_MOST_BYTES + 1)
         if len(data) > _MOST_BYTES:
             raise DocumentError(f"more than {_MOST_BYTES} bytes unpacked")
-        return from_document(Collected, orjson.loads(data), "it").surveys
+        surveys = from_document(Collected, orjson.loads(data), "it").surveys
+        return tuple(replace(survey, collect_file=path) for survey in surveys)
     except (OSError, EOFError, zlib.error, orjson.JSONDecodeError) as error:
         raise KraftoolError(
             f"{path} is damaged: {error}", hint="copy it again, or run recover collect again"

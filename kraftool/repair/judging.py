@@ -52,15 +52,16 @@ def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict
     return {each: forgot[each] for each in sorted(forgot) if each not in lost}
 
 
-def forgetting_risk(standing: QuorumAssessment, assessment: Assessment, end: int) -> Risk | None:
-    """The risk that forgetful voters have committed records beyond the end of an outcome; None if
-    those that forgot nothing have every committed record between them."""
+def forgetting_risk(standing: QuorumAssessment, assessment: Assessment) -> Risk | None:
+    """The risk that forgetful voters have committed records beyond the best log; None if those
+    that forgot nothing have every committed record between them."""
     forgot = forgetful_voters(standing, assessment)
     lost = {each.id for each in (*standing.lost, *standing.missing)}
     known = len(standing.voters) - len(lost)
     if known < standing.enough or known - len(forgot) >= standing.enough:
         return None
     reasons = listed(f"voter {each} {reason}" for each, reason in forgot.items())
+    end = standing.leader.survey.end.offset
     return Risk(
         word=Acceptance.AHEAD.value,
         text=f"committed records from offset {end} on may exist that no directory shows: {reasons}."

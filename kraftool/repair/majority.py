@@ -101,7 +101,7 @@ def _followers(choice: Choice) -> Iterable[str]:
 def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
     standing = choice.standing
     yield from common_risks(standing)
-    if (forgetting := forgetting_risk(standing, judged, choice.state_offset)) is not None:
+    if (forgetting := forgetting_risk(standing, judged)) is not None:
         yield forgetting
     if not choice.state.whole:
         yield Risk(
@@ -152,7 +152,8 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
             text=f"unbounded and undetectable: {why}, so they may have committed records that no"
-            " directory given here has",
+            " directory given here has. It cannot be known which topics, brokers, configs or"
+            " ACLs those concern",
             records=records,
         )
     if records:

@@ -123,8 +123,7 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         *(risk for one in real for risk in one.risks),
         *(risk for own, _ in fallen for risk in own),
     ]
-    end = standing.leader.survey.end.offset
-    forgetting = forgetting_risk(standing, judge(request.surveys), end)
+    forgetting = forgetting_risk(standing, judge(request.surveys))
     if forgetting is not None and all(risk.word != forgetting.word for risk in risks):
         risks.append(forgetting)
         fallen.append(((forgetting,), None))

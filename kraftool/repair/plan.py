@@ -311,6 +311,17 @@ class RecordCount:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LostObjects:
+    """Objects of one kind that lost records concern."""
+
+    kind: str
+    """As `topics`."""
+    count: int
+    names: tuple[str, ...] = ()
+    """The first of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LostRecords:
     """Records that one directory has and the outcome has not."""
 
@@ -318,6 +329,10 @@ class LostRecords:
     first_offset: int
     end_offset: int
     types: tuple[RecordCount, ...] = ()
+    objects: tuple[LostObjects, ...] = ()
+    """What the readable ones of them concern."""
+    has_names: bool = False
+    """True if the log was read for the objects. A collect file has no names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,23 +6,36 @@ nothing to be done. It refuses to read and to write.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair import collect_file
+from kraftool.repair.collected_logs import (
+    KeptByDirectory,
+    archive_commands,
+    kept_by_directories,
+    relevant,
+    with_copies,
+    words,
+)
 from kraftool.repair.judging import doubted
 from kraftool.repair.leadership import refuse_second_leader
+from kraftool.repair.log_survey import SegmentFile
+from kraftool.repair.lost_objects import with_objects
 from kraftool.repair.majority import majority_plan
 from kraftool.repair.mending import mending_plan
 from kraftool.repair.on_disk import on_disk
-from kraftool.repair.plan import Plan
+from kraftool.repair.plan import Plan, Risk
 from kraftool.repair.quorum_assessment import standing_of
 from kraftool.repair.ranking import host_names
-from kraftool.repair.request import PlanRequest
+from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.request import Acceptance, PlanRequest
 from kraftool.repair.run_survey import ReadDirectory, with_runs_restored
 from kraftool.repair.survey import Survey
 from kraftool.repair.surveying import read_directories
 from kraftool.repair.whole_rest import with_whole_rests
+from kraftool.reports.text.words import listed
 
 Progress = Callable[[str, int], None]
 
@@ -35,6 +48,26 @@ def read_surveys(
     progress: Progress = lambda name, position: None,
 ) -> tuple[Survey, ...]:
     """The surveys of PATHs and collect files."""
+    return read_quorum(paths, now_ms=now_ms, at=at, progress=progress).surveys
+
+
+@dataclass(frozen=True, slots=True)
+class ReadQuorum:
+    """The content of PATHs."""
+
+    surveys: tuple[Survey, ...]
+    logs: Mapping[str, Sequence[SegmentFile]]
+    """The segments of each directory that was read itself, by the name of its host."""
+
+
+def read_quorum(
+    paths: Sequence[str],
+    *,
+    now_ms: int,
+    at: int | None = None,
+    progress: Progress = lambda name, position: None,
+) -> ReadQuorum:
+    """The surveys of PATHs and collect files, and the logs that can be read."""
     surveys: list[Survey] = []
     read: dict[int, ReadDirectory] = {}
     for path in paths:
@@ -44,17 +77,71 @@ def read_surveys(
         for directory in read_directories(path, now_ms=now_ms, at=at, progress=progress):
             read[len(surveys)] = directory
             surveys.append(directory.survey)
+    surveys, read = with_copies(surveys, read)
     names = host_names(surveys)
     restored = with_runs_restored(
         {names[number]: read_directory for number, read_directory in read.items()}
     )
-    return tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True))
+    return ReadQuorum(
+        tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True)),
+        {names[number]: read_directory.segments for number, read_directory in read.items()},
+    )
 
 
 def plan_for(request: PlanRequest) -> Plan:
     """The plan. Raises KraftoolError where none can be made, PlanRefused where none should be."""
     if not request.surveys:
         raise KraftoolError("there is nothing to plan for")
+    plan = _asked_for(request)
+    records = tuple(
+        with_objects(lost, request.logs[lost.host]) if lost.host in request.logs else lost
+        for lost in plan.loss.records
+    )
+    return replace(plan, loss=replace(plan.loss, records=records))
+
+
+def _asked_for(request: PlanRequest) -> Plan:
+    """The plan, unless it gives up what it could keep with the bytes of the logs."""
+    kept = kept_by_directories(request.surveys)
+    try:
+        plan = _plan_for(request)
+    except PlanRefused as refused:
+        if kept and Acceptance.AHEAD.value in refused.words:
+            raise _asking_for_directories(request, kept, refused) from refused
+        raise
+    kept = relevant(kept, plan.loss.records)
+    if not kept:
+        return plan
+    names = listed(one.host for one in kept)
+    risk = Risk(
+        word=Acceptance.COLLECT_FILES.value,
+        text=f"the plan was made without the bytes of the log of {names}",
+    )
+    if risk.word not in request.accepted:
+        raise _asking_for_directories(request, kept)
+    loss = plan.loss
+    rest = loss.text.removeprefix(f"{loss.verdict.value}: ")
+    text = f"{loss.verdict.value}: {words(kept)}. As it is: {rest}"
+    return replace(plan, loss=replace(loss, text=text), risks=(risk, *plan.risks))
+
+
+def _asking_for_directories(
+    request: PlanRequest, kept: Sequence[KeptByDirectory], refused: PlanRefused | None = None
+) -> PlanRefused:
+    """Return the refusal of a plan that gives up what it could keep with the logs' bytes."""
+    asked = [Acceptance.COLLECT_FILES.value, *(refused.words if refused is not None else ())]
+    options = " ".join(f"--accept {word}" for word in dict.fromkeys(asked))
+    without = f". Without these: {refused.message}" if refused is not None else ""
+    return PlanRefused(
+        f"{words(kept)}{without}",
+        hint="copy the metadata of each directory to here, and name the copies in addition to the"
+        f" collect files. If you cannot, and accept the loss, add {options}",
+        words=asked,
+        archives=tuple(archive_commands(request.surveys)),
+    )
+
+
+def _plan_for(request: PlanRequest) -> Plan:
     standing = standing_of(request)
     is_lost = standing.is_lost or request.rollback is not None or request.seed is not None
     if is_lost:

@@ -16,6 +16,20 @@ from kraftool.repair.request import PlanRequest
 class PlanRefused(KraftoolError):
     """No plan is made, for safety."""
 
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        words: Sequence[str] = (),
+        archives: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.words = tuple(words)
+        """The words by which a person can accept the risk."""
+        self.archives = tuple(archives)
+        """Files with the bytes of directories, and the commands that make them."""
+
 
 def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
     """The risks, all of which were accepted. Raises PlanRefused for those that were not."""
@@ -26,6 +40,7 @@ def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
         raise PlanRefused(
             f"kraftool makes no plan: {texts}",
             hint=f"remove the cause if you can. To accept this risk, add {words}",
+            words=tuple(dict.fromkeys(risk.word for risk in missing)),
         )
     return tuple(risks)
 

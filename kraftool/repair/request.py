@@ -6,7 +6,7 @@ Owns the words of `--set KEY=VALUE` and `--accept`. It refuses to judge whether 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -14,6 +14,7 @@ from typing import Any
 from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.endpoints import read_endpoint
 from kraftool.raft.names import Endpoint, Endpoints
+from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.plan import Method
 from kraftool.repair.survey import Survey
 
@@ -31,6 +32,7 @@ class Acceptance(StrEnum):
     ROLLBACK = "rollback"
     DIVERGED = "diverged"
     OWN_LOG = "own-log"
+    COLLECT_FILES = "collect-files"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,6 +61,8 @@ class PlanRequest:
     """The offset of a record that kills controllers."""
     cluster_id: str = ""
     """The new one of --fence."""
+    logs: Mapping[str, Sequence[SegmentFile]] = field(default_factory=dict)
+    """The segments of directories that were read, by the names of the hosts: for names only."""
     endpoints: tuple[tuple[int, Endpoints], ...] = field(default_factory=tuple)
     """Where voters are reached from now on."""
 

@@ -216,6 +216,8 @@ class Survey:
     tool: str
     collected_ms: int
     path: str
+    collect_file: str = ""
+    """The collect file that this was read from; empty if the directory itself was read."""
     archived: bool = False
     """True if that is a tar stream's, and where the directory is was not told."""
     running: bool = False

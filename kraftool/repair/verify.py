@@ -38,6 +38,8 @@ from kraftool.storage.paths import open_path
 from kraftool.storage.repair_journal import Stage
 
 _MOST_SETTINGS = 1 << 20
+_OF_THE_PLAN = "KT-REC-"
+"""Codes of findings that compare with the plan. Others are of the log or of the quorum's health."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +84,15 @@ class PlanVerification:
         if self.quorum is not None:
             found += [*self.quorum.findings, *self.quorum.unwell]
         return in_order(found)
+
+    @property
+    def is_as_planned(self) -> bool:
+        """True if nothing deviates from the plan, whatever else is wrong."""
+        found = [one for directory in self.directories for one in directory.findings]
+        found += self.quorum.findings if self.quorum is not None else ()
+        return not any(
+            one.code.startswith(_OF_THE_PLAN) and one.severity is not Severity.INFO for one in found
+        )
 
     @property
     def is_fine(self) -> bool:
@@ -140,7 +151,7 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
     wanted_so = set()
     if plan.method is Method.APPEND and stage is Stage.APPLIED:
         wanted_so.add(log_kinds.VOTERS_JUMP.code)
-    if is_jump and has_begun:
+    if has_begun and (is_jump or _leaves_no_log(planned)):
         wanted_so.add(log_kinds.MISSING.code)
     is_read = moved or stage not in (Stage.CHANGING, Stage.UNDOING)  # a half-done one is not
     problems = list(_as_read(path, wanted_so)) if is_read else []
@@ -170,6 +181,13 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         voters=voters,
         findings=in_order(findings),
     )
+
+
+def _leaves_no_log(planned: HostPlan) -> bool:
+    """True if the plan removes the whole log, and the node starts from a snapshot."""
+    segments = [edit for edit in planned.edits if edit.target.kind is PlanFileKind.SEGMENT]
+    kept = any(expected.target.kind is PlanFileKind.SEGMENT for expected in planned.expected)
+    return not kept and bool(segments) and all(edit.is_removal for edit in segments)
 
 
 def _is_changed(planned: HostPlan, directory: DataDirectory) -> bool:

@@ -185,7 +185,7 @@ def _check_master(master: str, *, classic_only: bool) -> None:
             raise UnusableError(
                 "Spark Connect cannot be used for this: the driver has to run here",
                 hint="--master spark://HOST:7077 names a standalone cluster; audit, tables and the "
-                "data sources can use Spark Connect",
+                'data sources can use Spark Connect, and spark.readStream.format("kraft.live") too',
             )
         return
     if SparkContext._active_spark_context is not None:

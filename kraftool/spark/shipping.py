@@ -59,6 +59,11 @@ def write_package(folder: Path) -> Path:
     return path
 
 
+def archive_name() -> str:
+    """The name of the zip that this code was imported from; empty if it was none."""
+    return next((path.name for path in Path(__file__).parents if path.suffix == ".zip"), "")
+
+
 def _package() -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:

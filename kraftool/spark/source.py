@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from pyspark.cloudpickle import register_pickle_by_value
 from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
@@ -36,6 +37,7 @@ from kraftool.arrow.reading import parts_of
 from kraftool.arrow.settings import SourceOptions, check_batch, check_stream, read_settings
 from kraftool.arrow.untyped import ArrowBatch
 from kraftool.decoders.errors import KraftoolError
+from kraftool.spark import unpickling
 from kraftool.spark.catalog import options_of, with_options
 from kraftool.spark.columns import spark_schema
 from kraftool.spark.conditions import (
@@ -45,6 +47,7 @@ from kraftool.spark.conditions import (
     UNSUPPORTED,
     condition,
 )
+from kraftool.spark.shipping import archive_name
 from kraftool.spark.tasks import ReadTask, read_task
 
 if TYPE_CHECKING:
@@ -118,6 +121,14 @@ class KraftDataSource(DataSource):
     """The common part of the sources; each has its format's name."""
 
     source = ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Spark pickles a source into processes that may not find kraftool by themselves."""
+        register_pickle_by_value(unpickling)  # type: ignore[no-untyped-call]
+        kind = type(self)
+        return unpickling.restored, (
+            archive_name(), kind.__module__, kind.__name__, self.__dict__
+        )  # fmt: skip
 
     @classmethod
     def name(cls) -> str:
@@ -194,6 +205,46 @@ class FindingsSource(KraftDataSource):
     source = FINDINGS
 
 
+class LiveSource(KraftDataSource):
+    """`kraft.live`: the stream of all rows, records and findings; it has no table."""
+
+    source = RECORDS
+
+    @classmethod
+    def name(cls) -> str:
+        return "kraft.live"
+
+    def chosen(self, schema: StructType | None = None) -> tuple[str, SourceOptions]:
+        with condition(INVALID_OPTION):
+            if any(name.lower() in ("rows", "columns", "variant") for name in self.options):
+                raise KraftoolError("kraft.live has all rows and columns; select() chooses some")
+        return super().chosen(schema)
+
+    def schema(self) -> StructType:
+        _, settings = self.chosen()
+        with condition(UNSUPPORTED):
+            _check_streams(RECORDS)
+        from kraftool.spark.whole_stream import live_schema
+
+        with condition(INVALID_PATH):
+            require(list(settings.paths), options=settings.storage)
+        return live_schema()
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        with condition(UNSUPPORTED):
+            raise KraftoolError("kraft.live is a stream; kraft and kraft.findings have tables")
+
+    def stream_reader(self, schema: StructType) -> DataSourceStreamReader:
+        _, settings = self.chosen(schema)
+        with condition(INVALID_OPTION):
+            check_stream(settings)
+        from kraftool.spark.whole_stream import LiveStreamReader
+
+        return LiveStreamReader(settings, schema)
+
+    streamReader = stream_reader
+
+
 def _plain_source(source: str) -> type[KraftDataSource]:
     """The class of a source that has no streams: of a record type, or of states."""
     name = f"{''.join(part.title() for part in source.replace('_', '.').split('.'))}Source"
@@ -221,3 +272,4 @@ def add_sources(spark: SparkSession) -> None:
     """Make all sources known to a session, without a look at its settings."""
     for source in SOURCES.values():
         spark.dataSource.register(source)
+    spark.dataSource.register(LiveSource)

@@ -1,30 +1,24 @@
 """`spark.readStream.format("kraft")`: tails the logs of live directories, exactly once.
 
-Owns the offset of a stream: how far each log was read, and which byte ranges and changes make up
-the batch that ends there, so that a batch that is planned again after a restart is the same one.
-A batch that is half written is waited for. What is no growth is a row of kind `change`.
+Owns what such a stream remembers of each log, and which byte ranges and changes make up a
+micro-batch, so that a batch that is planned again after a restart is the same one. A batch that is
+half written is waited for. What is no growth is a row of kind `change`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
-from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.streaming.datasource import (
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxBytes,
-    SupportsTriggerAvailableNow,
-)
+from pyspark.sql.datasource import InputPartition
 from pyspark.sql.types import StructType
 
 from kraftool.arrow.columns import RECORDS
+from kraftool.arrow.fleet import Fleet
 from kraftool.arrow.settings import SourceOptions
 from kraftool.arrow.splits import Split, cut, packed
-from kraftool.arrow.untyped import ArrowBatch
+from kraftool.arrow.untyped import ArrowBatch, ArrowSchema
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.live.changes import (
     Told,
@@ -35,105 +29,104 @@ from kraftool.spark.live.changes import (
     owner_of,
     told,
 )
+from kraftool.spark.live.following import FleetStreamReader, FollowStep, Listing
 from kraftool.spark.live.logs import Logs
+from kraftool.spark.live.stream_state import Memory
 from kraftool.spark.tasks import ReadTask, read_task
 from kraftool.storage.tail import TailState, look
 
-Offset = dict[str, Any]
-VERSION = 1
 _LEAST = 64 << 10
 """Bytes that each log may give to a batch, however many share its limit."""
 
 
 class ChangeTask(InputPartition):
-    """Changes to be told, as they stand in the offset."""
+    """Changes to be told, as they stand in the news."""
 
     def __init__(self, changes: Sequence[Told]) -> None:
         self.changes = tuple(changes)
 
 
-class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """The stream of records, problems and changes."""
+class RecordFollower:
+    """Follows the logs: records, problems and changes.
 
-    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
-        self._settings, self._schema = settings, schema
-        self._caps: dict[str, int] | None = None
+    The memory of a log is its owner and the state of its tail.
+    """
 
-    def initial_offset(self) -> Offset:
-        """Return where a new stream begins: at the beginning of what is there, or at its end."""
-        empty: Offset = {"version": VERSION, "begun": False, "logs": {}, "owners": {}}
-        empty |= {"read": [], "changes": []}
-        if self._settings.starting != "latest":
-            return empty
-        return {**self._advance(empty, None), "read": [], "changes": []}
+    source = RECORDS
 
-    def default_read_limit(self) -> ReadLimit:
-        most = self._settings.bytes_per_trigger
-        return ReadAllAvailable() if most is None else ReadMaxBytes(most)
+    def __init__(self, settings: SourceOptions) -> None:
+        self._settings = settings
+        self._caps: Mapping[str, int] | None = None
+        self._read_up: dict[str, tuple[Any, Any]] = {}
+        """Of each log that was read to its end: its memory, and its files as they were listed."""
 
-    def latest_offset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """Look at all logs once; the start itself where nothing is new."""
-        return self._advance(start, limit.max_bytes if isinstance(limit, ReadMaxBytes) else None)
+    def end_here(self, fleet: Fleet) -> None:
+        self._caps = Logs(fleet).sizes()
 
-    def prepare_for_available_now(self) -> None:
-        """Take note of how long everything is now: the stream ends there."""
-        self._caps = Logs(self._settings).sizes()
+    def skip(self, memory: Memory, fleet: Fleet) -> dict[str, Any]:
+        return self.look(memory, fleet, None, begun=False).changed
 
-    def _advance(self, start: Offset, limit: int | None) -> Offset:
-        if start.get("version") != VERSION:
-            raise KraftoolError(
-                f"a checkpoint of another kraftool: version {start.get('version')} of its offsets"
-            )
-        logs = Logs(self._settings)
-        states: dict[str, Any] = dict(start["logs"])
-        owners: dict[str, Any] = dict(start["owners"])
+    def look(self, memory: Memory, fleet: Fleet, limit: int | None, *, begun: bool) -> FollowStep:
+        logs = Logs(fleet)
+        changed: dict[str, Any] = {}
         read: list[list[Any]] = []
         changes: list[Told] = []
-        folders = sorted({*states, *logs.folders})
+        behind = 0
+        folders = sorted({*memory, *logs.folders})
         share = None if limit is None else max(limit // max(len(folders), 1), _LEAST)
         if share is not None and limit is not None:
             share = min(share, limit)
         for folder in folders:
             if folder not in logs.folders and logs.is_unread(folder):
                 continue
-            is_known, is_there = folder in states, folder in logs.folders
-            before = TailState.from_json(states[folder]) if is_known else TailState()
+            known = memory.get(folder)
+            marks = logs.marks(folder)
+            if known is not None and self._read_up.get(folder) == (known, marks):
+                continue
+            before = TailState.from_json(known[1]) if known is not None else TailState()
             with ExitStack() as opened:
                 found = look(before, list(logs.segments(folder, self._caps, opened)), share)
-            states[folder] = found.state.to_json()
-            if is_there:
-                owners[folder] = owner_object(logs.owners[folder])
+            is_there = folder in logs.folders
+            # Only a log that was known before can have gone.
+            owner = owner_object(logs.owners[folder]) if known is None or is_there else known[0]
+            now = [owner, found.state.to_json()]
+            if now != known:
+                changed[folder] = now
+            tail = found.tail.stop - found.tail.start if found.tail is not None else 0
+            rest = max(logs.bytes_after(folder, found.state, self._caps) - tail, 0)
+            behind += rest
+            self._remember(folder, now, None if rest else marks)
             read += (
                 [folder, each.segment, each.start, each.stop, each.generation]
                 for each in found.ranges
             )
             change = found.change
-            is_new = not is_known and start["begun"]
+            is_new = known is None and begun
             if change is None and (is_new or (before.gone and not found.state.gone)):
                 change = appeared(found.state)
             if change is not None:
-                changes.append(told(folder, owner_of(owners[folder]), change))
-        if start["begun"] and not read and not changes:
-            return start
-        return {
-            "version": VERSION, "begun": True, "logs": states, "owners": owners,
-            "read": read, "changes": changes,
-        }  # fmt: skip
+                changes.append(told(folder, owner_of(owner), change))
+        news = {"read": read, "changes": changes} if read or changes else {}
+        return FollowStep(changed=changed, news=news, behind=behind)
 
-    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """The tasks of the batch that ends at `end`: it says itself what is in it."""
-        if start == end or not (end["read"] or end["changes"]):
-            return []
-        logs = Logs(self._settings)
-        changes = list(end["changes"])
+    def _remember(self, folder: str, now: Any, marks: Any) -> None:
+        """Remember a log that was read up, so that it is not opened until it changes."""
+        if marks is None:
+            self._read_up.pop(folder, None)
+        else:
+            self._read_up[folder] = (now, marks)
+
+    def tasks(self, memory: Memory, news: dict[str, Any], fleet: Listing) -> list[InputPartition]:
+        changes = list(news["changes"])
+        files = Logs(fleet()).files if news["read"] else {}
         small: list[Split] = []
         tasks: list[InputPartition] = []
-        for folder, name, begin, stop, generation in end["read"]:
-            file = logs.files.get((folder, name))
-            if file is None:
-                state = TailState.from_json(end["logs"][folder])
-                change = lost(state, name, begin, generation)
-                changes.append(told(folder, owner_of(end["owners"][folder]), change))
+        for folder, name, begin, stop, generation in news["read"]:
+            file = files.get((folder, name))
+            if file is None or not file.is_there():
+                owner, state = memory[folder]
+                change = lost(TailState.from_json(state), name, begin, generation)
+                changes.append(told(folder, owner_of(owner), change))
                 continue
             if not self._settings.narrowing.wants_owner(file.directory):
                 continue
@@ -166,15 +159,15 @@ class KraftStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             for begin, end in ranges
         ]  # fmt: skip
 
-    def read(self, partition: InputPartition) -> Iterator[ArrowBatch]:
-        """The rows of one task."""
-        arrow = to_arrow_schema(self._schema, timezone="UTC")
-        if isinstance(partition, ChangeTask):
-            yield change_rows(arrow, partition.changes)
-        elif isinstance(partition, ReadTask):
-            yield from read_task(RECORDS, arrow, self._settings, partition)
+    def read(self, arrow: ArrowSchema, task: InputPartition) -> Iterator[ArrowBatch]:
+        if isinstance(task, ChangeTask):
+            yield change_rows(arrow, task.changes)
+        elif isinstance(task, ReadTask):
+            yield from read_task(RECORDS, arrow, self._settings, task)
 
-    initialOffset = initial_offset
-    latestOffset = latest_offset
-    getDefaultReadLimit = default_read_limit
-    prepareForTriggerAvailableNow = prepare_for_available_now
+
+class KraftStreamReader(FleetStreamReader):
+    """The stream of records, problems and changes."""
+
+    def __init__(self, settings: SourceOptions, schema: StructType) -> None:
+        super().__init__(settings, schema, {"logs": RecordFollower(settings)})

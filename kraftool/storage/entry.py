@@ -7,10 +7,12 @@ partition", "in some topic's folder". It refuses to touch the file system: names
 from collections.abc import Callable
 from dataclasses import field
 from enum import StrEnum
+from functools import lru_cache
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import (
     METADATA_FOLDER,
+    NAMES_KEPT,
     SEGMENT_SUFFIXES,
     CheckpointName,
     FileState,
@@ -137,6 +139,7 @@ def folder_kind(name: str) -> FolderKind:
     return FolderKind.OTHER if parsed is None else _KIND_OF_STATE[parsed.state]
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def is_partition_file(name: str) -> bool:
     """True if Kafka keeps a file of this name in a partition's folder."""
     return name in _PARTITION_FILES or _checkpoint(name) is not None or _segment(name) is not None
@@ -147,6 +150,7 @@ def root_order(name: str) -> tuple[int, str]:
     return (ROOT_FILES.index(name) if name in ROOT_FILES else len(ROOT_FILES), name)
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def partition_order(name: str) -> tuple[int, int, int, str]:
     """Sort key: the partition's state, snapshots, segments in offset order, then the rest."""
     if name in _PARTITION_FILES:

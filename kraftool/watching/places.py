@@ -100,7 +100,10 @@ def leaders_log(
     access = sources.target.access
     capturing = Capturing()
     try:
-        captured = asyncio.run(capturing.capture(view, access, progress=progress, limit_s=_LIMIT_S))
+        capture = capturing.capture(
+            view, access, with_history=True, progress=progress, limit_s=_LIMIT_S
+        )
+        captured = asyncio.run(capture)
     except BaseException:
         capturing.__exit__()
         raise

@@ -65,6 +65,10 @@ class ScriptedLeader:
         if with_snapshot and name is not None and name.offset > 0:
             self.snapshot_id = OffsetAndEpoch(name.offset, name.epoch)
             self.snapshot = newest.read_bytes()
+        self.older: dict[OffsetAndEpoch, bytes] = {}
+        """Its other snapshots."""
+        self.log_start = -1
+        """The first offset of its log: as a leader says it, and keeps to it; -1 says nothing."""
         self.asked: list[Asked] = []
         self.spoil: Callable[[Response], Response] = lambda response: response
         """What a test makes of an answer."""
@@ -117,12 +121,21 @@ class ScriptedLeader:
 
     def _fetch(self, asked: FetchRequest) -> FetchResponse:
         mine = FetchResponse(
-            leader_id=1, leader_epoch=self.epoch, high_watermark=self.high_watermark
+            leader_id=1,
+            leader_epoch=self.epoch,
+            high_watermark=self.high_watermark,
+            log_start_offset=self.log_start,
         )
         if asked.current_leader_epoch != self.epoch:
             return replace(mine, error=Error.FENCED_LEADER_EPOCH, high_watermark=-1)
         if asked.fetch_offset == 0 and self.snapshot_id is not None:
             return replace(mine, snapshot_id=self.snapshot_id)
+        if self.log_start > 0 and self.snapshot_id is not None:
+            place = OffsetAndEpoch(asked.fetch_offset, asked.last_fetched_epoch)
+            earliest = min((*self.older, self.snapshot_id))
+            is_start = place.offset == self.log_start and place.epoch != earliest.epoch
+            if place.offset < self.log_start or is_start or place.epoch < earliest.epoch:
+                return replace(mine, snapshot_id=self.snapshot_id)  # as Kafka's ReplicatedLog
         sent, size = [], 0
         for batch in self.batches:
             if batch.last_offset >= asked.fetch_offset and size < self.chunk:
@@ -131,14 +144,19 @@ class ScriptedLeader:
         return replace(mine, batches=tuple(sent))
 
     def _chunk(self, asked: FetchSnapshotRequest) -> FetchSnapshotResponse:
-        assert self.snapshot_id is not None
-        return FetchSnapshotResponse(
-            leader_id=1,
-            leader_epoch=self.epoch,
-            snapshot_id=self.snapshot_id,
-            size=len(self.snapshot),
+        mine = FetchSnapshotResponse(leader_id=1, leader_epoch=self.epoch)
+        snapshots = dict(self.older)
+        if self.snapshot_id is not None:
+            snapshots[self.snapshot_id] = self.snapshot
+        data = snapshots.get(asked.snapshot_id)
+        if data is None:
+            return replace(mine, error=Error.SNAPSHOT_NOT_FOUND)
+        return replace(
+            mine,
+            snapshot_id=asked.snapshot_id,
+            size=len(data),
             position=asked.position,
-            chunk=self.snapshot[asked.position : asked.position + self.chunk],
+            chunk=data[asked.position : asked.position + self.chunk],
         )
 
 

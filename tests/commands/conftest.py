@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.commands import main
-from tests import json_contract
+from tests import command_server, json_contract
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -47,13 +46,7 @@ Run = Callable[..., Ran]
 
 def apart(*arguments: object, timeout: float | None = PATIENCE_S) -> Ran:
     """Run kraftool in a process of its own."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", *map(str, arguments)],
-        cwd=ROOT,
-        capture_output=True,
-        timeout=timeout,
-        check=False,
-    )
+    done = command_server.run(*arguments, timeout=timeout)
     return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.json_contract import schema
-from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log
+from tests.repair.directories import APART, EQUAL, Quorum, batches, cut_log, flip_in_batch
 
 Run = Callable[..., Any]
 
@@ -255,7 +256,7 @@ def test_one_directory_of_a_quorum_is_no_whole_quorum(kraftool: Run, fixtures_di
     ran = kraftool("doctor", path)
     told = told_of(ran)
     assert ran.code == 0, "one healthy directory is no alarm"
-    assert "1 of 3 voters' directories were checked: voters 2 and 3 were not given." in told
+    assert "1 of 3 voters' directories was checked: voters 2 and 3 were not given." in told
     assert "Committed records from offset 160 on may exist that no directory shows" in told
     assert f"kraftool recover plan {path} --set lost=2,3 --out plan.yaml" in ran.text
     assert f"kraftool simulate-election {path}\n" in ran.text
@@ -274,6 +275,32 @@ def test_a_voter_behind_the_broker_that_was_given_too(
     told = told_of(kraftool("doctor", quorum[1], quorum[11]))
     assert f"Node 1 ends at offset {end}, {160 - end} offsets behind node 11." in told
     assert "looked at 1 of 3 voters' directories and 1 other directory" in told
+
+
+def test_the_commands_leave_out_settings_whose_directory_is_gone(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Each of the commands is one that the next command takes."""
+    quorum = Quorum(tmp_path, EQUAL, [1, 3])
+    for node, number in ((1, -4), (3, -8)):
+        flip_in_batch(quorum.segment(node), number)
+    given = []
+    for node in (1, 2, 3):
+        settings = tmp_path / f"{node}.properties"
+        folder = tmp_path / f"node-{node}"
+        settings.write_text(f"process.roles=controller\nnode.id={node}\nlog.dirs={folder}\n")
+        given.append(settings)
+    (tmp_path / "node-2").mkdir()
+    for there in ("empty", "gone"):
+        if there == "gone":
+            (tmp_path / "node-2").rmdir()
+        ran = kraftool("doctor", *given)
+        (command,) = re.findall(r"\$ kraftool (recover plan .*)", ran.text)
+        assert str(given[1]) not in command
+        assert "its data directory is missing or empty" in told_of(ran)
+        assert str(given[1]) in told_of(ran)
+        words = shlex.split(command.replace("plan.yaml", str(tmp_path / f"{there}.yaml")))
+        assert kraftool(*words).code == 0, command
 
 
 def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:

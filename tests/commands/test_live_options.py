@@ -26,7 +26,7 @@ DIRECTORY = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-2/data"
 BESIDE = ("diff-voters", "doctor", "features")
 """These take directories and a quorum together."""
 INSTEAD = ("state", "dump-log", "shell")
-COMMANDS = (*BESIDE, *INSTEAD)
+COMMANDS = (*BESIDE, *INSTEAD, "timeline")
 NOWHERE = ("--bootstrap-controller", "127.0.0.1:1")
 
 

@@ -41,6 +41,8 @@ COMMANDS = (
     ("doctor", "-o", "json"),
     ("state", "-o", "json"),
     ("timeline", "-o", "json"),
+    ("timeline", "-o", "json", "--gaps", "1", "--topics"),
+    ("features", "-o", "json"),
 )
 
 
@@ -52,4 +54,28 @@ def test_a_command_says_the_same_on_both_paths(command: tuple[str, ...], kraftoo
         native = kraftool(*command, path)
         with pure():
             expected = kraftool(*command, path)
+        assert native == expected, path
+
+
+@pytest.mark.parametrize("place", [("--offset", "9"), ("--position", "1400"), ("--batches", "0")])
+def test_explain_says_the_same_on_both_paths(place: tuple[str, ...], kraftool: Run) -> None:
+    for path in [*HEALTHY, *DAMAGED]:
+        for log in sorted(path.rglob("0*.log")):
+            native = kraftool("explain", log, *place)
+            with pure():
+                expected = kraftool("explain", log, *place)
+            assert native == expected, log
+
+
+def test_a_plan_is_the_same_on_both_paths(kraftool: Run) -> None:
+    def plan(path: Path) -> tuple[int, list[bytes]]:
+        """Exit code and lines, but for those that say when it was made."""
+        made = kraftool("recover", "plan", path)
+        changing = b"id: ", b"createdMs: "
+        return made.code, [it for it in made.out.splitlines() if not it.startswith(changing)]
+
+    for path in [*HEALTHY, *DAMAGED]:
+        native = plan(path)
+        with pure():
+            expected = plan(path)
         assert native == expected, path

@@ -208,6 +208,10 @@ def test_what_is_the_matter_with_a_file_that_the_plan_relies_on_hinders_no_start
     assert (ran.code, "KT-SNAP-SCRAM-LOST" in ran.text) == (1, True), ran.text + ran.err
     assert "Do not start" not in ran.text
     assert "\nNext  " in ran.text
+    ran = kraftool("recover", "verify", file, "--dir", quorum[4])
+    assert ran.code == 1, "the error counts"
+    assert "Something is not as planned" not in ran.text, "the plan has no part in it"
+    assert "Everything is as planned. The findings above are not about the plan." in ran.text
 
 
 def test_a_plan_without_a_change_says_so(kraftool: Run, directory: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from kraftool.commands.recover_guide_steps import Guide
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.recover_files import on_terminal
 from tests.commands.test_secrets import assert_no_secret
-from tests.repair.directories import APART, Quorum
+from tests.repair.directories import APART, Quorum, flip_in_batch
 
 pytestmark = pytest.mark.slow
 
@@ -174,6 +174,17 @@ def test_a_refused_plan_is_asked_about_again_and_takes_options(
         ("recover apply", 0),
     ]
     assert "- skipped: `kraftool doctor" in operator.journal
+
+
+def test_the_guide_goes_on_after_damage_that_doctor_reports(
+    kraftool: Run, quorum: Quorum, tmp_path: Path
+) -> None:
+    """Exit 3 of doctor is what damage leads to, and damage is what the guide is for."""
+    flip_in_batch(quorum.segment(3), -1)
+    answers = ["yes", "", str(quorum[3]), "2,4", "y", "y", "--accept ahead", "y", "q"]
+    operator = Operator(kraftool, tmp_path / "night", answers)
+    operator.guide()
+    assert operator.ran == [("recover collect", 1), ("doctor", 3), ("recover plan", 0)]
 
 
 def test_a_step_that_is_skipped_was_taken_by_hand(

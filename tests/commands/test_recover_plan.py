@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import shlex
 import shutil
 import stat
+import subprocess
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +20,7 @@ from kraftool.repair import collect_file
 from kraftool.repair.plan import Method
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.test_secrets import assert_no_secret
+from tests.repair.directories import EQUAL, Quorum, flip_in_batch
 from tests.repair.repair_cases import copied
 
 Run = Callable[..., Any]
@@ -28,6 +32,17 @@ def nodes(fixtures_dir: Path) -> dict[int, Path]:
     """Voters 2, 3 and 4, the old voter 1, and brokers."""
     root = fixtures_dir / SCENARIO
     return {number: min((root / f"node-{number}").glob("data*")) for number in (1, 2, 3, 4, 11)}
+
+
+def two_damaged(root: Path) -> Quorum:
+    """Voters 1 and 3, each with a damaged batch that the other one has."""
+    quorum = Quorum(root, EQUAL, (1, 3))
+    for node, number in ((1, -30), (3, -20)):
+        for snapshot in quorum.snapshots(node):
+            if snapshot.name.startswith(f"{144:020}"):
+                snapshot.unlink()
+        flip_in_batch(quorum.segment(node), number)
+    return quorum
 
 
 def listing(directory: Path) -> list[tuple[str, int, int]]:
@@ -170,21 +185,49 @@ def test_damage_is_a_finding_and_is_collected(
     assert survey.log.broken is not None
 
 
-def test_a_plan_over_damage_says_what_a_collect_file_does_not_have(
-    kraftool: Run, nodes: dict[int, Path], tmp_path: Path
+def test_a_plan_that_loses_for_want_of_bytes_asks_for_copies_with_commands(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With the bytes of both logs, one fills the damage of the other."""
-    shutil.copytree(nodes[3], tmp_path / "data")
-    log = next((tmp_path / "data").rglob("*.log"))
-    data = bytearray(log.read_bytes())
-    data[9000] ^= 1
-    log.write_bytes(bytes(data))
-    file = tmp_path / "a.collect"
-    kraftool("recover", "collect", tmp_path / "data", "--out", file)
-    words = "collect files have no bytes of a log"
-    assert words in kraftool("recover", "plan", file, nodes[2], "--set", "lost=4").narration
-    ran = kraftool("recover", "plan", tmp_path / "data", nodes[2], "--set", "lost=4")
-    assert words not in ran.narration
+    """Each log has what the other one lacks. The commands of the refusal lead to the plan that
+    loses nothing."""
+    monkeypatch.chdir(tmp_path)
+    quorum = two_damaged(tmp_path)
+    for node in (1, 3):
+        ran = kraftool("recover", "collect", quorum[node], "--out", f"node-{node}.collect")
+        assert ran.code == 1
+    asked = ("node-1.collect", "node-3.collect", "--set", "lost=2", "--out", "plan.yaml")
+    ran = kraftool("recover", "plan", *asked)
+    assert ran.code == 5
+    assert "collect files have no bytes of a log" in ran.err
+    assert "(node-3 has the batches that are damaged there)" in ran.err
+    commands = re.findall(r"^ +\$ (.*)$", ran.err, re.MULTILINE)
+    for command in commands[:-1]:
+        subprocess.run(["bash", "-c", command], check=True)
+    ran = kraftool(*shlex.split(commands[-1])[1:])
+    assert ran.code == 0, ran.err
+    assert "No loss" in ran.narration
+    plan = plan_from_yaml(Path("plan.yaml").read_bytes())
+    assert [host.path for host in plan.hosts if host.edits] == [str(quorum[1]), str(quorum[3])]
+
+
+def test_a_plan_that_loses_for_want_of_bytes_says_so_first(kraftool: Run, tmp_path: Path) -> None:
+    quorum = two_damaged(tmp_path)
+    for node in (1, 3):
+        file = tmp_path / f"node-{node}.collect"
+        kraftool("recover", "collect", quorum[node], "--out", file)
+    files = (tmp_path / "node-1.collect", tmp_path / "node-3.collect")
+    settings = ("--set", "lost=2", "--set", "seed=1", "--kafka-version", "4.3.0")
+    asked = ("recover", "plan", *files, *settings)
+    ran = kraftool(*asked, "--accept", "ahead")
+    assert ran.code == 5, "the risk has a word of its own"
+    assert "--accept collect-files" in ran.err
+    document = kraftool(*asked, "--accept", "ahead", "-o", "json")
+    assert len(json.loads(document.out)["refusal"]["commands"]) == 2
+    ran = kraftool(*asked, "--accept", "ahead", "--accept", "collect-files")
+    assert ran.code == 0, ran.err
+    plan = plan_from_yaml(ran.out)
+    assert plan.loss.text.startswith("bounded: collect files have no bytes of a log. With the")
+    assert {risk.word for risk in plan.risks} == {"ahead", "collect-files"}
 
 
 def test_a_tar_of_a_pod_is_collected(kraftool: Run, nodes: dict[int, Path], tmp_path: Path) -> None:

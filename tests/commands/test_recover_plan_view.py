@@ -15,8 +15,9 @@ from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import commands_of, loss
 from kraftool.commands.recover_plan_view import write_plan
 from kraftool.commands.text_console import rendered, text_console
-from kraftool.repair.plan import LostRecords, Plan, PlannedLoss, RecordCount, Risk
+from kraftool.repair.plan import LostObjects, LostRecords, Plan, PlannedLoss, RecordCount, Risk
 from kraftool.repair.plan_yaml import plan_from_yaml
+from kraftool.repair.ranking import UNREADABLE
 from kraftool.reports.election.assessment import LossBound
 from tests.commands.recover_files import on_terminal
 from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch
@@ -98,8 +99,13 @@ def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
     lost = LostRecords(
         host="node-2",
         first_offset=7,
-        end_offset=9,
-        types=(RecordCount(type="TOPIC_RECORD", count=2),),
+        end_offset=17,
+        types=(
+            RecordCount(type="TOPIC_RECORD", count=9),
+            RecordCount(type=UNREADABLE, count=1),
+        ),
+        objects=(LostObjects(kind="topics", count=9, names=tuple("abcdefgh")),),
+        has_names=True,
     )
     loss = PlannedLoss(
         verdict=LossBound.BOUNDED, text="bounded: what only node 2 has", records=(lost,)
@@ -109,10 +115,17 @@ def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
     head, _, rest = capfd.readouterr().err.partition("\nQuorum       Node 3 survives.\nPlan")
     assert head.splitlines()[1:] == [
         "▲ DATA LOSS  bounded: what only node 2 has",
-        "             node-2 has offsets 7 to 8: 2 TOPIC_RECORD",
+        "             node-2 has offsets 7 to 16: 9 TOPIC_RECORD, 1 unreadable",
+        "               topics: a, b, c, d, e and 4 more",
+        "               what 1 unreadable record changed cannot be known",
         "             accepted (ahead): node 2 is ahead",
     ]
     assert "recover apply plan.yaml" in rest
+    unnamed = replace(lost, objects=(), has_names=False)
+    without = replace(plan, loss=replace(loss, records=(unnamed,)))
+    write_plan(Output(), without, "", [])
+    words = "give its directory to see the names of topics and other objects"
+    assert words in capfd.readouterr().err, "of a collect file"
 
 
 def test_no_loss_is_said_first_and_no_word_acts_on_the_terminal(

@@ -15,6 +15,7 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
 from tests.interop import clusters, connector, kafka
 from tests.interop.clusters import Cluster, Node
+from tests.interop.our_commands import kraftool
 
 pytestmark = [pytest.mark.interop, pytest.mark.spark]
 
@@ -74,11 +75,8 @@ def consumed(node: Node, count: int) -> list[tuple[dict[str, Any], dict[str, Any
 
 def logged(node: Node) -> set[tuple[int, int]]:
     """Epoch and offset of every record that the node has on its disk."""
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", "dump-log", "-o", "jsonl", str(node.metadata_log_dir)],
-        capture_output=True,
-        check=True,
-    )
+    done = kraftool("dump-log", "-o", "jsonl", node.metadata_log_dir)
+    assert done.returncode == 0, done.stderr
     lines = map(json.loads, done.stdout.splitlines())
     return {(line["epoch"], line["offset"]) for line in lines if line["kind"] == "record"}
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -21,6 +22,8 @@ from kraftool.client.observer import Observation, SilentObserver
 from kraftool.client.target import Target, target_of
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.state.load import load_state
+from tests.commands.test_help import EXAMPLES
+from tests.documented import ROOT, Machine, examples
 from tests.interop import kafka, scenarios
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
@@ -203,6 +206,49 @@ def test_its_features_are_those_of_a_directory(quorum: Cluster) -> None:
     assert [(each["name"], each["level"]) for each in live["features"]] == [
         (each["name"], each["level"]) for each in kept["features"]
     ]
+
+
+CHANGES = ("add-controller", "endpoints", "plan.yaml")
+"""Examples that change the quorum, or require a plan: test_quorum.py and test_recover_apply.py."""
+
+
+def _live_examples() -> list[str]:
+    shown = [line.line for path in sorted((ROOT / "docs").glob("*.md")) for line in examples(path)]
+    live = [line for line in [*shown, *EXAMPLES] if "--bootstrap-controller" in line]
+    return [line for line in dict.fromkeys(live) if not any(part in line for part in CHANGES)]
+
+
+def test_the_documented_commands_run(quorum: Cluster, tmp_path: Path) -> None:
+    """Those that ask running nodes, as docs and help have them."""
+    names = {
+        f"{host}-{number}:9093": quorum.nodes[number].at("CONTROLLER")
+        for host in ("ctl", "node")
+        for number in (1, 2, 3)
+    }
+    names |= {"c1:9093": names["ctl-1:9093"]}
+    machine = Machine(tmp_path / "machine", tmp_path / "home", names)
+    machine.program("kubectl", 'test "$1" = annotate')
+    node = quorum.nodes[1]
+    machine.place("/var/lib/kafka/data").symlink_to(node.metadata_log_dir)
+    settings = (node.directory / "server.properties").read_text()
+    machine.place("/etc/kafka/server.properties").write_text(
+        re.sub(r"(?m)^log.dirs=.*$", f"log.dirs={node.metadata_log_dir}", settings)
+    )
+    quorum.wait_caught_up(*(quorum.nodes[number] for number in (1, 2, 3)))
+    wrong = []
+    for line in _live_examples():
+        # Kafka 4.4 changed records, so there is no way back from it.
+        expected = int("--to 4.3" in line)
+        if "--follow" in line:
+            expected = 130
+            code, printed = machine.interrupt(line, "BrokerRegistrationChange|NoOp")
+        elif line.startswith("kraftool watch"):
+            code, printed = machine.type(line, [("Quorum", lambda _: "q")])
+        else:
+            code, printed = machine.run(line)
+        if code != expected:
+            wrong.append(f"{line}\nexit code {code}\n{printed[-1000:]}")
+    assert not wrong, "\n\n".join(wrong)
 
 
 def test_a_node_of_another_cluster_in_the_bootstrap_list(quorum: Cluster, tmp_path: Path) -> None:

@@ -6,8 +6,6 @@ What it writes is compared byte for byte with what Kafka wrote; what it says, wi
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,6 @@ from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
 from tests.interop.our_nodes import (
-    ROOT,
     assert_same_log,
     batches,
     high_watermark,
@@ -260,13 +257,7 @@ def test_ours_writes_snapshots_that_kafka_starts_on_after_cleaning_the_log(quoru
     assert ours.process.stop() == 0
     ours.process = None
     folder = ours.metadata_log_dir
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", "verify-snapshot", folder, "--against", folder],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = kraftool("verify-snapshot", folder, "--against", folder)
     assert done.returncode == 0, done.stdout
     # Without its log, what the newest snapshot says is all that is left of it.
     newest = quorum.snapshots(ours)[-1]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,8 @@ import pytest
 
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
-from tests.interop.our_nodes import ROOT, assert_same_log, metric, start_ours, wait_same_end
+from tests.interop.our_commands import kraftool
+from tests.interop.our_nodes import assert_same_log, metric, start_ours, wait_same_end
 from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
@@ -56,13 +56,7 @@ def ours(node: Node, *arguments: str, code: int = 0) -> Any:
     """`kraftool quorum …` by way of a node, as a document."""
     action, *rest = arguments
     at = ("--bootstrap-controller", node.at("CONTROLLER"), "--timeout", "60")
-    done = subprocess.run(
-        [sys.executable, "-m", "kraftool", "quorum", action, *at, *rest, "-o", "json"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = kraftool("quorum", action, *at, *rest, "-o", "json")
     assert done.returncode == code, done.stdout + done.stderr
     return json.loads(done.stdout)
 

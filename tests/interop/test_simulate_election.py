@@ -16,6 +16,7 @@ import pytest
 
 from kraftool.decoders import quorum_state
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.reports.election.case import ElectionCase
 from kraftool.reports.election.read import read_case
 from kraftool.sim.election.conditions import Conditions
 from kraftool.sim.election.evidence import Likelihood
@@ -41,10 +42,14 @@ def quorum(tmp_path: Path) -> Iterator[Cluster]:
         yield cluster
 
 
+def case_of(*nodes: Node) -> ElectionCase:
+    """What the directories hold."""
+    return read_case([str(node.directory / "server.properties") for node in nodes])
+
+
 def simulated(*nodes: Node) -> Report:
     """What is said of the directories as they are."""
-    case = read_case([str(node.directory / "server.properties") for node in nodes])
-    return simulate(case, Conditions(), seed=1, runs=60)
+    return simulate(case_of(*nodes), Conditions(), seed=1, runs=60)
 
 
 def elected(*nodes: Node, above_epoch: int) -> int:
@@ -79,14 +84,14 @@ def left_behind(cluster: Cluster) -> tuple[Node, Node, Node]:
     behind, other = (controller for controller in cluster.controllers if controller is not leader)
     cluster.wait_caught_up(behind, other)
     cluster.kill(behind)
-    before = simulated(leader).case.nodes[0].end.offset
+    before = case_of(leader).nodes[0].end.offset
     # The leader of an idle quorum writes a record every half a second.
     cluster.admin(
         "configs", at_leader=True, type="BROKER", name="", set={"log.cleaner.threads": "2"}
     )
     kafka.wait_for(
         "the others to have more",
-        lambda: min(node.end.offset for node in simulated(leader, other).case.nodes) > before + 2,
+        lambda: min(node.end.offset for node in case_of(leader, other).nodes) > before + 2,
         every=0.5,
     )
     cluster.kill(other, leader)
@@ -116,7 +121,7 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
     assert elected(behind, other, above_epoch=epoch) == other.id
     kafka.wait_for(
         "both to have the new leader's first record, which is committed by that",
-        lambda: min(node.end.epoch for node in simulated(behind, other).case.nodes) > epoch,
+        lambda: min(node.end.epoch for node in case_of(behind, other).nodes) > epoch,
         every=0.2,
     )
 
@@ -160,7 +165,7 @@ def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum:
     """It is a candidate of that epoch again at every start, until quorum-state has a later one."""
     behind, other, _ = left_behind(quorum)
     shutil.rmtree(other.metadata_log_dir / PARTITION)
-    directory = simulated(behind).case.nodes[0].settings.directory_id
+    directory = case_of(behind).nodes[0].settings.directory_id
     epoch = promise(behind, voted_id=behind.id, voted_directory_id=directory)
     assert {node for node, _, _ in simulated(behind, other).broken} == {behind.id}
     # Whoever asks it learns the epoch, and no leader.

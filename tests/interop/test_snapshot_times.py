@@ -5,8 +5,6 @@ The leader's snapshots have the time of a later batch in their headers: see docs
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +12,7 @@ import pytest
 from kraftool.decoders.control import ControlRecordType, decode_value
 from tests.interop import kafka, ondisk, scenarios
 from tests.interop.clusters import Cluster
+from tests.interop.our_commands import kraftool
 
 pytestmark = pytest.mark.interop
 
@@ -42,12 +41,7 @@ def test_no_command_has_a_finding_in_a_leaders_directory(version: str, tmp_path:
     headers = {int(path.name[:20]): header_time(path) for path in ondisk.snapshots(leader)}
     assert any(headers[offset] != times[offset] for offset in headers), "a time of a later batch"
     for command in COMMANDS:
-        done = subprocess.run(
-            [sys.executable, "-m", "kraftool", command, str(leader.metadata_log_dir)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = kraftool(command, leader.metadata_log_dir)
         assert done.returncode == 0, done.stdout + done.stderr
         assert "KT-" not in done.stdout, done.stdout
 

@@ -89,6 +89,18 @@ def test_a_running_broker_is_evidence_against_a_stopped_leader(running: tuple[in
     assert not found.start_first
 
 
+def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
+    """Voter 1 ends at 183, voter 3 at its damage at 594, and voter 2 was not given."""
+    case = at_rest({1: 183, 3: 600}, leader=3)
+    node = case.by_id[3]
+    log = replace(node.log, end=594, behind=OffsetAndEpoch(600, 1))
+    found = assess(case.with_node(replace(node, log=log)))
+    assert (found.lost_range, found.unseen_from) == ((183, None), 594)
+    (told,) = (each for each in sentences(found) if "may exist" in each)
+    assert "offsets 183 to 593 can be lost" in told
+    assert "from offset 594 on may exist that no directory shows" in told
+
+
 @pytest.mark.parametrize(("reaches", "forgetful"), [(90, {2, 3}), (100, {1, 2, 3})])
 def test_batches_behind_damage_are_evidence_against_their_leader(
     reaches: int, forgetful: set[int]

@@ -24,7 +24,7 @@ from kraftool.decoders.walk import BEGINNING, Walk
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.storage.source import BytesSource
-from tests.fuzz import native_checks
+from tests.fuzz import native_checks, timeline_checks
 from tests.fuzz.native_cases import TIE, formats, log, record_value
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -92,6 +92,11 @@ def test_changed_logs_are_read_and_written_the_same() -> None:
     batches, taken = native_checks.run(seed=20, cases=CASES)
     # Only what the native module took can differ.
     assert taken > batches / 10
+
+
+def test_copies_of_a_log_have_the_same_timeline() -> None:
+    batches, taken = timeline_checks.run(seed=8, cases=60)
+    assert taken > batches / 2
 
 
 def test_every_record_type_is_taken() -> None:

@@ -22,8 +22,10 @@ from kraftool.spark.engine import session
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.frames import create_view, read
 from kraftool.spark.java import find_java
+from kraftool.spark.source import register
 from kraftool.spark.values import DistributedValues
 from tests.spark.audit_cases import LOG, VOTERS, quorum, replace_batch
+from tests.spark.live_fleet import BATCHES, Live, next_offset
 from tests.spark.test_audit import findings_by_command, findings_of_audit
 from tests.spark.test_cluster import said_in, started, worker_python
 
@@ -142,6 +144,38 @@ def test_an_audit_on_a_server_has_the_findings_of_the_commands_and_of_the_compar
     assert divergence["firstOffset"] == batch.header.base_offset
     assert "KT-SIG-SAME-PLACE" in {finding["code"] for finding in document["findings"]}
     assert document["run"]["cores"] == 2
+
+
+def test_streams_run_on_a_server_of_spark_connect_and_go_on_where_they_ended(
+    server: str, tmp_path: Path
+) -> None:
+    live = Live(tmp_path / "fleet/node-1")
+    live.append(*BATCHES[:40])
+    with session(server) as spark:
+        register(spark)
+        rows = spark.readStream.format("kraft.live")
+        rows = rows.option("stateLocation", str(tmp_path / "state"))
+
+        def copied(batches: Iterator[Any]) -> Iterator[Any]:
+            yield from batches
+
+        def run() -> list[int]:
+            frame = rows.load(str(tmp_path / "fleet")).where("kind = 'record'").select("offset")
+            query = (
+                frame.mapInArrow(copied, "offset BIGINT")
+                .writeStream.format("parquet")
+                .option("checkpointLocation", str(tmp_path / "checkpoint"))
+                .trigger(availableNow=True)
+                .start(str(tmp_path / "table"))
+            )
+            assert query.awaitTermination(300)
+            assert query.exception() is None
+            table = spark.read.parquet(str(tmp_path / "table"))
+            return sorted(row[0] for row in table.collect())
+
+        assert run() == list(range(next_offset(BATCHES[39])))
+        live.append(*BATCHES[40:60])
+        assert run() == list(range(next_offset(BATCHES[59])))
 
 
 def test_what_needs_the_driver_here_refuses_such_a_server() -> None:

@@ -1,5 +1,6 @@
 """What `pipeline stream` refuses and how its rows look, without a JVM."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,17 +9,23 @@ import pytest
 
 pytest.importorskip("pyspark")
 
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes
+
+from kraftool.arrow.settings import read_settings
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.output import Output
 from kraftool.commands.pipeline_stream_run import bytes_of, target_of
 from kraftool.commands.pipeline_stream_view import COLUMNS, LiveTable
 from kraftool.commands.times import time_zone
+from kraftool.spark.columns import spark_schema
 from kraftool.spark.errors import OccupiedError
 from kraftool.spark.live.checkpoint import OtherStream, held, note_of
 from kraftool.spark.live.frame import StreamOptions, type_names
 from kraftool.spark.live.lag import behind
 from kraftool.spark.live.sinks import ParquetSink, refuse_foreign
+from kraftool.spark.stream import KraftStreamReader
 from kraftool.spark.tables.run import TablesRequest, write_tables
+from tests.spark.live_fleet import BATCHES, Live
 
 pytestmark = pytest.mark.spark
 SECRET = "CANARY-key"
@@ -116,10 +123,16 @@ def test_sinks_rates_and_types_are_read() -> None:
     assert type_names("nothing") == frozenset()
 
 
-def test_lag_counts_what_no_offset_has_come_to() -> None:
-    logs = {"/d": {"segment": "2.log", "position": 30}}
-    sizes = {"/d/1.log": 100, "/d/2.log": 50, "/d/3.log": 7, "/new/1.log": 5}
-    assert behind({"logs": logs}, sizes) == 20 + 7 + 5
+def test_lag_is_what_a_micro_batch_leaves_without_a_half_written_batch(tmp_path: Path) -> None:
+    live = Live(tmp_path / "fleet/node-1")
+    live.append(*BATCHES[:20], BATCHES[20][:30])
+    settings = read_settings({"path": str(live.path.parent)})
+    reader = KraftStreamReader(settings, spark_schema("kraft"))
+    first = reader.latestOffset(reader.initialOffset(), ReadMaxBytes(1))
+    rest = sum(map(len, BATCHES[1:20])) + 30
+    assert behind(first) == behind(json.dumps(first)) == rest
+    assert behind(reader.latestOffset(first, ReadAllAvailable())) == 0
+    assert behind(None) is behind("null") is None
 
 
 def _row(**values: Any) -> dict[str, Any]:

@@ -28,22 +28,37 @@ pytestmark = pytest.mark.spark
 Row = dict[str, Any]
 
 
-@pytest.fixture
-def live(tmp_path: Path) -> Live:
-    return Live(tmp_path / "node-1")
+class KeptLive(Live):
+    """A live directory, and the folder for the state of its stream; empty: offsets have it."""
+
+    state = ""
+
+
+@pytest.fixture(params=["in offsets", "in a folder"])
+def live(tmp_path: Path, request: pytest.FixtureRequest) -> KeptLive:
+    live = KeptLive(tmp_path / "fleet/node-1")
+    if request.param == "in a folder":
+        live.state = str(tmp_path / "state")
+    return live
 
 
 class Follow:
     """A stream reader asked as Spark asks it: every offset goes through JSON."""
 
-    def __init__(self, live: Live, **options: str) -> None:
+    def __init__(self, live: KeptLive, **options: str) -> None:
         self._options = {"path": str(live.path), **options}
-        self.restart()
+        if live.state:
+            self._options["stateLocation"] = live.state
+        self.reader = self._opened()
         self.offset: dict[str, Any] = self.reader.initialOffset()
         self.before = self.offset
 
+    def _opened(self) -> KraftStreamReader:
+        return KraftStreamReader(read_settings(self._options), spark_schema("kraft"))
+
     def restart(self) -> None:
-        self.reader = KraftStreamReader(read_settings(self._options), spark_schema("kraft"))
+        self.reader.stop()
+        self.reader = self._opened()
 
     def step(self, limit: int | None = None) -> list[Row]:
         asked = ReadAllAvailable() if limit is None else ReadMaxBytes(limit)
@@ -64,7 +79,7 @@ def _offsets(rows: list[Row]) -> list[int]:
     return [row["offset"] for row in rows if row["kind"] == "record"]
 
 
-def test_every_record_comes_once_however_the_file_grows(live: Live) -> None:
+def test_every_record_comes_once_however_the_file_grows(live: KeptLive) -> None:
     follow, seen = Follow(live), []
     for number, batch in enumerate(BATCHES):
         live.append(batch[:40])
@@ -79,7 +94,9 @@ def test_every_record_comes_once_however_the_file_grows(live: Live) -> None:
     assert {row["kind"] for row in seen} == {"record"}
 
 
-def test_nothing_new_is_the_same_offset_and_a_half_written_batch_is_waited_for(live: Live) -> None:
+def test_nothing_new_is_the_same_offset_and_a_half_written_batch_is_waited_for(
+    live: KeptLive,
+) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5])
     follow.step()
@@ -91,7 +108,7 @@ def test_nothing_new_is_the_same_offset_and_a_half_written_batch_is_waited_for(l
     assert _offsets(follow.step())[0] == RecordBatch.read(BATCHES[5]).base_offset
 
 
-def test_a_batch_is_planned_again_to_the_same_rows(live: Live) -> None:
+def test_a_batch_is_planned_again_to_the_same_rows(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:20])
     first = follow.step()
@@ -103,7 +120,7 @@ def test_a_batch_is_planned_again_to_the_same_rows(live: Live) -> None:
     assert follow.rows(start, end) == first
 
 
-def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: Live) -> None:
+def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:30])
     seen = follow.step()
@@ -116,7 +133,7 @@ def test_a_rolled_segment_is_read_to_its_end_and_then_the_next(live: Live) -> No
     assert _offsets(seen) == list(range(END))
 
 
-def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: Live) -> None:
+def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
     live.roll(next_offset(BATCHES[39]))
@@ -128,7 +145,7 @@ def test_segments_that_are_cleaned_after_they_were_read_are_no_news(live: Live) 
     assert _offsets(seen) == list(range(END))
 
 
-def test_what_is_cleaned_before_it_was_read_is_told(live: Live) -> None:
+def test_what_is_cleaned_before_it_was_read_is_told(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:10])
     follow.step()
@@ -144,7 +161,7 @@ def test_what_is_cleaned_before_it_was_read_is_told(live: Live) -> None:
     assert _offsets(rows) == list(range(begins, END))
 
 
-def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: Live) -> None:
+def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:60])
     follow.step()
@@ -166,7 +183,7 @@ def test_a_truncation_is_told_and_what_takes_the_place_is_read(live: Live) -> No
     assert follow.step() == []
 
 
-def test_a_deep_truncation_is_told_from_an_older_batch_on(live: Live) -> None:
+def test_a_deep_truncation_is_told_from_an_older_batch_on(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES)
     follow.step()
@@ -178,7 +195,7 @@ def test_a_deep_truncation_is_told_from_an_older_batch_on(live: Live) -> None:
     assert _offsets(rows) == list(range(void, next_offset(BATCHES[69])))
 
 
-def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live: Live) -> None:
+def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:40])
     first = live.log
@@ -193,7 +210,7 @@ def test_a_truncation_over_a_segments_beginning_goes_back_to_the_one_before(live
     ]
 
 
-def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: Live) -> None:
+def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:10])
     follow.step()
@@ -207,7 +224,7 @@ def test_a_log_that_has_gone_is_told_once_and_taken_up_again(live: Live) -> None
     assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
 
 
-def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: Live) -> None:
+def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: KeptLive) -> None:
     other = Live(live.path.with_name("node-2"))
     paths = json.dumps([str(live.path), str(other.path)])
     live.append(*BATCHES[:3])
@@ -224,7 +241,7 @@ def test_a_root_that_has_gone_is_told_with_whose_it_was_and_others_go_on(live: L
 
 
 def test_a_directory_that_appears_is_told_but_not_those_that_a_stream_begins_with(
-    live: Live,
+    live: KeptLive,
 ) -> None:
     live.append(*BATCHES[:3])
     follow = Follow(live, path=str(live.path.parent))
@@ -237,7 +254,7 @@ def test_a_directory_that_appears_is_told_but_not_those_that_a_stream_begins_wit
 
 
 def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
-    live: Live, monkeypatch: pytest.MonkeyPatch
+    live: KeptLive, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     live.append(*BATCHES[:3])
     follow = Follow(live)
@@ -255,7 +272,7 @@ def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
     assert _offsets(rows)[0] == next_offset(BATCHES[2])
 
 
-def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: Live) -> None:
+def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], b"\xff" * 50, *BATCHES[5:8])
     rows = follow.step()
@@ -263,7 +280,7 @@ def test_damage_with_batches_behind_it_is_a_problem_and_not_waited_for(live: Liv
     assert [row["size"] for row in rows if row["kind"] == "problem"] == [50]
 
 
-def test_a_torn_tail_counts_once_the_log_has_rolled(live: Live) -> None:
+def test_a_torn_tail_counts_once_the_log_has_rolled(live: KeptLive) -> None:
     follow = Follow(live)
     live.append(*BATCHES[:5], BATCHES[5][:30])
     assert {row["kind"] for row in follow.step()} == {"record"}
@@ -274,7 +291,7 @@ def test_a_torn_tail_counts_once_the_log_has_rolled(live: Live) -> None:
     assert _offsets(rows)[0] == next_offset(BATCHES[4])
 
 
-def test_a_limit_cuts_at_batches_and_loses_nothing(live: Live) -> None:
+def test_a_limit_cuts_at_batches_and_loses_nothing(live: KeptLive) -> None:
     live.append(*BATCHES)
     follow, seen, steps = Follow(live), [], 0
     while rows := follow.step(limit=2_000):
@@ -284,7 +301,7 @@ def test_a_limit_cuts_at_batches_and_loses_nothing(live: Live) -> None:
     assert _offsets(seen) == list(range(END))
 
 
-def test_a_stream_may_begin_at_the_end(live: Live) -> None:
+def test_a_stream_may_begin_at_the_end(live: KeptLive) -> None:
     live.append(*BATCHES[:10])
     follow = Follow(live, startingOffsets="latest")
     assert follow.step() == []
@@ -292,7 +309,7 @@ def test_a_stream_may_begin_at_the_end(live: Live) -> None:
     assert _offsets(follow.step())[0] == next_offset(BATCHES[9])
 
 
-def test_looking_keeps_no_file_open(live: Live) -> None:
+def test_looking_keeps_no_file_open(live: KeptLive) -> None:
     live.append(*BATCHES[:40])
     follow = Follow(live)
     follow.step()
@@ -303,14 +320,14 @@ def test_looking_keeps_no_file_open(live: Live) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_long_ranges_are_cut_for_several_tasks(live: Live) -> None:
+def test_long_ranges_are_cut_for_several_tasks(live: KeptLive) -> None:
     live.append(*BATCHES)
     follow = Follow(live, splitBytes="2000")
     assert _offsets(follow.step()) == list(range(END))
     assert len(follow.reader.partitions(follow.before, follow.offset)) > 4
 
 
-def test_a_checkpoint_of_another_version_is_refused(live: Live) -> None:
+def test_a_checkpoint_of_another_version_is_refused(live: KeptLive) -> None:
     follow = Follow(live)
     follow.offset = {"version": 99}
     with pytest.raises(KraftoolError, match="version 99"):
@@ -343,7 +360,7 @@ def _run(spark: "SparkSession", live: Live, out: Path) -> None:
 
 
 def test_parquet_has_everything_exactly_once_over_restarts_and_a_truncation(
-    spark: "SparkSession", live: Live, tmp_path: Path
+    spark: "SparkSession", live: KeptLive, tmp_path: Path
 ) -> None:
     from kraftool.spark.source import register
 

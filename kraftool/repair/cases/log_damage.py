@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_segment_name
 from kraftool.repair.cases.model import Mend
 from kraftool.repair.cases.rebuild import rebuilt
@@ -19,6 +18,7 @@ from kraftool.repair.plan import Edit, LostRecords, Piece, Risk
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.repair.quorum_assessment import QuorumAssessment
 from kraftool.repair.ranking import Host, behind_damage
+from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import Acceptance
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.reports.text.words import listed, many, offsets
@@ -72,14 +72,13 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
     best = max(standing.present, key=lambda each: each.rank, default=host)
     if best.rank > host.rank:
         end = best.survey.end
-        raise KraftoolError(
+        raise PlanRefused(
             f"{host.name}: {why}. {best.name} is damaged too, but is readable up to offset"
             f" {end.offset} of epoch {end.epoch}",
-            hint="if you gave collect files, name the directories or copies of them: kraftool then"
-            " takes good batches from each node. Otherwise repair that node first: run"
-            f" recover plan with {best.name} alone, and recover apply. Before you start"
-            f" anything, plan again with all directories: {host.name} is then recreated from"
-            " it",
+            hint=f"repair that node first: run recover plan with {best.name} alone, and recover"
+            f" apply. Before you start anything, plan again with all directories: {host.name} is"
+            " then recreated from it",
+            words=(Acceptance.AHEAD.value,),
         )
 
 

@@ -124,6 +124,8 @@ class Examination:
     voters: VoterDiff
     paths: tuple[str, ...] = ()
     """The PATHs as they were given."""
+    without_data: tuple[str, ...] = ()
+    """Those of them that lead to no data directory, such as settings of a disk that is gone."""
     live: tuple[str, ...] = ()
     """The options that lead to a live quorum, where one was asked too."""
     findings: tuple[Finding, ...] = ()
@@ -133,6 +135,11 @@ class Examination:
     differing: tuple[tuple[str, str, int, int], ...] | None = None
     """Pairs of paths with the first and last offset of a range in which their logs differ, where
     the caller has compared all batches; None where the patients' statistics have them."""
+
+    @property
+    def with_data(self) -> tuple[str, ...]:
+        """The PATHs that `recover plan` can read."""
+        return tuple(path for path in self.paths if path not in self.without_data)
 
     @property
     def home_cluster(self) -> str | None:

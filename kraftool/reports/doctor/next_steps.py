@@ -182,7 +182,9 @@ def _verify_snapshot(
         who = f"node {patient.node_id}" if patient.node_id is not None else "the node"
         yield f"# then start {who}"
     elif len(examination.patients) > 1:
-        yield tools.line("kraftool", "recover", "plan", *examination.paths, "--out", "plan.yaml")
+        yield tools.line(
+            "kraftool", "recover", "plan", *examination.with_data, "--out", "plan.yaml"
+        )
 
 
 _REPLACED = frozenset({snap_kinds.DAMAGE.code, snap_kinds.FORM.code, snap_kinds.REPLAY.code})

@@ -17,16 +17,21 @@ from kraftool.reports.text.words import listed
 
 
 def quorum_commands(
-    assessment: Assessment, paths: Sequence[str], command: str
+    assessment: Assessment, paths: Sequence[str], command: str, without_data: Sequence[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """Yield why to run a command, and the command line. `command` is the one that asks."""
-    given = paths or ["PATH"]
+    """Yield why to run a command, and the command line. `command` is the one that asks.
+
+    `without_data` are those of the PATHs that lead to no data directory. Commands that read data
+    directories do not name them, because they refuse such a PATH.
+    """
+    given = [path for path in paths if path not in without_data] or ["PATH"]
+    without = _without(without_data)
     absent = assessment.not_given
     if assessment.running.is_majority:
         yield "To ask the controllers that run", health_command(assessment)
     if assessment.running.to_repair and command != "recover plan":
         yield (
-            f"To plan the repair of node {listed(assessment.running.to_repair)}",
+            f"To plan the repair of node {listed(assessment.running.to_repair)}{without}",
             tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
         )
     if assessment.next_step in (NextStep.NOTHING, NextStep.ASK_LIVE, NextStep.START_ONE_MORE):
@@ -36,17 +41,17 @@ def quorum_commands(
         others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
         yield (
             f"With {directories(absent)} too",
-            tools.line("kraftool", *command.split(), *given, *others),
+            tools.line("kraftool", *command.split(), *(paths or given), *others),
         )
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
-            f"If there is no leader, and {directories(absent)} cannot be read any more",
+            f"If there is no leader, and {directories(absent)} cannot be read any more{without}",
             tools.line("kraftool", "recover", "plan", *given, *lost, "--out", "plan.yaml"),
         )
     elif command != "recover plan":
         yield (
-            "To plan what to do on each node",
+            f"To plan what to do on each node{without}",
             tools.line("kraftool", "recover", "plan", *given, "--out", "plan.yaml"),
         )
     if command != "simulate-election":
@@ -54,6 +59,19 @@ def quorum_commands(
             "To see who can be elected, and which records each leader lacks",
             tools.line("kraftool", "simulate-election", *given),
         )
+
+
+def _without(paths: Sequence[str]) -> str:
+    """Return which PATHs a command does not name, and why."""
+    if not paths:
+        return ""
+    are = f"are left out: their data directories are {_GONE}"
+    if len(paths) == 1:
+        are = f"is left out: its data directory is {_GONE}"
+    return f" ({listed(paths)} {are})"
+
+
+_GONE = "missing or empty"
 
 
 def health_command(assessment: Assessment) -> str:

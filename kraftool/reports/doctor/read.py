@@ -69,13 +69,15 @@ def examine(
     `partly` takes each directory by itself, before the next one is read.
     """
     read = _Read(findings=list(findings))
+    without_data: list[str] = []
     for number, location in enumerate(locations):
         if partly is not None and number:
             partly(together(read.patients[-1:]))
         if location.kind is LocationKind.PROPERTIES and not location.directory:
             _settings_alone(read, location)
-        else:
-            _location(read, location, progress)
+            without_data.append(location.path)
+        elif not _location(read, location, progress):
+            without_data.append(location.path)
     for node in nodes:
         _add_words(read, node)
     examination = together(read.patients, read.sources)
@@ -84,6 +86,7 @@ def examine(
         paths=tuple(
             location.path for location in locations if location.kind is not LocationKind.LIVE
         ),
+        without_data=tuple(without_data),
         findings=tuple(read.findings),
         files=tuple(read.files),
     )
@@ -152,7 +155,8 @@ def _settings_alone(read: _Read, location: Location) -> None:
     )
 
 
-def _location(read: _Read, location: Location, progress: Progress) -> None:
+def _location(read: _Read, location: Location, progress: Progress) -> bool:
+    """Read a location. True if it has a data directory with files."""
     statistics: dict[str, LogStatistics] = {}
     kept = KeptFiles(location)
     listed = None if location.is_stream else list(location.entries())
@@ -200,6 +204,7 @@ def _location(read: _Read, location: Location, progress: Progress) -> None:
             is_stream=location.is_stream,
         )
         _add(read, patient)
+    return any(directory.files for directory in report.directories)
 
 
 def _add(read: _Read, patient: ExaminedDirectory) -> None:

@@ -119,7 +119,9 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
     assessment = assess(case) if own else None
     commands: tuple[tuple[str, str], ...] = ()
     if assessment is not None and assessment.voters and not examination.live:
-        commands = tuple(quorum_commands(assessment, examination.paths, "doctor"))
+        commands = tuple(
+            quorum_commands(assessment, examination.paths, "doctor", examination.without_data)
+        )
     return DoctorReport(
         assessment=assessment,
         commands=commands,

@@ -145,6 +145,9 @@ class Assessment:
     is_on_minority: bool = False
     """True if what may be lost is on a minority of the voters, all of which were given: it is
     uncommitted unless a directory is an old copy or lost its end."""
+    unseen_from: int | None = None
+    """Records from this offset on may be committed though no directory shows them: the end of the
+    best log. None if there are no such records."""
     running: RunningVoters = RunningVoters()
     doubtful_voters: tuple[int, ...] = ()
     """Without known voters: those that only a damaged file names."""
@@ -200,6 +203,7 @@ def assess(case: ElectionCase) -> Assessment:
         is_on_minority=bool(weighing)
         and not unseen
         and all(not loss.standing.is_grave for loss in weighing),
+        unseen_from=_end_of_best(case) if unseen else None,
         running=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
     )
@@ -255,6 +259,11 @@ def _lagging(case: ElectionCase) -> tuple[LaggingVoter, ...]:
         for node in case.nodes
         if _is_given(case, node.id) and node.id in case.voters.ids and node.end.offset < end
     )
+
+
+def _end_of_best(case: ElectionCase) -> int | None:
+    best = case.most_complete
+    return best.end.offset if best is not None else None
 
 
 def _is_given(case: ElectionCase, voter: int) -> bool:

@@ -98,7 +98,8 @@ def looked_at(assessment: Assessment) -> str:
     if count == 1:
         was = "was checked" if assessment.given else "was not given"
         return f"The directory of voter {assessment.voters[0]}, the only one, {was}"
-    told = f"{len(assessment.given)} of {count} voters' directories were checked"
+    checked = "was checked" if len(assessment.given) == 1 else "were checked"
+    told = f"{len(assessment.given)} of {count} voters' directories {checked}"
     if not assessment.not_given:
         return told
     were = "was" if len(assessment.not_given) == 1 else "were"
@@ -145,11 +146,14 @@ def danger(assessment: Assessment) -> str:
     assert assessment.lost_range is not None, "only where something may be lost"
     first, end = assessment.lost_range
     who = f"node {listed(assessment.harmful, 'or')}"
+    unseen = assessment.unseen_from
     if end is None:
-        return (
-            f"Committed records from offset {first} on may exist that no directory"
-            f" shows: they are lost if {who} is elected"
-        )
+        unseen = first if unseen is None else unseen
+        exist = f"Committed records from offset {unseen} on may exist that no directory shows"
+        if first < unseen:
+            known = f"{offsets(first, unseen)} can be lost, which may be committed"
+            return f"If {who} is elected, {known}. {exist}: they are lost too"
+        return f"{exist}: they are lost if {who} is elected"
     loss = f"If {who} is elected, {lost_words(assessment)} {_are(assessment)} lost"
     if assessment.is_on_minority:
         return (

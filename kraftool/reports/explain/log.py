@@ -17,7 +17,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.fault import WRONG_CRC, FaultKind, LogFault
 from kraftool.decoders.redact import MASK
-from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH
+from kraftool.decoders.segment import LARGEST_ATTRIBUTES, LARGEST_BATCH, BatchSpan
 from kraftool.decoders.spec import Span, annotate_by
 from kraftool.decoders.walk import Faulty, Item, Walk, batch_of
 from kraftool.decoders.wire import NEGATIVE, TRUNCATED
@@ -45,7 +45,7 @@ def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator
     """The rows of the batches that were asked for, damage between them included."""
     left = 1 if request.units is None else request.units or -1
     found = False
-    for item in Walk(read_at, stop=size):
+    for item in _items(Walk(read_at, stop=size), request):
         if not item.size:
             continue
         found = found or _is_asked_for(item, request)
@@ -62,6 +62,17 @@ def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator
         raise KraftoolError(f"no batch of this file holds offset {request.offset}")
 
 
+def _items(walk: Walk, request: ExplainRequest) -> Iterator[Item]:
+    """The items of a walk, but for spans of batches before the first that is asked for."""
+    found = False
+    for item in walk.spans():
+        found = found or (item.size > 0 and _is_asked_for(item, request))
+        if not isinstance(item, BatchSpan):
+            yield item
+        elif found:
+            yield from item.each(item.at, item.end)
+
+
 def explain_item(read_at: ReadAt, item: Item, request: ExplainRequest) -> Iterator[Row]:
     """The rows of one batch, or of what is none."""
     batch = batch_of(item)
@@ -71,11 +82,11 @@ def explain_item(read_at: ReadAt, item: Item, request: ExplainRequest) -> Iterat
     return BatchRows(batch, request).rows()
 
 
-def _is_asked_for(item: Item, request: ExplainRequest) -> bool:
+def _is_asked_for(item: Item | BatchSpan, request: ExplainRequest) -> bool:
     if request.position is not None:
         return item.position <= request.position < item.position + item.size
     if request.offset is not None:
-        batch = batch_of(item)
+        batch = item if isinstance(item, BatchSpan) else batch_of(item)
         return batch is not None and batch.base_offset <= request.offset <= batch.last_offset
     return True
 

@@ -5,17 +5,23 @@ It keeps the records whose values matter, and nothing else. It stops at whatever
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from itertools import islice
 from typing import NamedTuple
 
 from kraftool.decoders import fast_path
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.programs import program
 from kraftool.decoders.segment import BatchSpan
 
+_MOST_FOR_PYTHON = 64
+"""Batches that Python takes at a time of a log that is not plain."""
+
 
 class Taken(NamedTuple):
-    """The part of a span that was read, up to a place in its data."""
+    """The part of a span that was read, from one place in its data up to another one."""
 
+    at: int
     end: int
     is_stuck: bool
     """True if Python has to take the next batch."""
@@ -25,8 +31,8 @@ class Taken(NamedTuple):
     counts: list[tuple[int, int, int, int, int]]
     """Of each record type: api key, version, the number of records, place and offset of the
     first."""
-    watched: list[tuple[int, int, bytes]]
-    """The records of watched types: place, offset and value."""
+    watched: list[tuple[int, int, int, bytes]]
+    """The records of watched types: place, offset, time and value."""
 
 
 class NativeReader:
@@ -49,7 +55,23 @@ class NativeReader:
             batches, records, last_timestamp = checker.taken
             is_stuck = reason == fast_path.NOT_PLAIN
             counts, watched = checker.take_counts(), checker.take_watched()
-            return Taken(end, is_stuck, batches, records, last_timestamp, counts, watched)
+            return Taken(at, end, is_stuck, batches, records, last_timestamp, counts, watched)
+
+    def parts(self, span: BatchSpan) -> Iterator[Taken | RecordBatch]:
+        """The parts of a span that are plain, and the batches between them, in order."""
+        at, for_python = span.at, 1
+        while at < span.end:
+            taken = self.read(span, at)
+            if taken.end > at:
+                yield taken
+                at, for_python = taken.end, 1
+                if not taken.is_stuck:
+                    continue
+            else:
+                for_python = min(2 * for_python, _MOST_FOR_PYTHON)
+            for batch in islice(span.each(at, span.end), for_python):
+                yield batch
+                at += batch.size
 
     def _learn(self, api_key: int, version: int) -> None:
         code = program(api_key, version, masked=False)

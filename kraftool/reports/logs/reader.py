@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from itertools import islice
 from typing import Any
 
 from kraftool.decoders import codec
@@ -64,8 +63,6 @@ OnControl = Callable[[RecordBatch, LogRecord], None]
 Observe = Callable[[Item], None]
 """What wants to see every item of the walk. If it has a method `plain(span, at, end)`, that gets
 the batches of a span which are as a KRaft leader writes them, and whose records can be decoded."""
-_MOST_FOR_PYTHON = 64
-"""Batches that Python takes at a time of a log that is not plain."""
 
 
 @dataclass(slots=True)
@@ -146,9 +143,9 @@ class _Reader:
         if is_new and len(self.epochs) < _MAX_EPOCHS:
             self.epochs.append(EpochEntry(epoch=epoch, start_offset=base_offset))
 
-    def plain(self, span: BatchSpan, at: int, taken: Taken) -> None:
+    def plain(self, span: BatchSpan, taken: Taken) -> None:
         """Take in batches of a span that were read natively."""
-        first = span.batch(at).header
+        first = span.batch(taken.at).header
         self._epoch(span.epoch, first.base_offset)
         self.batches += taken.batches
         self.records += taken.records
@@ -161,7 +158,7 @@ class _Reader:
             frame = bytes((FRAME_VERSION, api_key, version))
             self.counts[frame] = self.counts.get(frame, 0) + count
             self.first_seen.setdefault(frame, (position, offset))
-        for _, offset, value in taken.watched:
+        for _, offset, _, value in taken.watched:
             item = decode_metadata(Record(0, 0, 0, offset, 0, None, value))
             if item.api_key is not None and item.data is not None:
                 self._watch(item.api_key, offset, item.data)
@@ -353,26 +350,18 @@ def _span(
     python: Callable[[RecordBatch], None],
 ) -> None:
     """Read a span natively as far as it is plain, and the rest in Python."""
-    at, for_python = span.at, 1
-    while at < span.end:
-        taken = native.read(span, at) if native is not None else None
-        if taken is not None and taken.end > at:
-            reader.plain(span, at, taken)
-            for observe in observers:
-                plain = getattr(observe, "plain", None)
-                if plain is not None:
-                    plain(span, at, taken.end)
-                    continue
-                for batch in span.each(at, taken.end):
-                    observe(batch)
-            at, for_python = taken.end, 1
-            if not taken.is_stuck:
+    for part in span.each(span.at, span.end) if native is None else native.parts(span):
+        if isinstance(part, RecordBatch):
+            python(part)
+            continue
+        reader.plain(span, part)
+        for observe in observers:
+            plain = getattr(observe, "plain", None)
+            if plain is not None:
+                plain(span, part.at, part.end)
                 continue
-        elif taken is not None:
-            for_python = min(2 * for_python, _MOST_FOR_PYTHON)
-        for batch in islice(span.each(at, span.end), for_python):
-            python(batch)
-            at += batch.size
+            for batch in span.each(part.at, part.end):
+                observe(batch)
 
 
 def summarize(

@@ -26,6 +26,9 @@ from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, FileSource
 
+FIRST_OFFSET = 1
+"""A log that begins here or before has its beginning: offset 0 is the LeaderChange of the first
+leader, and a leader that has a snapshot never sends a batch that holds only that."""
 _WITH_BATCHES = (FileKind.LOG, FileKind.CHECKPOINT, FileKind.BOOTSTRAP_CHECKPOINT)
 _SIDE_FILES = (
     FileKind.OFFSET_INDEX,

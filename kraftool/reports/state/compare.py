@@ -18,6 +18,7 @@ from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.files import StateFiles, open_state
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress
+from kraftool.storage.paths import Location
 from kraftool.storage.source import FileSource
 
 _META_LIMIT = 1 << 20
@@ -30,6 +31,8 @@ class Offsets:
     old: int | None = None
     new: int | None = None
     at_end: bool = False
+    old_time: int | None = None
+    """A time in place of the first offset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,13 +51,15 @@ class TwoStates:
         return tuple(dict.fromkeys((*self.old.findings, *self.new.findings)))
 
 
-def load_two(old: str, new: str | None, offsets: Offsets, progress: Progress) -> TwoStates:
+def load_two(
+    old: str | Location, new: str | Location | None, offsets: Offsets, progress: Progress
+) -> TwoStates:
     """Load both. Raises KraftoolError where they have no offset in common."""
     files = open_state(old)
     if new is None:
         return _told(
             TwoStates(
-                old=load_from(files, at=offsets.old, progress=progress),
+                old=_load_old(files, offsets, progress),
                 new=load_from(files, at=offsets.new, progress=progress),
             )
         )
@@ -65,10 +70,10 @@ def load_two(old: str, new: str | None, offsets: Offsets, progress: Progress) ->
 def _load_both(
     files: StateFiles, others: StateFiles, offsets: Offsets, progress: Progress
 ) -> TwoStates:
-    if offsets.old is not None or offsets.new is not None:
+    if (offsets.old, offsets.new, offsets.old_time) != (None, None, None):
         return _told(
             TwoStates(
-                old=load_from(files, at=offsets.old, progress=progress),
+                old=_load_old(files, offsets, progress),
                 new=load_from(others, at=offsets.new, progress=progress),
             )
         )
@@ -79,6 +84,10 @@ def _load_both(
     if offsets.at_end or (files.is_snapshot and others.is_snapshot):
         return replace(both, note=f"each at its end: {_end(first)}, {_end(second)}")
     return _told(_at_common(both, files, others, progress))
+
+
+def _load_old(files: StateFiles, offsets: Offsets, progress: Progress) -> LoadedState:
+    return load_from(files, at=offsets.old, at_time=offsets.old_time, progress=progress)
 
 
 def _end(state: LoadedState) -> str:
@@ -131,6 +140,10 @@ def _cluster_of(files: StateFiles) -> str | None:
     file.
     """
     for file in (*files.segments, *files.snapshots):
+        for entry in file.location.held:
+            if entry.basename == "meta.properties":
+                with entry.open() as source:
+                    return meta_properties.decode(source.read_at(0, _META_LIMIT))[0].cluster_id
         if not file.path or file.is_named:
             return None
         directory = os.path.dirname(os.path.dirname(os.path.abspath(file.path)))

@@ -22,7 +22,7 @@ from kraftool.reports.files.snapshot_form import SnapshotForm
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as snapshot_kinds
-from kraftool.reports.logs.source import LogFile
+from kraftool.reports.logs.source import FIRST_OFFSET, LogFile
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records
@@ -66,7 +66,7 @@ class LoadedState:
         """True if all is there that came before the log: from 0 on, or in a snapshot that was read
         without an error."""
         if not self.snapshot:
-            return self.start_offset == 0
+            return self.start_offset <= FIRST_OFFSET
         return not any(
             finding.file == self.snapshot and spoils(finding) for finding in self.findings
         )
@@ -278,8 +278,8 @@ def _best_start(files: StateFiles, wanted: Wanted, progress: Progress) -> Replay
 def start_without(files: StateFiles, wanted: Wanted, tried: list[ReplayStart]) -> ReplayStart:
     """Return what to begin with where no snapshot that was tried is sound."""
     log_start = base_offset(files.segments[0]) if files.segments else None
-    if log_start == 0:
-        return ReplayStart(offset=0, findings=findings_of(tried))
+    if log_start is not None and log_start <= FIRST_OFFSET:
+        return ReplayStart(offset=log_start, findings=findings_of(tried))
     if tried:
         return replace(tried[0], findings=findings_of(tried[1:]))
     later = [snapshot for snapshot in files.snapshots if snapshot_id(snapshot).offset > 0]

@@ -28,7 +28,8 @@ from kraftool.decoders.log_record import (
     position_in_file,
 )
 from kraftool.decoders.native_values import NativeValues, native_values
-from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader
+from kraftool.image.compact import COMPACT_RECORDS
+from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader, Misfit
 from kraftool.image.replay import ReplayError
 from kraftool.reports.files.log_findings import log_finding, snapshot_finding
 from kraftool.reports.findings.finding import Finding
@@ -73,6 +74,10 @@ Watch = Callable[[ImageLoader, RecordsPlace, Records], Records]
 that a generator sees the effect of each. One that does not fit changes nothing."""
 
 
+def _native_values() -> NativeValues | None:
+    return native_values(COMPACT_RECORDS)
+
+
 @dataclass(slots=True)
 class Replay:
     """Replays batches in order. What does not fit is a finding, and is passed over."""
@@ -87,7 +92,10 @@ class Replay:
     placed: PlacedRecords | None = None
     """Where a snapshot's partitions stay, if they can be read later."""
     _known: dict[bytes, _Format] = field(default_factory=dict)
-    _native: NativeValues | None = field(default_factory=native_values)
+    compact: bool = True
+    """True if the native module may keep partitions: it replays them fast, and a caller who looks
+    at a few of them waits for each."""
+    _native: NativeValues | None = field(default_factory=_native_values)
 
     def found(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
@@ -158,7 +166,8 @@ class Replay:
     def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have
         the offsets of their places in the batch. Returns how many there were."""
-        if self._native is None or batch.is_control:
+        native = self._native
+        if native is None or batch.is_control:
             return 0
 
         def misfit(offset: int, name: str, error: ReplayError) -> None:
@@ -171,17 +180,35 @@ class Replay:
 
         watch = None if snapshot else self.watch
         offset = batch.base_offset
-        for values in self._native.read(batch):
-            records: Records = values
-            if watch is not None:
-                # All records of a plain batch have its time.
-                timestamp = batch.header.base_timestamp
+        if watch is None:
+            plain = self._run(native, batch, misfit, snapshot)
+        else:
+            # All records of a plain batch have its time.
+            timestamp = batch.header.base_timestamp
+            for values in native.read(batch):
                 place = RecordsPlace(file, batch.epoch, timestamp, offset)
                 records = watch(self.loader, place, values)
-            offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
-        plain = offset - batch.base_offset
+                offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
+            plain = offset - batch.base_offset
         self.records += plain
         return plain
+
+    def _run(self, native: NativeValues, batch: RecordBatch, misfit: Misfit, snapshot: bool) -> int:
+        """Replay the first records of a batch, those of partitions natively."""
+        loader, data, offset = self.loader, batch.data, batch.base_offset
+        count, index, at = batch.header.record_count, 0, 0
+        while index < count:
+            if self.compact:
+                index, at = loader.replay_natively(data, at, index)
+                if index == count:
+                    break
+            read = native.next(batch, at, index)
+            if read is None:
+                break
+            values, at = read
+            loader.replay_run(offset + index, values, misfit, is_snapshot=snapshot)
+            index += len(values)
+        return index
 
     def _misfit(
         self,

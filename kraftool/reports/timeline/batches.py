@@ -19,18 +19,19 @@ from kraftool.decoders.log_record import (
     fault_between,
     fault_of,
 )
+from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.findings.finding import Finding
 
 NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of an idle leader's batch."""
 
-_PARTITION, _PARTITION_CHANGE, _NOOP = 3, 5, 20
-_WATCHED = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
+PARTITION_TYPE, PARTITION_CHANGE_TYPE, IDLE_TYPE = 3, 5, 20
+WATCHED_TYPES = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
 """Registrations, topics, features and transactions, by api key."""
 _CONTROL = -1
 """In place of an api key, for control records."""
-_SHOWN = _WATCHED | {_PARTITION_CHANGE, _CONTROL}
+_SHOWN = WATCHED_TYPES | {PARTITION_CHANGE_TYPE, _CONTROL}
 PARTITIONS = "partitions"
 """The name under which the PartitionRecords of a batch are counted as one."""
 
@@ -53,8 +54,24 @@ class Content(NamedTuple):
     has_idle: bool = False
 
 
+class Stretch(NamedTuple):
+    """Batches in a row in which nothing happens, known natively. Times are in milliseconds."""
+
+    pieces: tuple[tuple[BatchSpan, int, int], ...]
+    """Where they are: spans, and from where to where in each."""
+    longest_wait: int
+    shortest_wait: int
+    """Between two batches; negative where time goes back."""
+    idle: int
+    """Batches with idle records."""
+    first_idle: int
+    last_idle: int
+    longest_idle_wait: int
+    """Between two batches with idle records."""
+
+
 class LogBatch(NamedTuple):
-    """One batch of one node's log.
+    """One batch of one node's log, or a stretch of them whose `crc` is a digest of all of theirs.
 
     Two nodes have the same batch if base, last, epoch and crc are equal: the CRC does not cover
     base offset and epoch, and covers everything else.
@@ -71,6 +88,16 @@ class LogBatch(NamedTuple):
     file: str
     batch: RecordBatch | None = None
     stored: Content | None = None
+    stretch: Stretch | None = None
+
+    def each(self) -> Iterator[LogBatch]:
+        """The batches of a stretch, or the one batch that this is."""
+        if self.stretch is None:
+            yield self
+            return
+        for span, at, end in self.stretch.pieces:
+            for batch in span.each(at, end):
+                yield log_batch(self.file, batch)
 
     @property
     def identity(self) -> tuple[int, int, int]:
@@ -112,15 +139,15 @@ def decode(file: str, batch: RecordBatch) -> Content:
     try:
         for item in decode_batch(batch):
             key = _CONTROL if item.is_control else item.api_key
-            partitions += key == _PARTITION
-            has_idle = has_idle or key == _NOOP
+            partitions += key == PARTITION_TYPE
+            has_idle = has_idle or key == IDLE_TYPE
             fault = fault_of(batch, item)
             if fault is not None:
                 findings.append(log_finding(file, fault))
             record, data = item.record, item.data
             if fault is not None or data is None or key not in _SHOWN:
                 continue
-            if key == _PARTITION_CHANGE and not _tells(data):
+            if key == PARTITION_CHANGE_TYPE and not _tells(data):
                 continue
             records.append(
                 Watched(record.offset, record.timestamp, item.name, data, item.is_control)

@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.timeline import partitions, quorum, registrations
-from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Watched
+from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Stretch, Watched
 from kraftool.reports.timeline.events import Category, Event, Rank, Visibility
 from kraftool.reports.timeline.knowledge import Knowledge
 from kraftool.reports.timeline.words import duration
@@ -92,6 +92,10 @@ class LogBranch:
         self, batch: LogBatch, content: Content | None, nodes: tuple[int, ...]
     ) -> Iterator[Event]:
         """The events of the next batch. An idle one has no content to look at."""
+        if batch.stretch is not None and not self._is_smooth(batch.stretch):
+            for one in batch.each():
+                yield from self.tell(one, one.content() if not one.is_idle else None, nodes)
+            return
         known, self.present = self.known, nodes
         if known.first_offset is None:
             known.first_offset, known.first_timestamp = batch.base, batch.timestamp
@@ -121,16 +125,30 @@ class LogBranch:
             yield from self._events(partitions.changes(changes, batch.epoch, known))
         if batch.is_control and known.transaction is not None:
             known.transaction.controls += batch.last - batch.base + 1
-        if batch.is_idle or (content is not None and content.has_idle):
-            known.idle_in_epoch += 1
-            if known.last_idle is not None:
-                waited = batch.timestamp - known.last_idle
-                if waited <= self.gaps_ms:
-                    known.idle_wait_ms = max(known.idle_wait_ms, waited)
-            known.last_idle = batch.max_timestamp
+        stretch = batch.stretch
+        if stretch is not None and stretch.idle:
+            self._idle(stretch.first_idle, stretch.last_idle, stretch.idle)
+            known.idle_wait_ms = max(known.idle_wait_ms, stretch.longest_idle_wait)
+        elif batch.is_idle or (content is not None and content.has_idle):
+            self._idle(batch.timestamp, batch.max_timestamp, 1)
         known.last_epoch = batch.epoch
         known.last_timestamp = batch.max_timestamp
         known.last_offset = batch.last
+
+    def _is_smooth(self, stretch: Stretch) -> bool:
+        """True if no time in it is one to tell of, or too long for idling."""
+        longest = max(stretch.longest_wait, stretch.longest_idle_wait)
+        return longest <= self.gaps_ms and stretch.shortest_wait >= -_CLOCK_BACK_MS
+
+    def _idle(self, first: int, last: int, count: int) -> None:
+        """Take note of idle records, whose first and last were written at these times."""
+        known = self.known
+        known.idle_in_epoch += count
+        if known.last_idle is not None:
+            waited = first - known.last_idle
+            if waited <= self.gaps_ms:
+                known.idle_wait_ms = max(known.idle_wait_ms, waited)
+        known.last_idle = last
 
     def _events(self, events: Iterator[Event]) -> Iterator[Event]:
         """Let events out, or keep them until their transaction has ended."""

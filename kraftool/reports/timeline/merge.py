@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
+from itertools import chain
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Finding
@@ -89,7 +90,7 @@ class Merge:
             node.end_offset, node.last_epoch = cursor.end, head.epoch
             node.last_timestamp = head.max_timestamp
             cursor.head = None
-        for item in cursor.items:
+        while (item := next(cursor.items, None)) is not None:
             if isinstance(item, Found):
                 self.merged.findings.append(item.finding)
                 yield damage(item.offset, item.finding, (cursor.index,))
@@ -98,6 +99,8 @@ class Merge:
                     node.start_offset = item.base
                 cursor.head = item
                 return
+            elif item.stretch is not None:
+                cursor.items = chain(item.each(), cursor.items)
             # What goes back is told as a gap in the offsets, and cannot be put in order.
 
     def _step(self, live: list[_Cursor]) -> Iterator[Event]:
@@ -115,6 +118,11 @@ class Merge:
         groups: dict[tuple[int, int, int], list[tuple[_Cursor, LogBatch]]] = {}
         for cursor, head in here:
             groups.setdefault(head.identity, []).append((cursor, head))
+        if any(head.stretch is not None for _, head in here):
+            later = min((head.base for _, head in heads if head.base > base), default=None)
+            if len(groups) > 1 or not self._has_place(here, later):
+                self._take_apart(here)
+                return
         self._join(base, list(groups.values()))
         for group in groups.values():
             yield from self._tell(group[0][1], self._lines(group))
@@ -140,6 +148,21 @@ class Merge:
         if any(cursor.end > first.base for cursor in self._cursors):
             return None
         return line, first
+
+    def _has_place(self, here: list[tuple[_Cursor, LogBatch]], later: int | None) -> bool:
+        """True if no other node has anything at the offsets of a stretch."""
+        nodes, head = {cursor.index for cursor, _ in here}, here[0][1]
+        return (later is None or head.last < later) and not any(
+            cursor.end > head.base for cursor in self._cursors if cursor.index not in nodes
+        )
+
+    def _take_apart(self, here: list[tuple[_Cursor, LogBatch]]) -> None:
+        """Have the batches of stretches one by one."""
+        for cursor, head in here:
+            if head.stretch is not None:
+                batches = head.each()
+                cursor.head = next(batches)
+                cursor.items = chain(batches, cursor.items)
 
     def _tell(
         self, batch: LogBatch, lines: list[tuple[LogBranch, tuple[int, ...]]]

@@ -17,6 +17,7 @@ from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.logs.source import FIRST_OFFSET
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
 from kraftool.reports.timeline.divergence_advice import tail_severity
@@ -95,6 +96,7 @@ def build(
     events += _log_starts(nodes)
     events += _log_ends(nodes, merged)
     told += _open_transactions(merged, nodes)
+    told += _begins_later(nodes, merged, options)
     events.sort(key=lambda each: (each.offset, each.rank))
     shown = tuple(event for event in events if options.wants(event))
     return Timeline(
@@ -146,7 +148,7 @@ class _Beginnings:
     def line(self, batch: LogBatch) -> LogBranch:
         options = self._options
         line = LogBranch(gaps_ms=options.gaps_ms, list_topics=options.list_topics)
-        line.known.from_start = batch.base == 0
+        line.known.from_start = batch.base <= FIRST_OFFSET
         snapshots = [
             snapshot for node in self._nodes for snapshot in node.snapshots if snapshot.has_header
         ]
@@ -364,7 +366,7 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
 def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
     starts: dict[int, list[int]] = {}
     for index, node in enumerate(nodes):
-        if node.start_offset:
+        if node.start_offset and node.start_offset > FIRST_OFFSET:
             starts.setdefault(node.start_offset, []).append(index)
     for offset, members in sorted(starts.items()):
         whose = "the log" if len(nodes) == 1 else f"the log of {_names(nodes, members)}"
@@ -374,10 +376,41 @@ def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
             offset=offset,
             rank=Rank.LOG_START,
             what=f"{whose} begins here",
-            details=("older records were cleaned, or never fetched: snapshots replace them",),
+            details=("older records are only in a snapshot, without their times",),
             data={"nodes": [nodes[index].label for index in members]},
             nodes=tuple(members),
         )
+
+
+def _begins_later(
+    nodes: Sequence[NodeLog], merged: Merged, options: TimelineOptions
+) -> Iterator[Finding]:
+    """Yield that no log reaches back to what was asked for."""
+    from kraftool.reports.logs.beginnings import AskedRange, LogBeginning
+
+    first = min(
+        (node for node in nodes if node.start_offset is not None),
+        key=lambda each: each.start_offset or 0,
+        default=None,
+    )
+    if first is None:
+        return
+    times = (
+        line.known.first_timestamp
+        for line in merged.lines
+        if line.known.first_offset == first.start_offset
+    )
+    beginning = LogBeginning(
+        path=first.path, offset=first.start_offset or 0, timestamp=next(times, None)
+    )
+    asked = AskedRange(
+        first_offset=options.first_offset,
+        last_offset=options.last_offset,
+        since=options.since,
+        until=options.until,
+    )
+    if beginning.lacks(asked):
+        yield beginning.finding("timeline")
 
 
 def _names(nodes: Sequence[NodeLog], members: Sequence[int]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import CheckpointName, segment_offset
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import BEGINNING, Faulty, Walk, WalkState, batch_of, seam_faults
 from kraftool.reports.files.log_findings import log_finding, log_findings
 from kraftool.reports.files.severity_in_context import weighed
@@ -19,6 +20,7 @@ from kraftool.reports.files.snapshot_form import Problems, SnapshotForm
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.logs.summary import LogSummary
 from kraftool.reports.timeline.batches import PARTITIONS, LogBatch, Watched, decode, log_batch
+from kraftool.reports.timeline.stretches import stretch_reader
 from kraftool.storage.entry import Entry
 
 
@@ -66,6 +68,8 @@ class SegmentReading:
 
     entry: Entry
     progress: Callable[[str, int], None]
+    has_stretches: bool = True
+    """True if batches in which nothing happens may come as one."""
     walked: WalkState = BEGINNING
     """The state of the walk at the end of the segment, once all was read."""
 
@@ -73,20 +77,31 @@ class SegmentReading:
         entry, problems = self.entry, Problems()
         start: int | None = None
         told, batches = 0, 0
+        reader = stretch_reader(entry.name) if self.has_stretches else None
         with entry.open() as source:
             walk = Walk(source.read_at)
-            for item in walk:
-                batch = batch_of(item)
-                if batch is not None:
-                    start = batch.base_offset if start is None else start
-                    batches += 1
-                if isinstance(item, Faulty):
-                    problems.add(item.fault)
-                    continue
-                yield log_batch(entry.name, item)
+            for item in walk.spans() if reader is not None else walk:
+                if isinstance(item, BatchSpan):
+                    assert reader is not None, "only the native module has spans"
+                    start = item.base_offset if start is None else start
+                    batches += item.batches
+                    yield from reader.read(item)
+                else:
+                    if reader is not None:
+                        yield from reader.close()
+                    batch = batch_of(item)
+                    if batch is not None:
+                        start = batch.base_offset if start is None else start
+                        batches += 1
+                    if isinstance(item, Faulty):
+                        problems.add(item.fault)
+                        continue
+                    yield log_batch(entry.name, item)
                 if item.position - told > 1 << 20:
                     told = item.position
                     self.progress(entry.name, told)
+            if reader is not None:
+                yield from reader.close()
         self.progress(entry.name, entry.size)
         self.walked = walk.state
         summary = LogSummary(
@@ -111,15 +126,13 @@ def read_snapshot(
 ) -> tuple[NodeSnapshot, list[Finding]]:
     """A snapshot, and what is wrong with it; with `records` what it says that is followed."""
     form, watched = SnapshotForm(), list[Watched]()
+    reader = stretch_reader(entry.name) if records else None
     with entry.open() as source:
         for item in Walk(source.read_at):
             form.take(item)
             if records and not isinstance(item, Faulty):
-                watched += (
-                    record
-                    for record in decode(entry.name, item).records
-                    if record.name != PARTITIONS
-                )
+                content = decode(entry.name, item) if reader is None else reader.content(item)
+                watched += (record for record in content.records if record.name != PARTITIONS)
     findings, stamp = form.findings(entry.name), form.header_timestamp or 0
     return (
         NodeSnapshot(

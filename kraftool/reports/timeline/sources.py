@@ -253,7 +253,8 @@ class _Reader:
                     node.checkpoints.append(entry)
                 return True
             if location.is_stream:
-                node.stored.append(_Stored.of(SegmentReading(entry, self.progress)))
+                reading = SegmentReading(entry, self.progress, has_stretches=False)
+                node.stored.append(_Stored.of(reading))
             elif self.is_new(entry):
                 node.segments.append(entry)
         except KraftoolError as error:

@@ -168,7 +168,9 @@ def _graves(report: Report) -> Iterable[str]:
         grave = [loss for loss in report.losses_by(leader) if loss.standing.is_grave]
         yield f"DATA LOSS if {leader} leads: {'; '.join(map(lost, grave))}."
     for leader in report.unseen:
-        end = report.case.by_id[leader].end.offset
+        end = report.assessment.unseen_from
+        if end is None:
+            end = report.case.by_id[leader].end.offset
         yield (
             f"DATA LOSS if {leader} leads: records from offset {end} on may be committed, but"
             f" no directory shows them: {why_unknown(report.assessment)}."

@@ -24,7 +24,9 @@ from kraftool.spark.outputs import own_folder
 from kraftool.storage.remote import shown_url
 
 NOTE = "kraftool.json"
-_VERSION = 1
+STATE = "state"
+"""The folder next to Spark's own in which the source keeps how far it is."""
+_VERSION = 2
 
 
 class OtherStream(OccupiedError):
@@ -81,7 +83,10 @@ def _made(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
 def _known(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
     note = read_note(folder / NOTE)
     if note.get("version") != _VERSION:
-        raise OtherStream(f"{folder} is the checkpoint of another version of kraftool")
+        raise OtherStream(
+            f"{folder} is the checkpoint of another version of kraftool",
+            hint="start another stream with a new --checkpoint; --from latest skips what was read",
+        )
     for name, value in wanted.items():
         if note.get(name) != value:
             raise OtherStream(

@@ -15,9 +15,10 @@ import orjson
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType
 
-from kraftool.arrow.columns import FINDINGS, RECORDS, record_types, types_of
+from kraftool.arrow.columns import record_types, types_of
 from kraftool.decoders.control import ControlRecordType
 from kraftool.reports.logs.dump import type_words
+from kraftool.spark.live.following import LIVE
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -73,15 +74,20 @@ class StreamOptions:
     clusters: frozenset[str] = frozenset()
     findings: bool = True
     show_secrets: bool = False
+    state: str = ""
+    """The folder in which the stream keeps how far it is; empty without a checkpoint."""
 
     def options(self) -> dict[str, str]:
-        """The options of both sources."""
+        """The options of the source."""
         options = {
             "paths": orjson.dumps(list(self.roots)).decode(),
             "depth": str(self.depth),
             "startingOffsets": "latest" if self.from_latest else "earliest",
             "showSecrets": str(self.show_secrets).lower(),
+            "findings": str(self.findings).lower(),
         }
+        if self.state:
+            options["stateLocation"] = self.state
         if self.clusters:
             options["cluster"] = ",".join(sorted(self.clusters))
         if self.storage:
@@ -101,18 +107,14 @@ def type_names(name: str) -> frozenset[str]:
 
 
 def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:
-    """The stream of all rows. Its first source is `kraft`. Types narrow records alone."""
-    reader = spark.readStream.format(RECORDS).options(**following.options())
+    """The stream of all rows: one source, so that the fleet is listed once for each micro-batch.
+    Types narrow records alone."""
+    reader = spark.readStream.format(LIVE).options(**following.options())
     if following.types:
         reader = reader.option("type", ",".join(sorted(following.types)))
     if following.bytes_per_batch is not None:
         reader = reader.option("maxBytesPerTrigger", following.bytes_per_batch)
-    rows = reader.load()
-    if following.findings:
-        data_frame = spark.readStream.format(FINDINGS).options(**following.options()).load()
-        data_frame = data_frame.withColumn("kind", F.lit("finding"))
-        rows = rows.unionByName(data_frame, allowMissingColumns=True)
-    return rows
+    return reader.load()
 
 
 def json_line() -> Column:

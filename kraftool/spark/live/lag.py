@@ -1,7 +1,7 @@
 """The progress of a stream: records so far and a second, and the bytes that it has yet to read.
 
-Owns the sums over what Spark says of each micro-batch and what the logs are long now. It refuses
-to draw.
+Owns the sums over what Spark says of each micro-batch; the offset of one says how much it left for
+later ones. It refuses to list the fleet, and to draw.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import orjson
-
-from kraftool.arrow.settings import SourceOptions
-from kraftool.spark.live.logs import Logs
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -26,7 +23,6 @@ class Pace:
     """The pace of a stream; asked for at most once a second."""
 
     query: StreamingQuery
-    settings: SourceOptions
     rows: int = 0
     rows_per_s: float = 0.0
     lag_bytes: int | None = None
@@ -40,9 +36,7 @@ class Pace:
         progress = self.query.lastProgress
         if progress is not None:
             self._count(progress)
-            self.lag_bytes = behind(
-                orjson.loads(_end_offset(progress)), Logs(self.settings).sizes()
-            )
+            self.lag_bytes = behind(progress["sources"][0]["endOffset"])
         self._next = time.monotonic() + _EVERY_S
         return True
 
@@ -70,20 +64,9 @@ def _size(count: int) -> str:
     return f"{count:,} {unit}"
 
 
-def _end_offset(progress: Any) -> str:
-    told = progress["sources"][0]["endOffset"]
-    return told if isinstance(told, str) else orjson.dumps(told).decode()
-
-
-def behind(offset: dict[str, Any] | None, sizes: dict[str, int]) -> int:
-    """Bytes of all segments that an offset of `kraft` has not come to."""
-    logs = (offset or {}).get("logs", {})
-    total = 0
-    for name, size in sizes.items():
-        folder, _, segment = name.rpartition("/")
-        state = logs.get(folder, {"segment": "", "position": 0})
-        if segment > state["segment"]:
-            total += size
-        elif segment == state["segment"]:
-            total += max(size - state["position"], 0)
-    return total
+def behind(offset: object) -> int | None:
+    """Bytes of the logs that a micro-batch left for later ones, by its offset as Spark reports
+    it; None before the first."""
+    known = orjson.loads(offset) if isinstance(offset, str) else offset
+    bytes_left = known.get("behind") if isinstance(known, dict) else None
+    return bytes_left if isinstance(bytes_left, int) else None

@@ -6,8 +6,10 @@ take for gone what could not be listed: that is looked at again the next time.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from typing import Any
 
 from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
 from kraftool.arrow.places import is_missing
@@ -16,7 +18,10 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
 from kraftool.decoders.names import parse_segment_name
 from kraftool.storage.remote import shown_url
-from kraftool.storage.tail import ListedSegment
+from kraftool.storage.tail import ListedSegment, TailState
+
+_SETTLED_NS = 5_000_000_000
+"""The time of a file that is older than this changes with the next write, on every file system."""
 
 
 def fleet_now(settings: SourceOptions) -> Fleet:
@@ -46,11 +51,11 @@ def is_below(name: str, folder: str) -> bool:
 class Logs:
     """The logs of a fleet at one look: segments by folder, in order."""
 
-    def __init__(self, settings: SourceOptions) -> None:
-        fleet = fleet_now(settings)
+    def __init__(self, fleet: Fleet) -> None:
         self.files: dict[tuple[str, str], FleetFile] = {}
         self.owners: dict[str, FleetDirectory] = {}
         self.folders: dict[str, list[str]] = {}
+        self._settled_ns = time.time_ns() - _SETTLED_NS
         self._unread = [problem.name for problem in fleet.problems]
         for file in with_batches(fleet):
             folder, _, name = file.name.rpartition("/")
@@ -89,12 +94,23 @@ class Logs:
             )
 
     def sizes(self) -> dict[str, int]:
-        """Return how long every segment is now."""
-        sizes: dict[str, int] = {}
-        for file in self.files.values():
-            try:
-                with file.open() as source:
-                    sizes[file.name] = source.size() or 0
-            except KraftoolError:
-                continue
-        return sizes
+        """Return how long every segment was when it was listed."""
+        return {file.name: file.size for file in self.files.values()}
+
+    def marks(self, folder: str) -> tuple[Any, ...] | None:
+        """Return what has to be the same of a log's files for it to be unchanged; None if one was
+        written so recently that another write might not show in its time."""
+        files = [self.files[folder, name] for name in self.folders.get(folder, ())]
+        if any(not file.etag and file.mtime_ns > self._settled_ns for file in files):
+            return None
+        return tuple((file.name, file.size, file.mtime_ns, file.etag) for file in files)
+
+    def bytes_after(self, folder: str, state: TailState, caps: Mapping[str, int] | None) -> int:
+        """Return how many bytes of a log's segments are beyond what was read."""
+        total = 0
+        for name in self.folders.get(folder, ()):
+            if name >= state.segment:
+                file = self.files[folder, name]
+                size = file.size if caps is None else min(file.size, caps.get(file.name, 0))
+                total += max(size - (state.position if name == state.segment else 0), 0)
+        return total

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 TICK_S = 0.2
-_KEPT_BATCHES = "spark.sql.streaming.minBatchesToRetain"
 Write = Callable[["DataFrame", int], None]
 
 
@@ -98,9 +97,6 @@ def running(
             raise _Ended
         write(batch, number)
 
-    spark = rows.sparkSession
-    if spark.conf.get(_KEPT_BATCHES, None) is None:
-        spark.conf.set(_KEPT_BATCHES, "10")  # an offset of a large fleet is a few megabytes
     writer = rows.writeStream.foreachBatch(one)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", f"file://{checkpoint}")

@@ -5,6 +5,8 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod rows;
+mod stretches;
 mod values;
 
 use std::mem;
@@ -274,10 +276,12 @@ impl Checker {
         (self.0.batches, self.0.records, self.0.last_timestamp)
     }
 
-    /// The records of watched types since the last time: place, offset and value.
-    fn take_watched<'py>(&mut self, py: Python<'py>) -> Vec<(u64, i64, Bound<'py, PyBytes>)> {
+    /// The records of watched types since the last time: place, offset, time and value.
+    fn take_watched<'py>(&mut self, py: Python<'py>) -> Vec<(u64, i64, i64, Bound<'py, PyBytes>)> {
         let taken = self.0.watched.drain(..);
-        taken.map(|(place, offset, value)| (place, offset, PyBytes::new(py, &value))).collect()
+        taken
+            .map(|(place, offset, time, value)| (place, offset, time, PyBytes::new(py, &value)))
+            .collect()
     }
 
     /// Of each type since the last time: api key, version, count, place and offset of the first.
@@ -444,6 +448,12 @@ mod _native {
 
     #[pymodule_export]
     use super::columns::Columns;
+
+    #[pymodule_export]
+    use super::rows::{OpenRows, RowKinds, Rows};
+
+    #[pymodule_export]
+    use super::stretches::Stretches;
 
     #[pymodule_export]
     use super::values::Values;

@@ -49,6 +49,8 @@ enum Default {
 struct Shape {
     program: Struct,
     names: Names,
+    /// True if somebody else may take records of this type.
+    is_offered: bool,
 }
 
 /// The keys of a struct's dictionary, and those of the structs within, by field.
@@ -103,6 +105,7 @@ impl Values {
         version: u8,
         program: &[u8],
         name: Py<PyString>,
+        is_offered: bool,
     ) -> PyResult<()> {
         let not_a_program = |_| PyValueError::new_err("not a program");
         let program = parse(program, false).map_err(not_a_program)?;
@@ -111,7 +114,7 @@ impl Values {
             Err(Fault::Python(error)) => return Err(error),
             Err(Fault::NotPlain) => return Err(not_a_program(NotPlain)),
         };
-        self.known.insert((api_key, version), Some((name, Shape { program, names })));
+        self.known.insert((api_key, version), Some((name, Shape { program, names, is_offered })));
         Ok(())
     }
 
@@ -121,8 +124,9 @@ impl Values {
     }
 
     /// The names and values of the next records of a sound batch, and where the one behind them
-    /// begins. `at` is where the record of this index begins, 0 for the first. An int is the reason
-    /// for having none.
+    /// begins. `at` is where the record of this index begins, 0 for the first. They end before a
+    /// record that is offered to somebody else, unless the first one was. An int is the reason for
+    /// having none.
     fn read<'py>(
         &mut self,
         py: Python<'py>,
@@ -154,7 +158,8 @@ impl Values {
         let stop = count.min(index.saturating_add(MOST_AT_ONCE));
         let mut records = Records::resume(batch, at, index);
         let values = PyList::empty(py);
-        for _ in index..stop {
+        let (mut next, mut read, mut offers) = (records.at(), index, true);
+        while read < stop {
             let Ok(record) = records.next_record() else { return Ok(Err(crate::NOT_PLAIN)) };
             let Ok((api_key, version)) = frame(record.value) else {
                 return Ok(Err(crate::NOT_PLAIN));
@@ -164,6 +169,12 @@ impl Values {
                 Some(None) => return Ok(Err(crate::NOT_PLAIN)),
                 None => return Ok(Err(crate::reason(Stop::Unknown(api_key, version)))),
             };
+            if shape.is_offered && offers {
+                if read > index {
+                    return Ok(Ok((values, next)));
+                }
+                offers = false;
+            }
             let mut cursor = Cursor::new(record.value, MESSAGE);
             match structure(py, &shape.program, &shape.names, &mut cursor, &mut self.texts) {
                 Ok(value) if cursor.is_at_end() => {
@@ -172,6 +183,7 @@ impl Values {
                 Ok(_) | Err(Fault::NotPlain) => return Ok(Err(crate::NOT_PLAIN)),
                 Err(Fault::Python(error)) => return Err(error),
             }
+            (next, read) = (records.at(), read + 1);
         }
         let is_whole = stop < count || records.is_at_end();
         Ok(if is_whole { Ok((values, records.at())) } else { Err(crate::NOT_PLAIN) })

@@ -18,8 +18,8 @@ pub struct Checker {
     seen: Vec<(usize, usize)>,
 }
 
-/// Place and offset of a record, and its value.
-pub type Watched = (u64, i64, Vec<u8>);
+/// Place, offset and time of a record, and its value.
+pub type Watched = (u64, i64, i64, Vec<u8>);
 
 /// The records of one type that a call took: api key, version, count, place and offset of the first.
 pub type Seen = (u8, u8, u64, u64, i64);
@@ -75,7 +75,8 @@ impl Checker {
             // Of these records the values matter.
             if self.table.entry(number).is_shown {
                 let place = position + record.position as u64;
-                self.watched.push((place, offset, record.value.to_vec()));
+                let value = record.value.to_vec();
+                self.watched.push((place, offset, header.base_timestamp, value));
             }
         }
         if records.is_at_end() { Ok(()) } else { Err(Stop::NotPlain) }

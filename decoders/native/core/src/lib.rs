@@ -17,7 +17,9 @@ pub mod places;
 pub mod program;
 pub mod recent;
 pub mod render;
+pub mod rows;
 pub mod sieve;
+pub mod stretches;
 pub mod table;
 pub mod wire;
 

@@ -32,9 +32,14 @@ impl<T> Recent<T> {
 
 fn place(key: &[u8]) -> usize {
     let mut hash = key.len() as u64;
-    for part in key.chunks(8) {
-        let word = part.iter().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
-        hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    let mut words = key.chunks_exact(8);
+    let mut add = |word: u64| hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    for word in &mut words {
+        add(word.try_into().map_or(0, u64::from_be_bytes));
+    }
+    let rest = words.remainder();
+    if !rest.is_empty() {
+        add(rest.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)));
     }
     (hash >> (64 - BITS)) as usize
 }

@@ -150,7 +150,7 @@ impl Sieve {
                 && wanted.last_offset.is_none_or(|last| offset <= last);
             let read = match values {
                 Some(values) if is_selected => {
-                    let mut search = Search { values, is_labelled: false, is_found: false };
+                    let mut search = Search::new(std::slice::from_ref(values));
                     let read = structure(&entry.program, &mut cursor, &mut search);
                     is_selected = search.is_found;
                     read
@@ -174,32 +174,40 @@ impl Sieve {
     }
 }
 
-/// Looks for values.
-struct Search<'a> {
-    values: &'a Values,
-    /// True in a field of which numbers count.
-    is_labelled: bool,
-    is_found: bool,
+/// Looks for values; a record may have some of any choice.
+pub struct Search<'a> {
+    choices: &'a [Values],
+    /// The choice in whose field it is, of which numbers count.
+    labelled: Option<&'a Values>,
+    pub is_found: bool,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(choices: &'a [Values]) -> Self {
+        Search { choices, labelled: None, is_found: false }
+    }
 }
 
 impl Sink for Search<'_> {
     fn raw(&mut self, text: &[u8]) {
         if text.ends_with(b":") {
             let label = text.strip_prefix(b",").unwrap_or(text);
-            self.is_labelled = self.values.labels.iter().any(|one| one == label);
+            let is_label = |one: &Values| one.labels.iter().any(|one| one == label);
+            self.labelled = self.choices.iter().find(|one| is_label(one));
         }
     }
     fn int(&mut self, value: i64) {
-        self.is_found |= self.is_labelled && self.values.number == Some(value);
+        self.is_found |= self.labelled.is_some_and(|one| one.number == Some(value));
     }
     fn double(&mut self, _: f64) -> Plain<()> {
         Ok(())
     }
     fn uuid(&mut self, value: &[u8; 16]) {
-        self.is_found |= self.values.uuids.contains(value);
+        self.is_found |= self.choices.iter().any(|one| one.uuids.contains(value));
     }
     fn text(&mut self, value: &str) {
-        self.is_found |= self.values.texts.iter().any(|one| one == value.as_bytes());
+        let is_text = |one: &Values| one.texts.iter().any(|one| one == value.as_bytes());
+        self.is_found |= self.choices.iter().any(is_text);
     }
     fn bytes(&mut self, _: &[u8]) {}
     fn mask(&mut self) {}

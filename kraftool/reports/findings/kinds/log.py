@@ -140,6 +140,14 @@ TXN_OPEN = _kind(
     references=("KIP-868",),
     remedy=Remedy.DUMP_TRANSACTION,
 )
+BEGINS_LATER = _kind(
+    "BEGINS-LATER",
+    _WARNING,
+    "The log begins after what was asked for. Older records are only in a snapshot, which has their"
+    " result, but neither the records nor their times.",
+    "look into the directory of another controller, or into an older copy",
+    undecoded=True,
+)
 MISSING = _kind(
     "MISSING",
     _WARNING,

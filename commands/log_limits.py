@@ -1,0 +1,53 @@
+"""The limits of a dump of logs: the part that it did not look at, and whether nothing matched.
+
+Owns these words. A range that begins before the log is a question that was answered in part only,
+so that the run ends with 3.
+"""
+
+from __future__ import annotations
+
+from kraftool.commands.output import Output, printable
+from kraftool.reports.logs.beginnings import AskedRange, LogBeginnings
+from kraftool.reports.logs.dump import Selection, TopicNames
+from kraftool.reports.logs.source import FIRST_OFFSET
+
+
+def tell_limits(
+    output: Output,
+    want: Selection,
+    beginnings: LogBeginnings,
+    names: TopicNames,
+    matched: bool,
+    snapshots: bool,
+) -> None:
+    """Report on stderr where the logs begin, if it matters, and whether nothing matched."""
+    nothing = want.looks_into_records and not matched
+    asked = AskedRange(
+        first_offset=want.first_offset,
+        last_offset=want.last_offset,
+        since=want.since,
+        until=want.until,
+    )
+    has_range = asked != AskedRange()
+    begun = list(beginnings.read()) if has_range or nothing else []
+    for beginning in begun:
+        if beginning.lacks(asked):
+            finding = beginning.finding("dump-log")
+            output.problem(printable(f"{finding.file}: {finding.text}"), hint=finding.advice)
+    if nothing:
+        later = [each for each in begun if each.offset > FIRST_OFFSET]
+        if later and not snapshots:
+            text = "; ".join(f"{each.path} begins at {each.words}" for each in later)
+            output.note(
+                printable(
+                    f"kraftool: nothing matched. The log of {text}. Older records are only in"
+                    " checkpoints; --snapshots adds what those have"
+                )
+            )
+        else:
+            output.note("kraftool: nothing matched")
+    if want.topic and not names.knows(want.topic):
+        output.note(
+            f"kraftool: no TopicRecord of {printable(want.topic)} was seen; partitions"
+            " name topics by id, so give the id if you know it"
+        )

@@ -1,0 +1,226 @@
+"""The loss of plans that know damaged logs from collect files only, and what to give to lose less.
+
+A collect file has no bytes of a log. So the good batches of one node cannot restore the damaged log
+of another one, although the keys of the batches show that they would. Owns that estimate, and the
+pairing of a collect file with a copy of its directory: the copy gives the bytes, the collect file
+the path and the settings. It refuses to restore anything (`run_survey.py`).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kraftool.repair.log_runs import BatchKey, LogCopies, PlacedBatch
+from kraftool.repair.plan import LostRecords
+from kraftool.repair.plan_file import PlanFileKind
+from kraftool.repair.ranking import host_names
+from kraftool.repair.run_survey import ReadDirectory
+from kraftool.repair.survey import Survey, SurveyedBatch, SurveyedLog
+from kraftool.reports.text.words import listed, many, offsets
+from kraftool.storage.source import ByteSource
+
+_COMPARED = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT, PlanFileKind.QUORUM_STATE})
+"""A copy is of the collected directory if these files are the same in both."""
+
+
+# --- a collect file and a copy of its directory ------------------------------------------------
+
+
+def with_copies(
+    surveys: Sequence[Survey], read: Mapping[int, ReadDirectory]
+) -> tuple[list[Survey], dict[int, ReadDirectory]]:
+    """The surveys and the directories that were read, where a copy of a collected directory and its
+    collect file are one. A copy that has changed since stays a directory of its own."""
+    copies: dict[int, int] = {}
+    for number, survey in enumerate(surveys):
+        for other, directory in read.items() if survey.collect_file else ():
+            if other not in copies.values() and _is_copy(directory.survey, survey):
+                copies[number] = other
+                break
+    kept = [number for number in range(len(surveys)) if number not in copies.values()]
+    joined: dict[int, ReadDirectory] = {}
+    for place, number in enumerate(kept):
+        if number in copies:
+            joined[place] = _Copy(surveys[number], read[copies[number]]).directory()
+        elif number in read:
+            joined[place] = read[number]
+    found = [surveys[number] for number in kept]
+    for place, directory in joined.items():
+        found[place] = directory.survey
+    return found, joined
+
+
+def _is_copy(copy: Survey, collected: Survey) -> bool:
+    return (
+        collected.identity.node_id is not None
+        and copy.identity == collected.identity
+        and _content(copy) == _content(collected)
+    )
+
+
+def _content(survey: Survey) -> dict[str, str]:
+    return {
+        file.target.path: file.fingerprint.sha256
+        for file in survey.files
+        if file.target.kind in _COMPARED
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A collected directory, with the bytes of its copy."""
+
+    collected: Survey
+    copy: ReadDirectory
+
+    def directory(self) -> ReadDirectory:
+        return ReadDirectory(
+            survey=replace(self.collected, collect_file=""),
+            segments=self.copy.segments,
+            again=self._again,
+        )
+
+    def _again(self, openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
+        """The copy's survey with other content, and what only the host knows."""
+        found, own = self.copy.again(openers), self.collected
+        if found is None:
+            return None
+        known = {file.target for file in found.files}
+        quorum = found.quorum
+        if quorum is not None and own.quorum is not None:
+            quorum = replace(
+                quorum,
+                static_voters=own.quorum.static_voters,
+                fetch_timeout_ms=own.quorum.fetch_timeout_ms,
+                is_running=own.quorum.is_running,
+            )
+        return replace(
+            found,
+            collected_ms=own.collected_ms,
+            path=own.path,
+            archived=own.archived,
+            running=own.running,
+            settings=own.settings,
+            voters=found.voters if found.voters_offset is not None else own.voters,
+            bootstrap_complaint=own.bootstrap_complaint,
+            files=(*found.files, *(file for file in own.files if file.target not in known)),
+            half_done=own.half_done,
+            quorum=quorum,
+        )
+
+
+# --- what the directories would keep ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptByDirectory:
+    """Offsets of a damaged log that a plan can keep if it has the bytes of the logs."""
+
+    host: str
+    first_offset: int
+    end_offset: int
+    sources: tuple[str, ...]
+    """The other hosts that have the damaged batches."""
+
+    def describe(self) -> str:
+        have = "has" if len(self.sources) == 1 else "have"
+        return (
+            f"{offsets(self.first_offset, self.end_offset)} of {self.host}"
+            f" ({listed(self.sources)} {have} the batches that are damaged there)"
+        )
+
+
+def kept_by_directories(surveys: Sequence[Survey]) -> tuple[KeptByDirectory, ...]:
+    """The offsets that damaged logs of collect files lack only because their bytes are not here."""
+    hosts = dict(zip(host_names(surveys), surveys, strict=True))
+    found = []
+    for name, survey in hosts.items():
+        log = _damaged(survey)
+        if log is None or not survey.collect_file:
+            continue
+        cluster = survey.identity.cluster_id
+        kin: dict[str, Sequence[PlacedBatch]] = {
+            other: _placed(each.log)
+            for other, each in hosts.items()
+            if each.identity.cluster_id == cluster and each.log is not None
+        }
+        kept = _kept(name, log, LogCopies(kin))
+        end = survey.end.offset  # a snapshot beyond the damage
+        if kept is not None and kept.end_offset > end:
+            found.append(replace(kept, first_offset=max(kept.first_offset, end)))
+    return tuple(found)
+
+
+def _damaged(survey: Survey) -> SurveyedLog | None:
+    best = survey.put_back or survey
+    return best.log if best.log is not None and not best.intact and not survey.restored else None
+
+
+def _placed(log: SurveyedLog) -> list[PlacedBatch]:
+    behind = log.broken.batches if log.broken is not None else ()
+    return [PlacedBatch(_key(batch), 0, 0) for batch in (*log.batches, *behind)]
+
+
+def _key(batch: SurveyedBatch) -> BatchKey:
+    """The key of a batch in all logs of the surveys, which do not have its size."""
+    return BatchKey(batch.base_offset, batch.last_offset + 1, batch.epoch, batch.crc, 0)
+
+
+def _kept(name: str, log: SurveyedLog, copies: LogCopies) -> KeptByDirectory | None:
+    """Return the gain if other logs fill the damage, as `run_survey.py` does it."""
+    own = [batch.key for batch in copies.nodes[name]]
+    before = next((key for key in own if key.end_offset == log.intact_end), None)
+    end, sources = log.intact_end, set[str]()
+    for key in own:
+        if key.base_offset < end:
+            continue
+        if key.base_offset > end:
+            filling = copies.between(before, end, key)
+            if not filling:
+                break
+            for filled in filling:
+                sources |= copies.places(filled).keys()
+        before, end = key, key.end_offset
+    if not sources:
+        return None
+    return KeptByDirectory(
+        host=name, first_offset=log.intact_end, end_offset=end, sources=tuple(sorted(sources))
+    )
+
+
+def relevant(
+    kept: Sequence[KeptByDirectory], lost: Sequence[LostRecords]
+) -> tuple[KeptByDirectory, ...]:
+    """Those of them that are among the records which a plan gives up."""
+    return tuple(
+        one
+        for one in kept
+        if any(one.first_offset < records.end_offset for records in lost)
+        and any(records.first_offset < one.end_offset for records in lost)
+    )
+
+
+def words(kept: Sequence[KeptByDirectory]) -> str:
+    """Return what the directories would keep, as a clause."""
+    count = max(one.end_offset - one.first_offset for one in kept)
+    what = listed(one.describe() for one in kept)
+    return (
+        "collect files have no bytes of a log. With the directories themselves, kraftool can keep"
+        f" {what}: up to {many(count, 'offset')}"
+    )
+
+
+def archive_commands(surveys: Sequence[Survey]) -> Iterator[tuple[str, str]]:
+    """Yield for each collected directory with a log the file to carry, and the command that makes
+    it on its host."""
+    for name, survey in zip(host_names(surveys), surveys, strict=True):
+        if survey.collect_file and survey.log is not None:
+            archive = f"{name}-data.tar.gz"
+            files = "meta.properties __cluster_metadata-0"
+            where = f"    # on the host of {name}"
+            yield (
+                archive,
+                f"tar -C {survey.directory} -czf {shlex.quote(archive)} {files}{where}",
+            )

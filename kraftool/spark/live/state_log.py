@@ -1,0 +1,214 @@
+"""A folder of small files in which a stream writes what changed with each micro-batch.
+
+Owns the files: an entry has the changes since the entry before it, or now and then the whole
+memory, so that a restart reads few. An entry is whole or not there, and never changes. Spark may
+have written down the offset of the last one, or not, when a run was killed: the next run continues
+from the offset that Spark has, and removes what is beyond it. It is the counterpart of the log that
+Spark's own file source keeps in its checkpoint.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import time
+import uuid
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.errors import OccupiedError
+from kraftool.spark.outputs import own_folder
+
+KEPT = 100
+"""So many entries can still be asked for: Spark keeps as many offsets, unless it is told to keep
+fewer."""
+_CHAIN = 50
+"""At the latest after so many entries with changes, one has the whole memory."""
+_NAME = re.compile(r"(\d{12})-([wd])-[0-9a-f]{12}")
+_SUFFIX = ".state"
+_VERSION = 1
+_PATIENCE_S = 20.0
+"""A run that was stopped a moment ago may take so long to end."""
+
+
+class StateLog:
+    """The log of one stream. The first question locks it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock: int | None = None
+        self._last, self._length, self._size, self._whole = "", 0, 0, 0
+        """The last entry, how many it needs, the bytes of their changes, and of their first."""
+
+    def memory(self, name: str) -> dict[str, Any]:
+        """Return the memory after an entry."""
+        self._open()
+        chain = [self._read(name)]
+        while chain[-1]["before"] is not None:
+            chain.append(self._read(chain[-1]["before"]))
+        sizes = [entry["size"] for entry in chain]
+        self._last, self._length = name, len(chain)
+        self._size, self._whole = sum(sizes[:-1]), sizes[-1]
+        memory: dict[str, Any] = {}
+        for entry in reversed(chain):
+            memory |= entry["changed"]
+        return {key: value for key, value in memory.items() if value is not None}
+
+    def news(self, name: str) -> dict[str, Any]:
+        """Return what the micro-batch of an entry has to read."""
+        self._open()
+        news: dict[str, Any] = self._read(name)["news"]
+        return news
+
+    def append(
+        self,
+        before: str | None,
+        changed: Mapping[str, Any],
+        memory: Mapping[str, Any],
+        news: Mapping[str, Any],
+    ) -> str:
+        """Write an entry, and return its name when it is on the disk.
+
+        The whole memory is written when its changes have taken more room than it did.
+        """
+        self._open()
+        number = -1 if before is None else _number(before)
+        self._forget_beyond(number)
+        is_whole = before is None or self._last != before or self._length >= _CHAIN
+        is_whole = is_whole or self._size > self._whole
+        data = _encoded(None if is_whole else before, memory if is_whole else changed, news)
+        name = f"{number + 1:012}-{'w' if is_whole else 'd'}-{uuid.uuid4().hex[:12]}"
+        self._write(name, data)
+        self._last = name
+        if is_whole:
+            self._length, self._size, self._whole = 1, 0, len(data)
+        else:
+            self._length, self._size = self._length + 1, self._size + len(data)
+        return name
+
+    def forget_before(self, name: str) -> None:
+        """Remove what is needed neither for this entry nor for the latest ones before it."""
+        self._open()
+        oldest = _number(name) - KEPT
+        entries = list(self._entries())
+        whole = [_number(entry) for entry in entries if entry[13] == "w"]
+        needed = max((number for number in whole if number <= oldest), default=0)
+        for entry in entries:
+            if _number(entry) < needed:
+                self._path(entry).unlink(missing_ok=True)
+
+    def _forget_beyond(self, number: int) -> None:
+        """Remove what a killed run wrote and Spark does not know. A new stream removes nothing:
+        a folder with more than a first entry is another stream's."""
+        for entry in self._entries():
+            if _number(entry) <= max(number, 0):
+                continue
+            if number < 0:
+                raise OccupiedError(
+                    f"{self._folder} is the stateLocation of another stream",
+                    hint="name a new folder, or continue with the checkpoint of that stream",
+                )
+            self._path(entry).unlink(missing_ok=True)
+
+    def _open(self) -> None:
+        if self._lock is not None:
+            return
+        names = own_folder(self._folder)
+        unknown = sorted(name for name in names if not _is_ours(name))
+        if unknown:
+            raise OccupiedError(
+                f"{self._folder} contains something other than the state of a stream: {unknown[0]}",
+                hint="name a new folder with stateLocation",
+            )
+        lock = os.open(self._folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        deadline = time.monotonic() + _PATIENCE_S
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() < deadline:
+                    time.sleep(0.1)
+                    continue
+                os.close(lock)
+                raise OccupiedError(
+                    f"another stream is using {self._folder}",
+                    hint="stop it, or name a new folder with stateLocation",
+                ) from None
+        self._lock = lock
+        for name in names:
+            if name.startswith(".new-"):
+                (self._folder / name).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let another run take the log."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def _entries(self) -> Iterator[str]:
+        for name in os.listdir(self._folder):
+            stem = name.removesuffix(_SUFFIX)
+            if stem != name and _NAME.fullmatch(stem):
+                yield stem
+
+    def _path(self, name: str) -> Path:
+        return self._folder / f"{name}{_SUFFIX}"
+
+    def _read(self, name: str) -> dict[str, Any]:
+        if not _NAME.fullmatch(name):
+            raise KraftoolError(f"the checkpoint names {name!r}, which is no entry of a state log")
+        path = self._path(name)
+        try:
+            data = path.read_bytes()
+            entry: dict[str, Any] = orjson.loads(zlib.decompress(data))
+            version = entry["version"]
+        except FileNotFoundError:
+            raise KraftoolError(
+                f"{path} is missing, and the checkpoint needs it",
+                hint="restore the folder that belongs to the checkpoint, or start a new stream",
+            ) from None
+        except (OSError, zlib.error, orjson.JSONDecodeError, KeyError, TypeError):
+            raise KraftoolError(
+                f"{path} is damaged, and the checkpoint needs it",
+                hint="restore the file, or start a new stream with a new checkpoint",
+            ) from None
+        if version != _VERSION:
+            raise KraftoolError(f"{path} was written by another version of kraftool")
+        return {**entry, "size": len(data)}
+
+    def _write(self, name: str, data: bytes) -> None:
+        passing = self._folder / f".new-{name}"
+        with os.fdopen(os.open(passing, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        passing.rename(self._path(name))
+        folder = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _encoded(before: str | None, changed: Mapping[str, Any], news: Mapping[str, Any]) -> bytes:
+    entry = {"version": _VERSION, "before": before, "changed": changed, "news": news}
+    return zlib.compress(orjson.dumps(entry), 1)
+
+
+def _number(name: str) -> int:
+    return int(name[:12])
+
+
+def _is_ours(name: str) -> bool:
+    return (
+        name == ".lock"
+        or name.startswith(".new-")
+        or _NAME.fullmatch(name.removesuffix(_SUFFIX)) is not None
+    )

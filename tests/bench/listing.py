@@ -1,0 +1,105 @@
+"""What it costs the driver to list a fleet, and a stream to remember it.
+
+    python tests/bench/listing.py --directories 20000
+    python tests/bench/listing.py --directories 5000 --stream
+
+The directories are hard links to a fixture, so that they take no room. Times are CPU seconds of
+this process (user and system).
+"""
+
+import argparse
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from kraftool.arrow.fleet import find_fleet
+from kraftool.arrow.settings import read_settings
+
+FIXTURE = Path(__file__).resolve().parents[2] / "fixtures/kafka-4.3.0/static-single/node-1/data"
+Value = TypeVar("Value")
+
+
+def make(root: Path, count: int) -> None:
+    """Make so many directories: one copy, and links to its files."""
+    first = root / "0/data"
+    shutil.copytree(FIXTURE, first)
+    files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
+    for number in range(1, count):
+        data = root / f"{number}/data"
+        for path in files:
+            (data / path).parent.mkdir(parents=True, exist_ok=True)
+            os.link(first / path, data / path)
+
+
+def measured(name: str, work: Callable[[], Value]) -> Value:
+    """Print the CPU time of some work."""
+    before = os.times()
+    value = work()
+    after = os.times()
+    seconds = after.user + after.system - before.user - before.system
+    print(f"{name}: {seconds:.2f} s of CPU", flush=True)
+    return value
+
+
+def resident() -> int:
+    """The memory of this process, in bytes."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def list_fleet(root: Path, count: int) -> None:
+    """Measure one listing, and the memory that it keeps."""
+    before = resident()
+    fleet = measured("listing", lambda: find_fleet([str(root)]))
+    size = resident() - before
+    print(f"{len(fleet.files)} files; {size / count:.0f} bytes of memory for each directory")
+
+
+def follow(root: Path, state: Path | None) -> None:
+    """Measure the micro-batches of a stream: the first, one without news, one with a change."""
+    from pyspark.sql.streaming.datasource import ReadAllAvailable
+
+    from kraftool.spark.columns import spark_schema
+    from kraftool.spark.stream import KraftStreamReader
+
+    options = {"path": str(root), **({"stateLocation": str(state)} if state else {})}
+    reader = KraftStreamReader(read_settings(options), spark_schema("kraft"))
+
+    def trigger(start: Any) -> Any:
+        end = json.loads(json.dumps(reader.latestOffset(start, ReadAllAvailable())))
+        reader.partitions(start, end)
+        return end
+
+    first = measured("first micro-batch", lambda: trigger(reader.initialOffset()))
+    measured("no news", lambda: trigger(first))
+    (log,) = (root / "1/data/__cluster_metadata-0").glob("*.log")
+    data = log.read_bytes()
+    log.unlink()
+    log.write_bytes(data[:-1])
+    end = measured("one log changed", lambda: trigger(first))
+    print(f"offset: {len(json.dumps(end))} bytes")
+    log.write_bytes(data)
+    reader.stop()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--directories", type=int, default=20_000)
+    parser.add_argument("--stream", action="store_true")
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        root = Path(temporary) / "fleet"
+        make(root, given.directories)
+        if not given.stream:
+            list_fleet(root, given.directories)
+            return
+        for state in (None, Path(temporary) / "state"):
+            print("stateLocation:" if state else "without stateLocation:")
+            follow(root, state)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,170 @@
+"""Every command that the docs show runs as it is written there, and exits as it should.
+
+The directories are those of three controllers and a broker, which real Kafka wrote. Commands that
+ask running nodes run in tests/interop/test_live_reports.py, those of the README in
+test_docs.py, those of the help in test_help.py.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.commands.test_help import EXAMPLES
+from tests.documented import ROOT, Example, Machine, Steps, examples
+from tests.ports import HOST, free_ports
+
+NODES = ("node-1", "node-2", "node-3", "node-11")
+UPGRADE = "kafka-4.3.0/upgrade"
+LOG = "00000000000000000000.log"
+CLUSTER = "PEkXprY7S1u0acukNS_ggA"
+NAMES = {"POD": "kafka-0", "1234": "120", "CLUSTER_ID": CLUSTER, "ID": CLUSTER, "RELEASE": "4.3"}
+ELSEWHERE = {
+    "--kafka-home /opt/kafka": "tests/interop/test_storage_kafka.py",
+    "--kafka /opt/kafka": "tests/interop/test_recover_rehearse.py",
+    "--to parquet:": "tests/spark/test_live.py",
+    "--to kafka:": "tests/spark/test_live.py",
+    "--out s3:": "tests/spark/test_tables_in_a_store.py",
+    "kraftool node standalone /tmp/controller": "tests/commands/test_node_standalone.py",
+    "kraftool recover guide": "tests/commands/test_recover_guide.py",
+}
+"""What requires more than this machine has, and the tests that run it."""
+CODES = {
+    "kraftool dump-log /var/lib/kafka/data --follow": 130,
+    "kraftool pipeline stream '/mnt/controllers/*/data'": 130,
+    "kraftool pipeline stream /var/lib/kafka/data": 130,
+    "kraftool simulate-election node-1/data node-2/data node-3/data --down 2 --wipe 3": 1,
+}
+"""Exit codes other than 0: a finding in these directories, or Ctrl-C."""
+INTERRUPTED = {
+    "kraftool dump-log /var/lib/kafka/data --follow": "159",
+    "kraftool pipeline stream '/mnt/controllers/*/data'": "LeaderChange",
+    "kraftool pipeline stream /var/lib/kafka/data": "LeaderChange",
+    "kraftool node run --config server.properties --role voter --witness": "INFO started",
+    "kraftool node run --config /etc/kafka/server.properties --role voter": "INFO started",
+}
+"""What runs until Ctrl-C, and what it prints before."""
+TYPED: dict[str, Steps] = {
+    "kraftool watch": [("Quorum", lambda _: "q")],
+    "kraftool recover apply": [
+        ("Type yes", lambda _: "yes\n"),
+        (r"here type \w+:", lambda shown: re.findall(r"here type (\w+):", shown)[0] + "\n"),
+    ],
+}
+"""What requires a terminal: what is typed, once the screen shows what."""
+
+
+def _shown(document: Path, pipelines: bool) -> list[Example]:
+    return [
+        example
+        for example in examples(document)
+        if not example.is_live
+        and example.line not in EXAMPLES
+        and not any(part in example.line for part in ELSEWHERE)
+        and ("pipeline" in example.line) is pipelines
+    ]
+
+
+WITH_COMMANDS = [
+    path.name for path in sorted((ROOT / "docs").glob("*.md")) if _shown(path, pipelines=False)
+]
+
+
+class Hosts:
+    """The machines of a document, one for each name before a prompt."""
+
+    def __init__(self, folder: Path, fixtures: Path) -> None:
+        self.folder = folder
+        self.fixtures = fixtures / UPGRADE
+        self.machines: dict[str, Machine] = {}
+
+    def of(self, name: str) -> Machine:
+        if name not in self.machines:
+            self.machines[name] = self._made(name)
+        return self.machines[name]
+
+    def _made(self, name: str) -> Machine:
+        machine = Machine(self.folder / (name or "machine"), self.folder / "home", NAMES)
+        own = name if name in NODES else "node-1"
+        for node in NODES:
+            self._copy(node, machine, node)
+            self._copy(node, machine, f"/archive/{node}")
+            self._copy(f"{node}/data", machine, f"/tmp/{node}-data")
+            self._copy(f"{node}/data", machine, f"{node}-data")
+        for node, letter in zip(NODES[:3], "ABC", strict=True):
+            self._copy(node, machine, f"/mnt/controllers/{node}")
+            self._copy(f"{node}/data", machine, f"/backup/controller-{node[-1]}")
+            self._copy(f"{node}/data", machine, letter)
+        for copy in ("/backup/data", "/var/lib/kafka/data", "DIR"):
+            self._copy(f"{own}/data", machine, copy)
+        for file in (LOG, "quorum-state"):
+            source = self.fixtures / own / "data/__cluster_metadata-0" / file
+            if source.exists():
+                shutil.copy(source, machine.place(file))
+        data = machine.place("/var/lib/kafka/data")
+        for path in ("/etc/kafka/server.properties", "server.properties"):
+            self._configure(own, machine.place(path), data)
+        broker = machine.place("/srv/kafka/data")
+        self._copy("node-11/data", machine, "/srv/kafka/data")
+        self._configure("node-11", machine.place("/srv/kafka/server.properties"), broker)
+        self._configure(own, machine.place("controller.properties"), machine.place("new"))
+        machine.program("ssh", "for each; do command=$each; done", 'exec sh -c "$command"')
+        pods = [{"metadata": {"name": "kafka-0"}, "spec": {"containers": [{"name": "kafka"}]}}]
+        machine.program(
+            "kubectl",
+            f"""[ $1 = get ] && {{ echo '{json.dumps({"items": pods})}'; exit; }}""",
+            'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
+        )
+        return machine
+
+    def _copy(self, source: str, machine: Machine, to: str) -> None:
+        if not (place := machine.place(to)).exists():
+            shutil.copytree(self.fixtures / source, place)
+
+    def _configure(self, node: str, file: Path, data: Path) -> None:
+        settings = (self.fixtures / node / "server.properties").read_text()
+        settings = settings.replace("log.dirs=data", f"log.dirs={data}")
+        file.write_text(
+            re.sub(r"(?<=listeners=CONTROLLER://).*", f"{HOST}:{free_ports(1)[0]}", settings)
+        )
+
+
+def _run(example: Example, machine: Machine) -> tuple[int, str]:
+    if once := INTERRUPTED.get(example.line):
+        return machine.interrupt(example.line, once)
+    for command, steps in TYPED.items():
+        if example.line.startswith(command) and "--dry-run" not in example.line:
+            return machine.type(example.line, steps)
+    return machine.run(example.line)
+
+
+def _check(document: str, pipelines: bool, folder: Path, fixtures: Path) -> None:
+    hosts = Hosts(folder, fixtures)
+    wrong = []
+    for example in _shown(ROOT / "docs" / document, pipelines):
+        machine = hosts.of(example.host)
+        if "kraftool format" in example.line:  # of a directory that is not there yet
+            shutil.rmtree(machine.place("/var/lib/kafka/data"), ignore_errors=True)
+        code, printed = _run(example, machine)
+        if code != CODES.get(example.line, 0):
+            wrong.append(f"{example}\nexit code {code}\n{printed[-1000:]}")
+    assert not wrong, "\n\n".join(wrong)
+
+
+@pytest.mark.parametrize("document", WITH_COMMANDS)
+def test_the_commands_of_a_document_run(document: str, fixtures_dir: Path, tmp_path: Path) -> None:
+    _check(document, pipelines=False, folder=tmp_path, fixtures=fixtures_dir)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_the_pipelines_of_their_document_run(fixtures_dir: Path, tmp_path: Path) -> None:
+    _check("pipelines.md", pipelines=True, folder=tmp_path, fixtures=fixtures_dir)
+
+
+def test_what_runs_elsewhere_is_there() -> None:
+    assert not [path for path in ELSEWHERE.values() if not (ROOT / path).exists()]

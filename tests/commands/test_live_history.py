@@ -1,0 +1,168 @@
+"""How far back a live leader and a directory are looked at, and what is said of the rest."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kraftool.raft.messages import FetchResponse, Response
+from kraftool.raft.names import OffsetAndEpoch
+from tests.client.scripted_leader import ScriptedLeader
+from tests.client.test_earlier_log import FOLDER, WHOLE, cleaned_leader, whole_leader
+from tests.commands.conftest import Run
+from tests.commands.live_leader import OPTIONS, live_leader
+
+FIXTURES = Path(__file__).parents[2] / "fixtures/kafka-4.3.0"
+CLEANED = FIXTURES / "log-cleaning/node-1/data"
+"""Its log begins at offset 63."""
+
+
+@pytest.fixture
+def whole(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedLeader]:
+    leader = whole_leader()
+    with live_leader(leader, monkeypatch):
+        yield leader
+
+
+@pytest.fixture
+def cleaned(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedLeader]:
+    leader = cleaned_leader()
+    with live_leader(leader, monkeypatch):
+        yield leader
+
+
+def _offsets(text: bytes) -> list[int]:
+    lines = map(json.loads, text.splitlines())
+    return [line["offset"] for line in lines if line["kind"] == "record"]
+
+
+def test_dump_log_of_a_leader_reaches_back_beyond_its_snapshot(
+    kraftool: Run, whole: ScriptedLeader
+) -> None:
+    done = kraftool("dump-log", *OPTIONS, "-o", "jsonl", "--since", "2020-01-01")
+    assert done.code == 0, done.err
+    assert _offsets(done.out) == list(range(1, whole.end))
+
+
+@pytest.mark.usefixtures("whole")
+def test_the_timeline_of_a_leader_is_that_of_its_directory(kraftool: Run) -> None:
+    live = kraftool("timeline", *OPTIONS, "-o", "json", "--offsets", "1..", "--only", "topics")
+    kept = kraftool("timeline", WHOLE, "-o", "json", "--offsets", "1..", "--only", "topics")
+    assert (live.code, kept.code) == (0, 0), live.err
+    told, expected = json.loads(live.out)["events"], json.loads(kept.out)["events"]
+    assert [each["what"] for each in told] == [each["what"] for each in expected]
+    assert len(told) > 5
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("--since", "2020-01-01"), ("--offsets", "5.."), ("--until", "2020-01-01")],
+    ids=["since", "offsets", "until"],
+)
+@pytest.mark.parametrize("command", ["dump-log", "timeline"])
+@pytest.mark.usefixtures("cleaned")
+def test_what_is_before_a_leaders_log_was_not_looked_at(
+    kraftool: Run, command: str, asked: tuple[str, ...]
+) -> None:
+    done = kraftool(command, *OPTIONS, *asked)
+    assert done.code == 3
+    told = " ".join((done.text + done.err).split())
+    assert "the log begins at offset 59" in told
+    assert "Nothing before that was looked at" in told
+    assert f"kraftool {command} DIR" in told
+
+
+@pytest.mark.parametrize("command", ["dump-log", "timeline"])
+@pytest.mark.usefixtures("cleaned")
+def test_what_is_inside_of_a_leaders_log_was_looked_at(kraftool: Run, command: str) -> None:
+    done = kraftool(command, *OPTIONS, "--offsets", "59..")
+    assert done.code == 0, done.err
+    assert "looked at" not in done.err
+
+
+@pytest.mark.parametrize("command", ["dump-log", "timeline"])
+def test_a_directory_is_held_to_the_same(kraftool: Run, command: str) -> None:
+    for asked in (("--since", "2020-01-01"), ("--offsets", "5..70")):
+        done = kraftool(command, CLEANED, *asked)
+        assert done.code == 3
+        assert "begins at offset 63" in " ".join((done.text + done.err).split())
+    assert kraftool(command, CLEANED, "--offsets", "63..70").code == 0
+
+
+def test_nothing_that_matches_is_told_with_where_the_log_begins(kraftool: Run) -> None:
+    done = kraftool("dump-log", CLEANED, "--grep", "no-such-word")
+    assert done.code == 0
+    assert f"nothing matched. The log of {CLEANED} begins at offset 63" in done.err
+    assert "--snapshots" in done.err
+    whole = kraftool("dump-log", WHOLE, "--grep", "no-such-word")
+    assert whole.err.strip().endswith("kraftool: nothing matched")
+
+
+def test_a_leader_that_sends_no_older_log_is_told(
+    kraftool: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leader = whole_leader()
+    newest = OffsetAndEpoch(196, 3)
+
+    def shut(response: Response) -> Response:
+        if isinstance(response, FetchResponse) and response.batches:
+            first = response.batches[0].base_offset
+            return response if first >= 190 else FetchResponse(
+                leader_id=1, leader_epoch=leader.epoch, high_watermark=leader.end,
+                snapshot_id=newest,
+            )  # fmt: skip
+        return response
+
+    leader.spoil = shut
+    with live_leader(leader, monkeypatch):
+        done = kraftool("dump-log", *OPTIONS, "--since", "2020-01-01", "-o", "jsonl")
+    assert done.code == 3
+    assert "did not send the log before its newest snapshot" in done.err
+    assert "the log begins at offset 196" in done.err
+    assert _offsets(done.out) == list(range(196, leader.end))
+
+
+# --- diff-state -----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_copy_is_compared_with_what_the_leader_has_now(kraftool: Run, tmp_path: Path) -> None:
+    copy = tmp_path / "yesterday/__cluster_metadata-0"
+    copy.mkdir(parents=True)
+    name = f"{125:020}-{2:010}.checkpoint"
+    (copy / name).write_bytes((WHOLE / FOLDER / name).read_bytes())
+    live = kraftool("diff-state", tmp_path / "yesterday", *OPTIONS, "-o", "json")
+    kept = kraftool("diff-state", WHOLE, "--at", "125", "-o", "json")
+    assert live.code == kept.code == 1, live.err
+    told, expected = json.loads(live.out), json.loads(kept.out)
+    assert told["counts"] == expected["counts"]
+    assert told["new"]["provenance"] == expected["new"]["provenance"]
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
+    live = kraftool("diff-state", *OPTIONS, "--at", "80", "-o", "json")
+    kept = kraftool("diff-state", WHOLE, "--at", "80", "-o", "json")
+    assert json.loads(live.out)["changes"] == json.loads(kept.out)["changes"]
+    moment = json.loads(kept.out)["old"]["provenance"]["lastTimestamp"]
+    timed = kraftool("diff-state", *OPTIONS, "--at-time", moment, "-o", "json")
+    assert json.loads(timed.out)["old"]["provenance"]["offset"] >= 80
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("a", "b", *OPTIONS), "takes the place of B"),
+        (OPTIONS, "--at-time 24h"),
+        (("a", "--at", "3", "--at-time", "1h"), "contradict each other"),
+    ],
+)
+def test_what_diff_state_cannot_mean_is_usage(
+    kraftool: Run, options: tuple[str, ...], said: str
+) -> None:
+    done = kraftool("diff-state", *options)
+    assert done.code == 2
+    assert said in done.err

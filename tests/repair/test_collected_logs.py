@@ -1,0 +1,108 @@
+"""Damaged logs that are known from collect files: what their bytes would keep, and copies of them
+next to the collect files."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kraftool.decoders.errors import KraftoolError
+from kraftool.repair import collect_file
+from kraftool.repair.collected_logs import kept_by_directories
+from kraftool.repair.plan import Plan
+from kraftool.repair.planner import plan_for, read_surveys
+from kraftool.repair.refusal import PlanRefused
+from kraftool.repair.request import PlanRequest, with_settings
+from kraftool.repair.survey import Survey
+from kraftool.reports.election.assessment import LossBound
+from tests.repair.directories import EQUAL, NOW, Quorum, flip_in_batch
+
+pytestmark = pytest.mark.slow
+
+
+def damaged(root: Path, damage: dict[int, list[int]]) -> Quorum:
+    """Voters with damaged batches, and no snapshot beyond them."""
+    quorum = Quorum(root, EQUAL, tuple(damage))
+    for node, numbers in damage.items():
+        for snapshot in quorum.snapshots(node):
+            if snapshot.name.startswith(f"{144:020}"):
+                snapshot.unlink()
+        for number in numbers:
+            flip_in_batch(quorum.segment(node), number)
+    return quorum
+
+
+def collected(quorum: Quorum, root: Path) -> list[str]:
+    files = []
+    for node in quorum.directories:
+        file = root / f"{node}.collect"
+        file.write_bytes(collect_file.encode([quorum.survey(node)]))
+        files.append(str(file))
+    return files
+
+
+def plan_of(paths: list[str], *settings: str, accept: tuple[str, ...] = ()) -> Plan:
+    request = PlanRequest(surveys=(), now_ms=NOW, accepted=frozenset(accept), kafka_version="4.3.0")
+    request = with_settings(request, settings)
+    return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
+
+
+def test_a_collect_file_and_a_copy_of_its_directory_make_the_plan_of_the_directory(
+    tmp_path: Path,
+) -> None:
+    quorum = damaged(tmp_path, {1: [-30], 3: [-20]})
+    files = collected(quorum, tmp_path)
+    with pytest.raises(PlanRefused, match="collect files have no bytes of a log") as refused:
+        plan_of(files, "lost=2", accept=("ahead",))
+    assert [name for name, _ in refused.value.archives] == [
+        "node-1-data.tar.gz",
+        "node-3-data.tar.gz",
+    ]
+    copies = []
+    for node in (1, 3):
+        shutil.copytree(quorum.partition(node), tmp_path / f"copy-{node}" / "__cluster_metadata-0")
+        shutil.copy(quorum[node] / "meta.properties", tmp_path / f"copy-{node}")
+        copies.append(str(tmp_path / f"copy-{node}"))
+    plan = plan_of([*files, *copies], "lost=2")
+    own = plan_of([str(quorum[1]), str(quorum[3])], "lost=2")
+    assert plan.loss.verdict is LossBound.NONE
+    assert (plan.hosts, plan.steps, plan.loss) == (own.hosts, own.steps, own.loss)
+
+
+def test_a_copy_that_is_not_what_was_collected_is_not_joined(tmp_path: Path) -> None:
+    """Kafka has run since, say: neither of the two is taken for the other."""
+    quorum = damaged(tmp_path, {1: [-30], 3: [-20]})
+    files = collected(quorum, tmp_path)
+    flip_in_batch(quorum.segment(1), -3)
+    with pytest.raises(KraftoolError, match="are the same directory, of node 1"):
+        plan_of([*files, str(quorum[1])], "lost=2")
+
+
+def test_a_loss_that_no_directory_prevents_asks_for_none(tmp_path: Path) -> None:
+    """Both logs are damaged at one batch."""
+    quorum = damaged(tmp_path, {1: [-30], 3: [-30]})
+    plan = plan_of(collected(quorum, tmp_path), "lost=2", "seed=1", accept=("ahead",))
+    assert plan.loss.records
+    assert {risk.word for risk in plan.risks} == {"ahead"}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_estimate_is_what_the_directories_give(tmp_path: Path, seed: int) -> None:
+    """Up to the last batch behind the damage; a plan from the directories may go further."""
+    chosen = random.Random(seed)
+    quorum = damaged(tmp_path, {node: chosen.sample(range(-45, -5), 2) for node in (1, 2, 3)})
+    surveys: list[Survey] = []
+    for file in collected(quorum, tmp_path):
+        surveys += collect_file.read(file)
+    paths = [str(directory) for directory in quorum.directories.values()]
+    restored = {
+        f"node-{survey.node_id}": survey.restored for survey in read_surveys(paths, now_ms=NOW)
+    }
+    kept = {one.host: one.end_offset for one in kept_by_directories(surveys)}
+    ends = {name: survey.end.offset for name, survey in restored.items() if survey is not None}
+    assert kept == {name: end for name, end in ends.items() if name in kept}
+    assert kept, "the places are apart"

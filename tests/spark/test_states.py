@@ -3,6 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,8 @@ from kraftool.image.writer import snapshot_records
 from kraftool.reports.state.entities import partition_object
 from kraftool.reports.state.load import load_state
 from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.states import write_states
+from kraftool.spark.tables.states import HistoryPart, write_states
+from kraftool.spark.tables.units import borders
 from kraftool.storage.source import BytesSource
 
 pytestmark = pytest.mark.spark
@@ -428,3 +430,60 @@ def test_a_directory_without_a_state_has_no_rows(tmp_path: Path, collected: Any)
     (tmp_path / "meta.properties").write_text("version=1\ncluster.id=x\nnode.id=1\n")
     _write(tmp_path, collected)
     assert collected.batches == []
+
+
+# --- histories in parts ---------------------------------------------------------------------------
+
+
+def _in_parts(path: Path, sink: Any, split_bytes: int) -> int:
+    """Write the history as tasks do that each have a part of it; return how many those are."""
+    files = list(find_fleet([str(path)]).files)
+    try:
+        end = load_state(str(path)).end_offset
+    except KraftoolError:
+        end = 0
+    starts = [0, *borders(files, end, split_bytes)]
+    for start, stop in zip_longest(starts, starts[1:]):
+        part = HistoryPart(start, stop)
+        write_states(files, sink, newest=True, show_secrets=False, part=part)
+    return len(starts)
+
+
+def _every_row(sink: Any) -> dict[str, list[str]]:
+    return {
+        table: sorted(json.dumps(row, default=str, sort_keys=True) for row in sink.rows(table))
+        for table in ("topics", "partitions", "topic_history", "partition_history")
+    }
+
+
+@pytest.mark.parametrize("directory", DIRECTORIES)
+def test_parts_of_a_history_are_together_the_whole(directory: str, collected: Any) -> None:
+    whole, path = type(collected)(), FIXTURES / directory
+    _write(path, whole)
+    _in_parts(path, collected, 1)
+    assert _every_row(collected) == _every_row(whole)
+
+
+def test_a_history_is_divided_at_snapshots_that_are_as_far_apart_as_asked(tmp_path: Path) -> None:
+    path = _log(tmp_path, [_topic(), _partition()], *([_change(1 + n % 2)] for n in range(98)))
+    for offset in (2, 30, 50, 60, 99):
+        _snapshot(path, offset)
+    files = list(find_fleet([str(path)]).files)
+    size = (path / "__cluster_metadata-0/00000000000000000000.log").stat().st_size
+    assert borders(files, 100, size) == []
+    assert borders(files, 100, size // 4) == [30, 60]
+    assert borders(files, 100, 1) == [2, 30, 50, 60, 99]
+
+
+@pytest.mark.parametrize("damaged", [2, 5, 8])
+def test_a_part_whose_snapshot_is_damaged_begins_with_an_older_one(
+    damaged: int, tmp_path: Path, collected: Any
+) -> None:
+    path = _log(tmp_path, [_topic(), _partition()], *([_change(1 + n % 2)] for n in range(8)))
+    for offset in (2, 5, 8):
+        _snapshot(path, offset, whole=offset != damaged)
+    assert _in_parts(path, collected, 1) == 4
+    whole = type(collected)()
+    _write(path, whole)
+    assert len(whole.rows("partition_history")) == 9
+    assert _every_row(collected) == _every_row(whole)

@@ -8,6 +8,8 @@ image loader, and takes what the loader's delta says of each.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
 from typing import Any, NamedTuple
 
 from kraftool.arrow.fleet import FleetDirectory
@@ -17,7 +19,6 @@ from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.loader import ABORT, TRANSACTION_RECORDS, ImageLoader
 from kraftool.image.seen import SeenChanges
 from kraftool.reports.state.replay import Records, RecordsPlace
-from kraftool.reports.text.json_document import json_value
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
 from kraftool.spark.tables.chunks import Rows
@@ -41,6 +42,10 @@ _WORDS = {
     ("RemoveTopicRecord", True): "removed",
 }
 """What a record did to a partition; by whether it was there before."""
+
+
+def _text(text: str | None) -> str | None:
+    return None if text is None else file_text(text)
 
 
 class _TopicChange(NamedTuple):
@@ -115,21 +120,34 @@ class ReplayRecorder:
         told: Callable[[str], str],
         *,
         show_secrets: bool,
+        start: int = 0,
     ) -> None:
+        """`start` is the first offset that is wanted; the records before it are only replayed."""
         self._sink, self._told, self._show_secrets = sink, told, show_secrets
+        self._start, self._has_begun = start, False
         self._cluster = owner.cluster_id
         self._seen = SeenChanges()
         self._partitions = _Rows("partition_history", owner)
         self._topics = _Rows("topic_history", owner)
         self._topic_changes: list[_TopicChange] = []
         self._weight = 0
-        self._is_open = False
+        self._is_full = self._is_open = False
         self._held: list[tuple[str, ArrowBatch]] = []
         """The rows of an open transaction, as compact as Arrow has them."""
 
     def watch(self, loader: ImageLoader, place: RecordsPlace, records: Records) -> Iterator[Any]:
         """Hand on records that are to be replayed, and note what each of them changed."""
-        loader.watch(self._seen)
+        if place.offset < self._start:
+            records, skipped = iter(records), 0
+            for record in islice(records, self._start - place.offset):
+                yield record
+                skipped += 1
+            place = replace(place, offset=place.offset + skipped)
+            if place.offset < self._start:
+                return
+        if not self._has_begun:
+            loader.watch(self._seen)
+            self._has_begun, self._is_open = True, loader.open_transaction is not None
         self._partitions.begin(place)
         self._topics.begin(place)
         seen = self._seen
@@ -139,17 +157,18 @@ class ReplayRecorder:
             yield record
             name = record[0]
             count = len(partitions)
-            if count == noted + 1:
+            if count == noted:
+                if name in TRANSACTION_RECORDS:
+                    self._note_transaction(loader, name)
+            elif count == noted + 1:
                 offsets.append(offset)
                 types.append(name)
-            elif count != noted:
+            else:
                 offsets += [offset] * (count - noted)
                 types += [name] * (count - noted)
             if seen.configs or seen.topics:
                 self._note_topics(loader, name, offset)
-            elif name in TRANSACTION_RECORDS:
-                self._note_transaction(loader, name)
-            if count >= ROWS or self._weight >= PAYLOAD or len(self._topic_changes) >= ROWS:
+            if count >= ROWS or self._is_full:
                 self._hand_on()
             noted = len(partitions)
 
@@ -170,7 +189,9 @@ class ReplayRecorder:
         for row in changes[known:]:
             self._topics.offsets.append(offset)
             self._topics.types.append(record_type)
-            self._weight += sum(map(len, (row.configs or {}).values()))
+            if row.configs is not None:
+                self._weight += sum(map(len, row.configs.values()))
+        self._is_full = self._weight >= PAYLOAD or len(changes) >= ROWS
         self._seen.topics.clear()
         self._seen.configs.clear()
 
@@ -195,9 +216,9 @@ class ReplayRecorder:
         if self._seen.partitions:
             topics, numbers, after, were_there = zip(*self._seen.partitions, strict=True)
             rows = self._partitions
-            changes = map(_WORDS.__getitem__, zip(rows.types, were_there, strict=True))
+            causes = list(zip(rows.types, were_there, strict=True))
             own = {
-                "change": coded(list(changes), pa.string()),
+                "change": coded(causes, pa.string(), _WORDS.__getitem__),
                 **topic_arrays(topics),
                 **partition_arrays(numbers, after),
             }
@@ -205,16 +226,13 @@ class ReplayRecorder:
             yield "partition_history", rows.take(own, self._told, visibility)
         if self._topic_changes:
             columns: Any = _TopicChange._make(zip(*self._topic_changes, strict=True))
-            texts = {
-                name: [
-                    None if text is None else json_value(text) for text in getattr(columns, name)
-                ]
+            own = {
+                name: coded(getattr(columns, name), pa.string(), _text)
                 for name in ("topic", "topic_id", "change", "config")
             }
-            own = {name: coded(values, pa.string()) for name, values in texts.items()}
             own["configs"] = config_array(columns.configs, show_secrets=self._show_secrets)
             self._topic_changes.clear()
-            self._weight = 0
+            self._weight, self._is_full = 0, False
             yield "topic_history", self._topics.take(own, self._told, visibility)
 
     def _release(self, visibility: Visibility) -> None:

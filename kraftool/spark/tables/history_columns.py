@@ -6,7 +6,7 @@ replicas. It refuses to know why a row is there.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from kraftool.arrow.untyped import Array, ArrowType, pa, pc
@@ -14,7 +14,7 @@ from kraftool.decoders.redact import config_value
 from kraftool.image.configs import TOPIC
 from kraftool.image.seen import NamedTopic
 from kraftool.image.topics import RECOVERED, PartitionRegistration
-from kraftool.reports.text.json_document import json_value
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.layout import TABLES
 
 Arrays = dict[str, Array]
@@ -38,20 +38,27 @@ _KINDS = TABLES["partition_history"].columns
 _PLAIN = frozenset({"leader", "leader_epoch", "partition_epoch"})
 
 
-def coded(values: Sequence[Hashable], kind: ArrowType) -> Array:
-    """A column of values of which most occur many times."""
+def coded(
+    values: Sequence[Hashable], kind: ArrowType, word: Callable[[Any], Any] | None = None
+) -> Array:
+    """A column of values of which most occur many times. `word` makes a value's cell."""
     numbers = {value: number for number, value in enumerate(dict.fromkeys(values))}
-    if len(numbers) == 1:
-        return repeated(values[0], len(values), kind)
-    if 2 * len(numbers) > len(values):
+    cells: Sequence[Any] = list(numbers) if word is None else list(map(word, numbers))
+    if len(cells) == 1:
+        return repeated(cells[0], len(values), kind)
+    if word is None and 2 * len(cells) > len(values):
         return pa.array(values, kind)
     which = pa.array(list(map(numbers.__getitem__, values)), pa.int32())
-    return pa.array(list(numbers), kind).take(which)
+    return pa.array(cells, kind).take(which)
 
 
 def repeated(value: Any, count: int, kind: ArrowType) -> Array:
     """A column of one value."""
-    return pa.nulls(count, kind) if value is None else pa.repeat(pa.scalar(value, kind), count)
+    if value is None:
+        return pa.nulls(count, kind)
+    if pa.types.is_nested(kind):  # of which Arrow repeats one element after the other
+        return pa.array([value], kind).take(pa.repeat(pa.scalar(0, pa.int32()), count))
+    return pa.repeat(pa.scalar(value, kind), count)
 
 
 def runs(ends: Sequence[int], values: Sequence[Hashable], kind: ArrowType) -> Array:
@@ -64,12 +71,12 @@ def runs(ends: Sequence[int], values: Sequence[Hashable], kind: ArrowType) -> Ar
 
 def topic_arrays(topics: Sequence[NamedTopic]) -> Arrays:
     """The names and ids of topics. Most occur many times, as the same object."""
-    objects = dict(zip(map(id, topics), topics, strict=True))
-    numbers = {key: number for number, key in enumerate(objects)}
-    which = pa.array(list(map(numbers.__getitem__, map(id, topics))), pa.int32())
-    names = pa.array([json_value(topic.name) for topic in objects.values()], pa.string())
-    ids = pa.array([topic.id for topic in objects.values()], pa.string())
-    return {"topic": names.take(which), "topic_id": ids.take(which)}
+    keys = list(map(id, topics))
+    objects = dict(zip(keys, topics, strict=True))
+    return {
+        "topic": coded(keys, pa.string(), lambda key: file_text(objects[key].name)),
+        "topic_id": coded(keys, pa.string(), lambda key: objects[key].id),
+    }
 
 
 def partition_arrays(
@@ -83,8 +90,9 @@ def partition_arrays(
     for name, column in _COLUMNS.items():
         make = pa.array if name in _PLAIN else coded
         arrays[column] = make(getattr(values, name), _KINDS[column])
-    states = [_WORDS.get(state, "RECOVERING") for state in values.leader_recovery_state]
-    arrays["leader_recovery_state"] = coded(states, _KINDS["leader_recovery_state"])
+    arrays["leader_recovery_state"] = coded(
+        values.leader_recovery_state, pa.string(), lambda state: _WORDS.get(state, "RECOVERING")
+    )
     return arrays
 
 
@@ -96,13 +104,13 @@ def config_array(all_configs: Sequence[Mapping[str, str] | None], *, show_secret
     for configs in all_configs:
         offsets.append(None if configs is None else len(names))
         for name, value in sorted((configs or {}).items()):
-            names.append(json_value(name))
-            shown = value if show_secrets else config_value(TOPIC, name, value)
-            values.append(json_value(shown))
+            names.append(name)
+            shown = value if show_secrets else config_value(TOPIC, name, value) or ""
+            values.append(shown if shown.isascii() else file_text(shown))
     offsets.append(len(names))
     kind = TABLES["topic_history"].columns["configs"]
     return pa.MapArray.from_arrays(
         pa.array(offsets, pa.int32()),
-        coded(names, kind.key_type) if names else pa.array(names, kind.key_type),
+        coded(names, kind.key_type, file_text) if names else pa.array(names, kind.key_type),
         pa.array(values, kind.item_type),
     )

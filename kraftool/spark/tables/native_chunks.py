@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import accumulate
 from typing import Any
 
 from kraftool.arrow.columns import typed_fields
@@ -82,10 +83,15 @@ def _spread(whose: Arrays, counts: list[int], which: Array | None = None) -> Arr
     if len(counts) == 1:
         count = counts[0] if which is None else len(which)
         return {name: pa.repeat(array[0], count) for name, array in whose.items()}
-    numbers = pa.array([number for number, count in enumerate(counts) for _ in range(count)])
-    if which is not None:
-        numbers = numbers.take(which)
+    ends = pa.array(accumulate(counts), pa.int32())
+    if which is None:
+        return {name: _run(ends, array) for name, array in whose.items()}
+    numbers = _run(ends, pa.array(range(len(counts)), pa.int32())).take(which)
     return {name: array.take(numbers) for name, array in whose.items()}
+
+
+def _run(ends: Array, values: Array) -> Array:
+    return pc.run_end_decode(pa.RunEndEncodedArray.from_arrays(ends, values))
 
 
 _KINDS: dict[type, Any] = {bool: pa.bool_(), int: pa.int32(), str: pa.string()}

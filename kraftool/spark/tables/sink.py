@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -30,6 +31,9 @@ ROW_GROUP = 32 << 20
 MOST_OPEN = 48
 """Files that are open at the most. One that was closed for others goes on in another one."""
 
+_DISTINCT = frozenset({"offset", "position"})
+"""Columns of which rows of one log hardly ever have the same value."""
+
 _Key = tuple[str, str | None, str | None]
 
 
@@ -45,6 +49,17 @@ class StagedFile(NamedTuple):
     rows: int
     size: int
     stats: str
+
+
+@cache
+def _repeating(table: str) -> list[str]:
+    """The columns, by their paths in the file, of which values may occur twice: in others a
+    dictionary is larger than the values."""
+    empty = pa.BufferOutputStream()
+    pq.ParquetWriter(empty, file_schema(table)).close()
+    schema = pq.read_metadata(pa.BufferReader(empty.getvalue())).schema
+    columns = [schema.column(index) for index in range(len(schema))]
+    return [column.path for column in columns if column.path not in _DISTINCT]
 
 
 class Waiting:
@@ -70,7 +85,11 @@ class _Open:
         self._metadata: list[Any] = []
         self.file = place.create(path)
         self.writer = pq.ParquetWriter(
-            self.file, self._schema, compression="zstd", metadata_collector=self._metadata
+            self.file,
+            self._schema,
+            compression="zstd",
+            use_dictionary=_repeating(table),
+            metadata_collector=self._metadata,
         )
 
     def write(self, batches: list[ArrowBatch]) -> None:

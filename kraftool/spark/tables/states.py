@@ -2,20 +2,21 @@
 
 Owns which logs are replayed. The end is what `state` says: the newest usable snapshot, and the log
 after it. The histories go back further, as far as the log joins an older snapshot or begins at 0;
-that part is replayed by itself, up to where the newest snapshot stands, so that no record is
-replayed twice. A snapshot's own entities are no rows of the histories: they did not change there,
-and a cluster can have a million.
+that part is replayed by itself, up to where the newest snapshot is, so that no record is replayed
+twice. The history of a large log is made in parts, each from one snapshot to another. A snapshot's
+own entities are no rows of the histories: they did not change there, and a cluster can have a
+million.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
-from kraftool.arrow.local_copy import Here, on_disk
+from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
 from kraftool.arrow.rows import ROWS
 from kraftool.arrow.untyped import pa
@@ -42,10 +43,27 @@ from kraftool.spark.tables.taking import Taking
 Row = TypeVar("Row")
 
 
+class HistoryPart(NamedTuple):
+    """A part of a log's history, which another task continues."""
+
+    start: int = 0
+    """The first offset: 0, or that of a snapshot."""
+    end: int | None = None
+    """The offset of a later snapshot; None for the last part, which also has the state."""
+
+
+_WHOLE = HistoryPart()
+
+
 def write_states(
-    files: Sequence[FleetFile], sink: Taking, *, newest: bool, show_secrets: bool
+    files: Sequence[FleetFile],
+    sink: Taking,
+    *,
+    newest: bool,
+    show_secrets: bool,
+    part: HistoryPart = _WHOLE,
 ) -> None:
-    """Write the topics and partitions of one directory, and their history.
+    """Write the topics and partitions of one directory, and their history, or a part of it.
 
     `newest` says whether this directory's state is its cluster's newest. Where no state can be
     made of the files, there are no rows.
@@ -54,50 +72,64 @@ def write_states(
     with on_disk(files) as here, without_collector():
         if any(problem.name.endswith((".log", ".checkpoint")) for problem in here.problems):
             return  # as where a local one cannot be opened
-        history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
+
+        def recorder(start: int = part.start) -> ReplayRecorder:
+            return ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets, start=start)
+
         try:
             state_files = open_state(here.path)
-            loaded = load_from(state_files, watch=history.watch)
-        except SinkError:
-            raise
         except KraftoolError:
-            history.finish()  # as far as it could be read; the rest is told as a finding
             return
+        end = part.end
+        if end is None:
+            loaded = _replay(state_files, recorder())
+            if loaded is None:
+                return
+            _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
+            end = loaded.start_offset
+            del loaded  # before another state of that size is made
+        _write_earlier(state_files, HistoryPart(part.start, end), recorder)
+
+
+def _replay(
+    files: StateFiles, history: ReplayRecorder, at: int | None = None
+) -> LoadedState | None:
+    """Replay a log, and write its history; None if it can be read only to some offset before."""
+    try:
+        return load_from(files, at=at, watch=history.watch)
+    except SinkError:
+        raise
+    except KraftoolError:
+        return None  # the rest is told as a finding
+    finally:
         history.finish()
-        _write_end(loaded.image, owner, sink, newest=newest, show_secrets=show_secrets)
-        start = loaded.start_offset
-        del loaded  # before another state of that size is made
-        _write_earlier(state_files, start, sink, owner, here, show_secrets=show_secrets)
 
 
 def _write_earlier(
-    files: StateFiles,
-    below: int,
-    sink: Taking,
-    owner: FleetDirectory,
-    here: Here,
-    *,
-    show_secrets: bool,
+    files: StateFiles, part: HistoryPart, recorder: Callable[[], ReplayRecorder]
 ) -> None:
-    """The history before the snapshot that the end is made from, from the oldest one that does."""
-    if files.single is not None or not files.segments:
+    """Write the history before the snapshot that the end is made from, or before another one, from
+    the snapshot that a part begins with, or from the oldest one that is whole."""
+    if files.single is not None or not files.segments or part.end is None:
+        return
+    if part.end <= part.start:
         return
     log_start = base_offset(files.segments[0])
-    starts = [
-        (snapshot,) for snapshot in files.snapshots if log_start <= snapshot_id(snapshot)[0] < below
+    joined = [
+        snapshot
+        for snapshot in files.snapshots
+        if log_start <= snapshot_id(snapshot).offset < part.end
     ]
-    for snapshots in [()] if log_start == 0 else starts:
-        history = ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets)
-        try:
-            loaded = load_from(replace(files, snapshots=snapshots), at=below, watch=history.watch)
-        except SinkError:
-            raise
-        except KraftoolError:
-            # The log is damaged before the next snapshot; what came before that is told.
-            history.finish()
-            return
-        history.finish()
-        if _is_sound(loaded):
+    earlier = tuple(each for each in joined if snapshot_id(each).offset <= part.start)
+    if part.start and earlier:
+        # Kafka's own choice: the newest whole one of these, or the log from 0.
+        starts = [earlier]
+    else:
+        starts = [()] if log_start == 0 else [(snapshot,) for snapshot in joined]
+    for snapshots in starts:
+        loaded = _replay(replace(files, snapshots=snapshots), recorder(), part.end)
+        # The log may be damaged before the next snapshot; what came before that is told.
+        if loaded is None or _is_sound(loaded):
             return
 
 

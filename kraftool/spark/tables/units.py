@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Protocol, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import MOST_FILES, Split
-from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
+from kraftool.decoders.names import (
+    METADATA_FOLDER,
+    FileState,
+    parse_checkpoint_name,
+    parse_segment_name,
+)
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
@@ -55,7 +61,7 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
     group, key = task.group, task.group.key
     if not task.only_gone and not task.forgotten:
         yield from _stories(group)
-        yield from _states(task, looked)
+        yield from _states(task, looked, split_bytes)
         for files in _packed(_all_files(group), split_bytes):
             cost = sum(fleet_file.size for fleet_file in files) // _JUDGED
             yield FindingsUnit(key=key, cost=cost, files=tuple(files))
@@ -82,19 +88,47 @@ def _stories(group: Group) -> Iterator[Unit]:
         yield Stories(key=group.key, cost=cost, directories=directories)
 
 
-def _states(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
+def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -> Iterator[Unit]:
     ends = {}
     for name, files in task.group.directories.items():
         ends[name] = max((_end(task, looked, file) for file in files), default=(-1, -1))
     newest = max(ends, key=lambda name: ends[name], default="")
     for name, files in task.group.directories.items():
         if files:
-            yield States(
-                key=task.group.key,
-                cost=_STATE * sum(file.size for file in files),
-                files=tuple(files),
-                newest=name == newest,
-            )
+            starts = [0, *borders(files, ends[name][1], split_bytes)]
+            cost = _STATE * sum(file.size for file in files) // len(starts)
+            for start, end in zip_longest(starts, starts[1:]):
+                yield States(
+                    key=task.group.key,
+                    cost=cost,
+                    files=tuple(files),
+                    newest=name == newest,
+                    start=start,
+                    end=end,
+                )
+
+
+def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]:
+    """Offsets of snapshots at which a history is divided. A part is of about as many bytes as a
+    range, or more: the last one, and those without a snapshot in the middle."""
+    size, first = 0, end
+    offsets = set()
+    for file in files:
+        if file.in_topic:
+            continue
+        segment = parse_segment_name(file.basename)
+        snapshot = parse_checkpoint_name(file.basename)
+        if segment is not None and segment.suffix == ".log":
+            size += file.size
+            first = min(first, segment.base_offset)
+        elif snapshot is not None and snapshot.state is FileState.LIVE:
+            offsets.add(snapshot.offset)
+    step = (end - first) * split_bytes / max(size, 1)
+    found: list[int] = []
+    for offset in sorted(offsets):
+        if offset - (found[-1] if found else first) >= step and end - offset >= step / 2:
+            found.append(offset)
+    return found
 
 
 def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:

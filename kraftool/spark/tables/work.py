@@ -166,15 +166,19 @@ class Stories(Unit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States(Unit):
-    """The state of a directory, and how it came to be."""
+    """The state of a directory, and how it came to be; or a part of that."""
 
     files: tuple[FleetFile, ...]
     newest: bool
+    start: int = 0
+    end: int | None = None
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        from kraftool.spark.tables.states import write_states
+        from kraftool.spark.tables.states import HistoryPart, write_states
 
-        write_states(self.files, sink, newest=self.newest, show_secrets=run.show_secrets)
+        part = HistoryPart(self.start, self.end)
+        secrets = run.show_secrets
+        write_states(self.files, sink, newest=self.newest, show_secrets=secrets, part=part)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

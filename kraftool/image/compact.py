@@ -22,7 +22,7 @@ from typing import Any, Generic, TypeGuard, TypeVar
 
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.generate import default_of
-from kraftool.decoders.native_rows import RowKinds, Rows, open_rows, row_kinds
+from kraftool.decoders.native_rows import OpenRows, RowKinds, Rows, open_rows, row_kinds
 from kraftool.decoders.programs import program
 from kraftool.decoders.wire import UUID_BYTES, UUID_TEXT
 from kraftool.image.uuids import MIGRATING

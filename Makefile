@@ -10,10 +10,10 @@ DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
-# A worker takes whole files, in the order of tests/conftest.py: long ones first. One more than there
+# A worker takes whole files, in the order of tests/conftest.py: long ones first. Two more than there
 # are cores, since many tests wait for a Kafka to start or to elect a leader.
 CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
-WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 1)')
+WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 2)')
 PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_log.py commands/test_secrets.py \
                   reports/test_verify_log.py reports/test_directory.py reports/test_state_load.py)
 SECONDS      ?= 5
@@ -240,11 +240,12 @@ $(VENV)/.installed: pyproject.toml $(NATIVE) | $(VENV)/.made
 	@$(PIP_INSTALL) --editable .
 	@touch $@
 
-# `make LOCK=` installs the newest versions.
+# `make LOCK=` installs the newest versions. Python compiles what is imported when it is: pip would
+# spend a third of the set-up on compiling all of it.
 $(VENV)/.installed-dev: pyproject.toml $(LOCK) $(NATIVE) | $(VENV)/.made
 	@echo 'Installing kraftool and the tools of its tests into $(VENV) (once; a minute or two)'
 ifdef LOCK
-	@$(PIP_INSTALL) --require-hashes --requirement $(LOCK)
+	@$(PIP_INSTALL) --no-compile --require-hashes --requirement $(LOCK)
 	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 else
 	@$(PIP_INSTALL) --upgrade --upgrade-strategy eager $(EXTRAS:%=--editable '.[%]')

@@ -92,8 +92,8 @@ _NEEDS: dict[str, Callable[[], str]] = {
     "interop": _missing_for_interop,
     "spark": _missing_for_spark,
 }
-_LONGEST_FIRST = ("interop", "spark", "tui", "slow")
-"""Markers of files, in the order of what such a file takes."""
+_LONG = {"interop": 0.75, "spark": 0.9, "tui": 1.0, "slow": 1.0}
+"""Markers of long files, and how far into the part of long files the last of them begins."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -107,13 +107,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _start_with_long_files(items: list[pytest.Item]) -> None:
-    """So that no worker runs a long file after the others have nothing left."""
-    rank: dict[Path, int] = {}
+    """So that no worker runs a long file after the others have nothing left.
+
+    The kinds of long files are mixed: those that wait for a Kafka run beside those that compute.
+    """
+    kinds: dict[Path, set[str]] = {}
     for item in items:
-        marked = map(item.get_closest_marker, _LONGEST_FIRST)
-        own = next((at for at, marker in enumerate(marked) if marker), len(_LONGEST_FIRST))
-        rank[item.path] = min(own, rank.get(item.path, own))
-    items.sort(key=lambda item: rank[item.path])
+        kinds.setdefault(item.path, set()).update(filter(item.get_closest_marker, _LONG))
+    begin = dict.fromkeys(kinds, 2.0)
+    for kind, last in _LONG.items():
+        own = [path for path in kinds if kind in kinds[path] and begin[path] > 1]
+        begin |= {path: last * number / len(own) for number, path in enumerate(own)}
+    items.sort(key=lambda item: begin[item.path])
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -2,8 +2,9 @@
 """Measure what the tests cost: minutes of CPU and of wall time for each directory or file.
 
 `make test-minutes` loads this module as a pytest plugin. It adds three properties to each test
-of the JUnit file: the CPU seconds of the test and of the processes that it waited for, the wall
-seconds, and the resident memory of the worker after the test. Then the module reads that file:
+of the JUnit file: the CPU seconds of the test and of its processes, the wall seconds, and the
+resident memory of the worker after the test. A JVM that runs on, since tests share it, counts for
+each of them with what it took meanwhile. Then the module reads that file:
 
     tools/test_minutes.py junit.xml            the directories, the most expensive first
     tools/test_minutes.py junit.xml --files    the files
@@ -16,6 +17,7 @@ import argparse
 import os
 import time
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -25,10 +27,30 @@ import pytest
 _BEGAN = pytest.StashKey[tuple[float, float]]()
 
 
-def _cpu() -> float:
-    """The CPU seconds of this process and of the children that it waited for."""
+def _cpu(item: pytest.Item) -> float:
+    """The CPU seconds of this process, its children that have ended, and the JVMs that run."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    ended = times.user + times.system + times.children_user + times.children_system
+    has_processes = any(map(item.get_closest_marker, ("interop", "spark")))
+    return ended + (_cpu_of_running() if has_processes else 0)
+
+
+def _cpu_of_running() -> float:
+    """The CPU seconds of this process's descendants. Reading /proc takes milliseconds."""
+    children: dict[int, list[int]] = {}
+    seconds: dict[int, float] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it has ended
+            fields = path.read_text().rpartition(")")[2].split()
+            pid = int(path.parent.name)
+            children.setdefault(int(fields[1]), []).append(pid)
+            seconds[pid] = sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+    running, total = [*children.get(os.getpid(), ())], 0.0
+    while running:
+        pid = running.pop()
+        total += seconds[pid]
+        running += children.get(pid, ())
+    return total
 
 
 def _resident_mb() -> float:
@@ -38,7 +60,7 @@ def _resident_mb() -> float:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
-    item.stash[_BEGAN] = (_cpu(), time.monotonic())
+    item.stash[_BEGAN] = (_cpu(item), time.monotonic())
     yield
 
 
@@ -50,7 +72,7 @@ def pytest_runtest_makereport(
     if call.when == "teardown":
         cpu, wall = item.stash[_BEGAN]
         item.user_properties += [
-            ("cpu_s", round(_cpu() - cpu, 3)),
+            ("cpu_s", round(_cpu(item) - cpu, 3)),
             ("wall_s", round(time.monotonic() - wall, 3)),
             ("resident_mb", round(_resident_mb())),
             ("file", item.nodeid.partition("::")[0]),

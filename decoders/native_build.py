@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "3cb2bb49d3613f5f"
+BUILD_ID = "8deacfdce331ba98"

@@ -294,23 +294,30 @@ class RowKinds:
         arrays: tuple[int, int],
         filler: bytes,
         counters: Sequence[tuple[int, int | None]],
-        layouts: Sequence[tuple[int, int, bytes, bool, tuple[int, int], Sequence[int | None]]],
+        layouts: Sequence[
+            tuple[int, int, bytes, bool | None, tuple[int, int], Sequence[int | None]]
+        ],
     ) -> RowKinds:
         """`cells` has a letter for each cell: i for a number, I for an array of numbers, U for one
         of uuids. `choice` is 0 or 1. `arrays` are one of numbers and one of as many uuids; no uuids
         stand for as many of the filler. A change raises `counters`: all changes, or those that set
-        another cell. A layout is api key, version, program, True if the record makes a row, the
-        fields of group and number, and the field of each cell."""
+        another cell. A layout is api key, version, program, True if the record makes a row,
+        False if it changes one, None if it does nothing, the fields of group and number, and the
+        field of each cell."""
 
 @final
 class OpenRows:
     """Groups of rows while records change them."""
 
     def __new__(cls, kinds: RowKinds) -> OpenRows: ...
-    def take(self, batch: bytes, at: int, index: int) -> tuple[int, int, bytes | None]:
-        """Take the next records of a sound batch; `at` is where the record of this index begins.
-        Returns index and place of the first one that was not taken, and its group if that is not
-        open."""
+    def take(
+        self, data: bytes, place: tuple[int, int, int], end: int
+    ) -> tuple[tuple[int, int, int], int, tuple[int, int, int] | None, bytes | None]:
+        """Take the records of sound batches, from a place on and as far as they can be taken. A
+        place is where a batch begins, the index of a record in it, and where that begins in the
+        batch. Returns the place of the first record that was not taken; how many were taken; last
+        offset, epoch and time of the last batch that was taken to its end; and the group of the
+        next record, if it is not open."""
 
     def open(self, group: bytes, rows: Rows) -> None:
         """Open a group with the rows that it had."""

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "470ab0add51ac664"
+BUILD_ID = "e64dea8106bf52a1"

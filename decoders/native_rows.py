@@ -1,30 +1,246 @@
-"""The rows that the native module keeps, where there is one.
+"""Rows that the native module keeps: it replays the records that make and change them, and no
+Python object stands for a row before a caller asks for it.
 
-Owns that one import: whoever keeps rows asks `fast_path.is_native()` first.
+Owns the mappings by number over rows. It refuses nothing by itself: the native module takes a
+record if it is plain and fits the rows, and the caller replays all other records.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import ItemsView, Iterator, Mapping, MutableMapping, ValuesView
+from functools import cache
+from itertools import chain, repeat
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from kraftool.decoders.wire import UUID_BYTES, UUID_TEXT
 
 if TYPE_CHECKING:
     from kraftool.decoders._native import OpenRows, RowKinds, Rows
-else:
-    OpenRows = RowKinds = Rows = Any
+
+Place = tuple[int, int, int]
+"""A place among the records of batches: where a batch begins, the index of a record in it, and
+where that record begins in the batch, 0 for the first."""
+_NUMBERS = range(-(1 << 31), 1 << 31)
+_AT_A_TIME = 1024
+_Item = TypeVar("_Item", bound=tuple[Any, ...])
 
 
-def row_kinds(*arguments: Any) -> RowKinds:
-    """Return the kinds of rows that these arguments of RowKinds describe."""
-    from kraftool.decoders import _native
+class RowRules(NamedTuple):
+    """What the native module has to know of rows, by the names of fields."""
 
-    return _native.RowKinds(*arguments)
+    cells: tuple[tuple[str, str], ...]
+    """The fields in the order of a row: i for a number, I for an array of numbers, U for one of
+    uuids."""
+    makes: str
+    """The record that makes a row, or replaces it."""
+    changes: str
+    """The record that changes a row."""
+    does_nothing: str
+    """A record that may be passed over."""
+    group: str
+    number: str
+    choice: str
+    """A number that is 0 or 1."""
+    arrays: tuple[str, str]
+    """An array of numbers, and one of as many uuids."""
+    filler: str
+    """No uuids stand for as many of this one."""
+    counters: tuple[tuple[str, str | None], ...]
+    """Numbers that a change raises by one: every change, or one that sets another field."""
+    unchanged: tuple[tuple[str, int], ...]
+    """The values by which a change leaves a number as it is. For an array it is null."""
 
 
-def open_rows(kinds: RowKinds) -> OpenRows:
-    """Return groups of rows of these kinds, of which there is none yet."""
-    from kraftool.decoders import _native
+class CompactRows(Mapping[int, _Item], Generic[_Item]):
+    """The rows of a group at one moment, by number."""
 
-    return _native.OpenRows(kinds)
+    __slots__ = ("_kind", "rows")
+
+    def __init__(self, rows: Rows, kind: type[_Item]) -> None:
+        """`kind` is the named tuple that a row becomes."""
+        self.rows, self._kind = rows, kind
+
+    def get(self, number: Any, default: Any = None) -> Any:
+        is_number = isinstance(number, int) and number in _NUMBERS
+        row = self.rows.get(number) if is_number else None
+        return default if row is None else tuple.__new__(self._kind, row)
+
+    def __getitem__(self, number: int) -> _Item:
+        item = self.get(number)
+        if item is None:
+            raise KeyError(number)
+        found: _Item = item
+        return found
+
+    def __contains__(self, number: object) -> bool:
+        return isinstance(number, int) and number in _NUMBERS and self.rows.has(number)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.rows.numbers())
+
+    def values(self) -> ValuesView[_Item]:
+        return _RowValues(self)
+
+    def items(self) -> ItemsView[int, _Item]:
+        return _RowItems(self)
+
+    def part(self, start: int) -> Iterator[_Item]:
+        """Some items, from a place on."""
+        rows = self.rows.part(start, start + _AT_A_TIME)
+        return map(tuple.__new__, repeat(self._kind), rows)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, CompactRows) and self.rows.same(other.rows):
+            return True
+        return super().__eq__(other)
+
+    def __repr__(self) -> str:
+        return repr(dict(self.items()))
+
+    def __reduce__(self) -> tuple[type, tuple[dict[int, _Item]]]:
+        return dict, (dict(self.items()),)
 
 
-__all__ = ["OpenRows", "RowKinds", "Rows", "open_rows", "row_kinds"]
+class _RowValues(ValuesView[_Item]):
+    """All items, many of them at a time."""
+
+    _mapping: CompactRows[_Item]
+
+    def __iter__(self) -> Iterator[_Item]:
+        mapping = self._mapping
+        return chain.from_iterable(map(mapping.part, range(0, len(mapping), _AT_A_TIME)))
+
+
+class _RowItems(ItemsView[int, _Item]):
+    """The same with their numbers."""
+
+    _mapping: CompactRows[_Item]
+
+    def __iter__(self) -> Iterator[tuple[int, _Item]]:
+        return zip(self._mapping, _RowValues(self._mapping), strict=True)
+
+
+class OpenGroup(MutableMapping[int, _Item], Generic[_Item]):
+    """The rows of a group while records change them."""
+
+    __slots__ = ("_group", "_kind", "_plain", "_rows")
+
+    def __init__(self, rows: OpenRows, group: bytes, kind: type[_Item]) -> None:
+        self._rows, self._group, self._kind = rows, group, kind
+        self._plain: dict[int, _Item] | None = None
+        """The items in Python, if rows cannot keep one of them."""
+
+    @property
+    def now(self) -> Mapping[int, _Item]:
+        """The items as they are now. Later changes do not change them."""
+        if self._plain is not None:
+            return self._plain
+        return CompactRows(self._rows.rows(self._group), self._kind)
+
+    def close(self) -> None:
+        """Take no more records."""
+        self._rows.close(self._group)
+
+    def get(self, number: Any, default: Any = None) -> Any:
+        if self._plain is not None:
+            return self._plain.get(number, default)
+        row = self._rows.get(self._group, number)
+        return default if row is None else tuple.__new__(self._kind, row)
+
+    def __getitem__(self, number: int) -> _Item:
+        item = self.get(number)
+        if item is None:
+            raise KeyError(number)
+        found: _Item = item
+        return found
+
+    def __setitem__(self, number: int, item: _Item) -> None:
+        if self._plain is None:
+            if self._rows.put(self._group, number, item):
+                return
+            self._plain = dict(self.now.items())
+            self.close()
+        self._plain[number] = item
+
+    def __delitem__(self, number: int) -> None:
+        raise TypeError("a group keeps its rows")
+
+    def __len__(self) -> int:
+        if self._plain is not None:
+            return len(self._plain)
+        return self._rows.count(self._group)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.now)
+
+
+class CompactGroups(Generic[_Item]):
+    """The groups whose items are rows, while records change them."""
+
+    def __init__(self, rules: RowRules, kind: type[_Item]) -> None:
+        from kraftool.decoders._native import OpenRows
+
+        self._kind, self._rows = kind, OpenRows(_row_kinds(rules))
+
+    def take(
+        self, data: bytes, place: Place, end: int
+    ) -> tuple[Place, int, tuple[int, int, int] | None, str | None]:
+        """Replay the records of sound batches from a place on. Returns the place of the first one
+        that is left for Python; how many were replayed; last offset, epoch and time of the last
+        batch that was replayed to its end; and the id of a group that has to be opened first."""
+        place, records, last, group = self._rows.take(data, place, end)
+        return place, records, last, None if group is None else UUID_TEXT[group]
+
+    def open(self, group_id: str, items: Mapping[int, _Item]) -> OpenGroup[_Item] | None:
+        """Open a group with these items; None if rows cannot keep one of them."""
+        group = UUID_BYTES[group_id]
+        if isinstance(items, CompactRows):
+            self._rows.open(group, items.rows)
+        elif not self._rows.load(group, list(items), list(items.values())):
+            return None
+        return OpenGroup(self._rows, group, self._kind)
+
+
+@cache
+def _row_kinds(rules: RowRules) -> RowKinds:
+    # Commands that replay nothing start sooner without the catalogue.
+    from kraftool.decoders import schema
+    from kraftool.decoders._native import RowKinds
+    from kraftool.decoders.generate import default_of
+    from kraftool.decoders.programs import program
+
+    names, unchanged = [name for name, _ in rules.cells], dict(rules.unchanged)
+    layouts = []
+    for record in (rules.makes, rules.changes, rules.does_nothing):
+        message = schema.message(record)
+        assert message.api_key is not None, "a record has an api key"
+        for version in message.versions:
+            code = program(message.api_key, version, masked=False)
+            fields = [field for field in message.fields if version in field.versions]
+            at = {field.name: place for place, field in enumerate(fields)}
+            is_known = at.keys() <= {*names, rules.group, rules.number}
+            leaves_unchanged = record != rules.changes or all(
+                default_of(field, version) == unchanged.get(field.name)
+                for field in fields
+                if field.is_tagged(version)
+            )
+            if code is None or not is_known or not leaves_unchanged:
+                continue
+            makes = {rules.makes: True, rules.changes: False}.get(record)
+            key = at.get(rules.group, 0), at.get(rules.number, 0)
+            cells = [at.get(name) for name in names]
+            layouts.append((message.api_key, version, code, makes, key, cells))
+    return RowKinds(
+        "".join(cell for _, cell in rules.cells),
+        names.index(rules.choice),
+        (names.index(rules.arrays[0]), names.index(rules.arrays[1])),
+        UUID_BYTES[rules.filler],
+        [
+            (names.index(counter), None if by is None else names.index(by))
+            for counter, by in rules.counters
+        ],
+        layouts,
+    )

@@ -166,6 +166,10 @@ class BatchSpan(NamedTuple):
         end = at + LOG_OVERHEAD + int.from_bytes(self.data[at + 8 : at + 12], "big")
         return RecordBatch.read(self.data[at:end], self.data_position + at)
 
+    def base_offset_at(self, at: int) -> int:
+        """The first offset of the batch that begins at a place in `data`."""
+        return int.from_bytes(self.data[at : at + 8], "big")
+
     def each(self, at: int, end: int) -> Iterator[RecordBatch]:
         """The batches from one place in `data` to another one."""
         while at < end:

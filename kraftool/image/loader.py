@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.native_rows import Place
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, ReplayError
@@ -106,14 +107,14 @@ class ImageLoader:
         self._records = before + offset - first
         return offset
 
-    def replay_natively(self, batch: bytes, at: int, index: int) -> tuple[int, int]:
-        """Apply the next records of a sound batch, as far as the native module can; `at` is where
-        the record of this index begins. Returns the index and the place of the first one left,
-        which `replay_run` takes."""
-        first = index
-        index, at = self._delta.topics.replay_natively(batch, at, index)
-        self._records += index - first
-        return index, at
+    def replay_natively(self, data: bytes, place: Place, end: int) -> tuple[Place, int]:
+        """Apply the records of sound batches, from a place on and as far as the native module can.
+        Returns the place of the first one left, which `replay_run` takes, and their number."""
+        place, records, last = self._delta.topics.replay_natively(data, place, end)
+        self._records += records
+        if last is not None:
+            self.end_batch(*last)
+        return place, records
 
     def _quick_replayers(self) -> dict[str, Callable[[RecordValue], None]]:
         if self._quick_of is not self._delta:
@@ -145,6 +146,11 @@ class ImageLoader:
     def end_batch(self, last_offset: int, epoch: int, timestamp: int) -> None:
         """Say up to where the records of a batch went, with no gap after it."""
         self._last = Provenance(last_offset=last_offset, last_epoch=epoch, last_timestamp=timestamp)
+
+    @property
+    def next_offset(self) -> int:
+        """The offset after the last batch that ended."""
+        return self._last.last_offset + 1
 
     def image(self) -> MetadataImage:
         """Return what is visible now. Replaying may go on after it."""

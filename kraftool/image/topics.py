@@ -11,12 +11,8 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.image.compact import (
-    CompactPartitions,
-    CompactTopics,
-    OpenPartitions,
-    compact_topics,
-)
+from kraftool.decoders.native_rows import CompactGroups, CompactRows, OpenGroup, Place
+from kraftool.image.compact import compact_topics
 from kraftool.image.metadata_version import (
     DIRECTORIES_LEVEL,
     LATEST_LEVEL,
@@ -197,11 +193,11 @@ class _Topic:
     __slots__ = ("id", "name", "partitions", "placed")
 
     def __init__(
-        self, image: TopicImage, compact: CompactTopics[PartitionRegistration] | None = None
+        self, image: TopicImage, compact: CompactGroups[PartitionRegistration] | None = None
     ) -> None:
         self.id, self.name = image.id, image.name
         opened = None
-        if compact is not None and isinstance(image.partitions, CompactPartitions):
+        if compact is not None and isinstance(image.partitions, CompactRows):
             opened = compact.open(image.id, image.partitions)
         self.partitions: MutableMapping[int, PartitionRegistration]
         self.partitions = dict(image.partitions) if opened is None else opened
@@ -212,9 +208,7 @@ class _Topic:
     def now(self) -> Mapping[int, PartitionRegistration]:
         if self.placed is not None:
             return self.placed
-        return (
-            self.partitions.now if isinstance(self.partitions, OpenPartitions) else self.partitions
-        )
+        return self.partitions.now if isinstance(self.partitions, OpenGroup) else self.partitions
 
     def get(self, number: int) -> PartitionRegistration | None:
         return (self.partitions if self.placed is None else self.placed).get(number)
@@ -224,10 +218,10 @@ class _Topic:
         if self.placed is not None:
             self.partitions, self.placed = dict(self.placed.items()), None
 
-    def fold(self, compact: CompactTopics[PartitionRegistration]) -> bool:
+    def fold(self, compact: CompactGroups[PartitionRegistration]) -> bool:
         """Have the native module keep the partitions; False if it does so already, or cannot."""
         self.unfold()
-        if isinstance(self.partitions, OpenPartitions):
+        if isinstance(self.partitions, OpenGroup):
             return False
         opened = compact.open(self.id, self.partitions)
         if opened is not None:
@@ -236,7 +230,7 @@ class _Topic:
 
     def close(self) -> None:
         """Take no more records natively."""
-        if isinstance(self.partitions, OpenPartitions):
+        if isinstance(self.partitions, OpenGroup):
             self.partitions.close()
 
 
@@ -253,7 +247,7 @@ class TopicsDelta:
         self._shared: dict[Any, Any] = {}
         self._last = ""
         self._last_topic: _Topic | None = None
-        self._compact: CompactTopics[PartitionRegistration] | None = None
+        self._compact: CompactGroups[PartitionRegistration] | None = None
 
     def id_of(self, name: str) -> str | None:
         """The id of the topic that has this name now."""
@@ -374,26 +368,31 @@ class TopicsDelta:
         self._last = ""
         return topic.placed.add(piece)
 
-    def replay_natively(self, batch: bytes, at: int, index: int) -> tuple[int, int]:
-        """Replay the next records of a sound batch, as far as the native module can; `at` is where
-        the record of this index begins. Returns the index and the place of the first one left."""
+    def replay_natively(
+        self, data: bytes, place: Place, end: int
+    ) -> tuple[Place, int, tuple[int, int, int] | None]:
+        """Replay the records of sound batches, from a place on and as far as the native module can.
+        Returns the place of the first one left; how many were replayed; and last offset, epoch and
+        time of the last batch that was replayed to its end."""
+        replayed, last = 0, None
         if self._compact is None:
             self._compact = compact_topics(PartitionRegistration)
             if self._compact is None:
-                return index, at
+                return place, replayed, last
         while True:
-            index, at, topic_id = self._compact.take(batch, at, index)
+            place, records, later, topic_id = self._compact.take(data, place, end)
+            replayed, last = replayed + records, later or last
             if topic_id is None or not self._fold(topic_id, self._compact):
-                return index, at
+                return place, replayed, last
 
-    def _fold(self, topic_id: str, compact: CompactTopics[PartitionRegistration]) -> bool:
+    def _fold(self, topic_id: str, compact: CompactGroups[PartitionRegistration]) -> bool:
         """Have the native module keep a topic's partitions, if that is possible."""
         if topic_id in self._open:
             return self._open[topic_id].fold(compact)
         if self._topics.get(topic_id) is None:
             return False
         topic = self._changed(topic_id)
-        return isinstance(topic.partitions, OpenPartitions) or topic.fold(compact)
+        return isinstance(topic.partitions, OpenGroup) or topic.fold(compact)
 
     @replays("PartitionChangeRecord")
     def change_partition(self, record: RecordValue) -> None:

@@ -79,8 +79,9 @@ def replay(path: Path) -> None:
     with FileSource(str(path)) as source:
         for item in Walk(source.read_at, stop=REPLAYED).spans():
             if isinstance(item, BatchSpan):
-                for batch in item.each(item.at, item.end):
-                    made.batch(path.name, batch)
+                at = item.at
+                while at < item.end:
+                    at, _, _ = made.span(path.name, item, at, item.end)
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

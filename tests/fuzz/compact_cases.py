@@ -62,7 +62,9 @@ def _value(random: Random, *, is_careful: bool) -> bytes:
     if kind < 0.96:
         name, value = random.choice(_TRANSACTION)
         return encode_record(name, 0, value)
-    return LEVEL if kind < 0.98 else record_value(random)
+    if kind < 0.98:
+        return LEVEL if kind < 0.97 else encode_record("NoOpRecord", 0, {})
+    return record_value(random)
 
 
 def change(random: Random, topic_id: str, *, is_careful: bool) -> bytes:

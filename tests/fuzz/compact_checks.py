@@ -19,8 +19,10 @@ from typing import Any
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from kraftool.decoders.walk import Faulty, Walk
-from kraftool.image.compact import CompactPartitions
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.native_rows import CompactRows
+from kraftool.decoders.segment import BatchSpan
+from kraftool.decoders.walk import Walk
 from kraftool.image.image import MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.replay import ReplayError
@@ -38,16 +40,25 @@ def outcome(data: bytes, seed: int) -> tuple[list[Any], list[MetadataImage]]:
     seen: list[Any] = []
     images: list[MetadataImage] = []
     is_snapshot = random.random() < 0.1
-    for item in Walk(BytesSource("a.log", data).read_at):
-        if isinstance(item, Faulty):
-            continue
-        start, below = 0, None
+    rest = [
+        item for item in Walk(BytesSource("a.log", data).read_at) if isinstance(item, RecordBatch)
+    ]
+    while rest:
+        start, below, item, span = 0, None, rest[0], _span(data, rest, random.randint(1, 4))
         match random.randrange(8):
             case 0:
                 start = item.base_offset + random.randrange(4)
             case 1:
                 below = item.base_offset + random.randrange(4)
-        seen.append(replay.batch("a.log", item, start=start, below=below, snapshot=is_snapshot))
+        if start or below is not None or is_snapshot:
+            seen.append(replay.batch("a.log", item, start=start, below=below, snapshot=is_snapshot))
+            del rest[0]
+        else:
+            at = span.at
+            while at < span.end:
+                at, reached, is_whole = replay.span("a.log", span, at, span.end)
+            seen.append((reached, is_whole))
+            del rest[: span.batches]
         match random.randrange(6):
             case 0 | 1:
                 images.append(replay.loader.image())
@@ -64,6 +75,20 @@ def outcome(data: bytes, seed: int) -> tuple[list[Any], list[MetadataImage]]:
     seen.append(replay.loader.open_transaction)
     seen += map(_views, images)
     return seen, images
+
+
+def _span(data: bytes, batches: list[RecordBatch], most: int) -> BatchSpan:
+    """The first batches as far as they are one piece."""
+    first = last = batches[0]
+    count = 1
+    for batch in batches[1:most]:
+        end = last.position + last.size, last.last_offset + 1, last.epoch
+        if end != (batch.position, batch.base_offset, batch.epoch):
+            break
+        last, count = batch, count + 1
+    at, end_at = first.position, last.position + last.size
+    offsets = first.base_offset, last.last_offset
+    return BatchSpan(data, at, end_at, at, *offsets, first.epoch, count)
 
 
 def _changed(loader: ImageLoader, random: Random) -> str:
@@ -106,7 +131,7 @@ def compact(image: MetadataImage) -> int:
     return sum(
         len(topic.partitions)
         for topic in image.topics.by_id.values()
-        if isinstance(topic.partitions, CompactPartitions)
+        if isinstance(topic.partitions, CompactRows)
     )
 
 

@@ -14,7 +14,8 @@ import pytest
 from kraftool.decoders import fast_path
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
-from kraftool.image.compact import CompactPartitions
+from kraftool.decoders.native_rows import CompactRows
+from kraftool.decoders.segment import BatchSpan
 from kraftool.image.image import MetadataImage
 from kraftool.image.loader import ImageLoader
 from kraftool.image.topics import PartitionRegistration, TopicImage, TopicsImage
@@ -104,10 +105,42 @@ def test_python_sees_no_record_of_a_partition_that_fits(python: list[str]) -> No
     assert python == ["TopicRecord"]
     assert replay.records == 901
     partitions = partitions_of(replay.loader.image())
-    assert isinstance(partitions, CompactPartitions)
+    assert isinstance(partitions, CompactRows)
     assert partitions[299] == PartitionRegistration(
         (1, 2), tuple(DIRECTORIES), (2,), (), (), (), (), 2, 0, leader_epoch=6, partition_epoch=10
     )
+
+
+def test_a_span_is_replayed_as_its_batches_are(python: list[str]) -> None:
+    """Also where a record in the middle of a batch is for Python, and where one does not fit."""
+    no_op = encode_record("NoOpRecord", 0, {})
+    level = encode_record("FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 30})
+    some = [(topic(), partition(0)), (no_op,), (change(0, leader=2),), (no_op,)]
+    some += [(change(0, isr=[2]), level, change(0, isr=[1])), (change(9, leader=2), no_op)]
+    some += [(change(0, leader=1),)]
+    data, offset = b"", 0
+    for values in some:
+        data += batch(*values, offset=offset).data
+        offset += len(values)
+    span = BatchSpan(data, 0, len(data), 0, 0, offset - 1, 1, len(some))
+
+    def ends() -> tuple[list[tuple[int, int, bool]], Replay]:
+        replay, at, reached = Replay(), 0, []
+        while at < len(data):
+            at, next_offset, is_whole = replay.span("a.log", span, at, len(data))
+            reached.append((at, next_offset, is_whole))
+        return reached, replay
+
+    native, replay = ends()
+    refused = ["PartitionChangeRecord", "NoOpRecord"]  # Python takes what follows along with it
+    assert python == ["TopicRecord", "FeatureLevelRecord", *refused]
+    with pure():
+        one_by_one, expected = ends()
+    assert len(one_by_one) == len(some)
+    assert len(native) == 4
+    assert set(native) <= set(one_by_one)
+    assert replay.findings == expected.findings != []
+    assert (replay.records, replay.loader.image()) == (expected.records, expected.loader.image())
 
 
 def test_a_topic_of_the_state_before_is_kept_natively_from_its_first_change_on(
@@ -115,12 +148,12 @@ def test_a_topic_of_the_state_before_is_kept_natively_from_its_first_change_on(
 ) -> None:
     with pure():
         before = replayed(batch(topic(), partition(0), partition(5))).loader.image()
-    assert not isinstance(partitions_of(before), CompactPartitions)
+    assert not isinstance(partitions_of(before), CompactRows)
     python.clear()
     replay = replayed(batch(change(5, leader=-1), offset=3), loader=ImageLoader(before))
     assert python == []
     after = partitions_of(replay.loader.image())
-    assert isinstance(after, CompactPartitions)
+    assert isinstance(after, CompactRows)
     assert (after[5].leader, after[5].leader_epoch) == (-1, 5)
     assert after[0] == partitions_of(before)[0]
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.fault import FaultKind, LogFault, gap_fault
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
 from kraftool.raft.names import OffsetAndEpoch
 from kraftool.reports.files.log_findings import log_finding
@@ -55,8 +56,11 @@ class LogReplay:
         lies before this batch is known to be whole, and to be replayed.
         """
         with file.open() as source:
-            for each in Walk(source.read_at, WalkState.at(position)):
-                self.take(file, each, is_last=is_last)
+            for each in Walk(source.read_at, WalkState.at(position)).spans():
+                if isinstance(each, BatchSpan):
+                    self.take_span(file, each, each.at, each.end)
+                else:
+                    self.take(file, each, is_last=is_last)
                 if self.is_over:
                     return
                 self.progress(file.name, each.position + each.size)
@@ -69,6 +73,24 @@ class LogReplay:
             self._faulty(file, item.fault, is_last=is_last)
         else:
             self._batch(file, item)
+
+    def take_span(self, file: LogFile, span: BatchSpan, at: int, end: int) -> None:
+        """Replay the batches of a span from one place to another, if nothing ended the log."""
+        while at < end and not self.is_over:
+            if self._follows(span, at):
+                self._replayed = True
+                at, self.end, _ = self.replay.span(file.name, span, at, end)
+                self.last = OffsetAndEpoch(self.end, span.epoch)
+            else:
+                batch = span.batch(at)
+                self._batch(file, batch)
+                at += batch.size
+
+    def _follows(self, span: BatchSpan, at: int) -> bool:
+        """True if the batch at a place comes next, and what is wanted ends behind this span."""
+        below, until = self.wanted.below, self.wanted.until_ms
+        is_before = until is None and (below is None or span.last_offset < below)
+        return is_before and self.end is not None and span.base_offset_at(at) == self.end
 
     def _batch(self, file: LogFile, batch: RecordBatch) -> None:
         if self.start is None:

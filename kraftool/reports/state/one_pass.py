@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import parse_checkpoint_name, segment_offset
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Item
 from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.files import StateFiles
@@ -25,7 +26,7 @@ from kraftool.reports.state.load import (
     is_sound,
     start_without,
 )
-from kraftool.reports.state.log import Wanted
+from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import kept_records
 from kraftool.storage.entry import Entry
 
@@ -74,7 +75,7 @@ class StatePass:
         if not directory.wants(file):
             return None
         is_last = file is self.files.segments[-1]
-        return lambda item: directory.log.take(file, item, is_last=is_last)
+        return _SegmentReplay(directory.log, file, is_last)
 
     def passed(self, *, is_read: bool) -> None:
         """A file that was observed has passed, or could not be read to its end."""
@@ -97,6 +98,21 @@ class StatePass:
     def state(self) -> LoadedState | None:
         """The state; None where a file of it could not be read. Raises KraftoolError as `load`."""
         return None if self._is_unread else self._directory().loaded()
+
+
+@dataclass(frozen=True, slots=True)
+class _SegmentReplay:
+    """Replays a segment as it passes."""
+
+    log: LogReplay
+    file: LogFile
+    is_last: bool
+
+    def __call__(self, item: Item) -> None:
+        self.log.take(self.file, item, is_last=self.is_last)
+
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+        self.log.take_span(self.file, span, at, end)
 
 
 def _silent(name: str, position: int) -> None:

@@ -27,7 +27,9 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
+from kraftool.decoders.native_rows import Place
 from kraftool.decoders.native_values import NativeValues, native_values
+from kraftool.decoders.segment import BatchSpan
 from kraftool.image.compact import COMPACT_RECORDS
 from kraftool.image.loader import TRANSACTION_RECORDS, ImageLoader, Misfit
 from kraftool.image.replay import ReplayError
@@ -111,9 +113,10 @@ class Replay:
         start: int = 0,
         below: int | None = None,
         snapshot: bool = False,
+        place: Place = (0, 0, 0),
     ) -> int:
         """Replay the records of a batch from `start` up to `below`; return the offset that comes
-        next."""
+        next. The records before `place` are replayed already."""
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
         if snapshot and self.placed is not None and not batch.is_control:
@@ -124,7 +127,7 @@ class Replay:
         end = batch.last_offset + 1
         plain = 0
         if start <= batch.base_offset and (below is None or below >= end):
-            plain = self._plain(file, batch, snapshot)
+            plain = self._plain(file, batch, snapshot, place)
             if plain and plain == header.record_count:
                 return self._end(batch, end)
         try:
@@ -141,6 +144,20 @@ class Replay:
             self._faulty(file, fault_between(batch, error), snapshot)
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
         return self._end(batch, end if below is None else min(end, below))
+
+    def span(self, file: str, span: BatchSpan, at: int, end: int) -> tuple[int, int, bool]:
+        """Replay batches of a span, the first of which begins at `at`: all up to `end`, or up to
+        one that has to be looked at more closely, and this one. Returns where the next one begins,
+        the offset that comes next, and False if the last one's records cannot all be separated."""
+        place = at, 0, 0
+        if self.compact and self._native is not None and self.watch is None:
+            place, records = self.loader.replay_natively(span.data, place, end)
+            self.records += records
+            if place[1] == 0 and place[0] > at:
+                return place[0], self.loader.next_offset, True
+        batch = span.batch(place[0])
+        reached = self.batch(file, batch, place=place)
+        return place[0] + batch.size, reached, reached > batch.last_offset
 
     def _place(
         self,
@@ -163,7 +180,7 @@ class Replay:
                 for record in islice(batch.records_from(one.start), one.piece.length):
                     self._data(file, batch, record, True)
 
-    def _plain(self, file: str, batch: RecordBatch, snapshot: bool) -> int:
+    def _plain(self, file: str, batch: RecordBatch, snapshot: bool, place: Place) -> int:
         """Replay the first records of a batch, as far as they can be decoded natively. They have
         the offsets of their places in the batch. Returns how many there were."""
         native = self._native
@@ -181,7 +198,7 @@ class Replay:
         watch = None if snapshot else self.watch
         offset = batch.base_offset
         if watch is None:
-            plain = self._run(native, batch, misfit, snapshot)
+            plain = self._run(native, batch, misfit, snapshot, place)
         else:
             # All records of a plain batch have its time.
             timestamp = batch.header.base_timestamp
@@ -190,18 +207,25 @@ class Replay:
                 records = watch(self.loader, place, values)
                 offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
             plain = offset - batch.base_offset
-        self.records += plain
+        self.records += plain - place[1]
         return plain
 
-    def _run(self, native: NativeValues, batch: RecordBatch, misfit: Misfit, snapshot: bool) -> int:
+    def _run(
+        self,
+        native: NativeValues,
+        batch: RecordBatch,
+        misfit: Misfit,
+        snapshot: bool,
+        place: Place,
+    ) -> int:
         """Replay the first records of a batch, those of partitions natively."""
         loader, data, offset = self.loader, batch.data, batch.base_offset
-        count, index, at = batch.header.record_count, 0, 0
+        count, (_, index, at) = batch.header.record_count, place
         while index < count:
             if self.compact:
-                index, at = loader.replay_natively(data, at, index)
-                if index == count:
-                    break
+                (end, index, at), _ = loader.replay_natively(data, (0, index, at), len(data))
+                if end:
+                    return count
             read = native.next(batch, at, index)
             if read is None:
                 break

@@ -274,18 +274,15 @@ class _SegmentPass:
         """Take batches of a span whose form is right, and which hold data."""
         if self._opens_epoch(span.epoch):
             epoch_start(self._notes, span.batch(at))
+        self._directory.replay.span(self._notes.file, span, at, end)
         if self._looks_at_batches or span.last_offset + 1 >= self._due:
             for batch in span.each(at, end):
-                self._sound(batch)
+                self._passed(batch)
 
     @property
     def _looks_at_batches(self) -> bool:
-        directory = self._directory
-        return (
-            directory.replay.goes_on
-            or bool(self._watchers and not self.damaged)
-            or directory.times.is_waiting
-        )
+        is_watched = bool(self._watchers and not self.damaged)
+        return is_watched or self._directory.times.is_waiting
 
     def _opens_epoch(self, epoch: int) -> bool:
         opens_epoch = self._epoch is not None and epoch != self._epoch
@@ -293,8 +290,11 @@ class _SegmentPass:
         return opens_epoch
 
     def _sound(self, item: RecordBatch) -> None:
+        self._directory.replay.batch(self._notes.file, item)
+        self._passed(item)
+
+    def _passed(self, item: RecordBatch) -> None:
         directory, header = self._directory, item.header
-        directory.replay.batch(self._notes.file, item)
         last = item.last_offset
         if not self.damaged:
             for watch in self._watchers:

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import CheckpointName, SegmentName
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
@@ -66,11 +67,6 @@ class DirectoryReplay:
         elif name.base_offset > self.next:
             self.ended = f"the segment that begins at offset {self.next} was not read before"
 
-    @property
-    def goes_on(self) -> bool:
-        """True if batches are still to be replayed."""
-        return not self.ended and self.replay is not None
-
     def batch(self, file: str, batch: RecordBatch) -> None:
         """Replay a batch, if it is the next one."""
         if self.ended or self.replay is None or batch.last_offset < self.next:
@@ -80,15 +76,37 @@ class DirectoryReplay:
         else:
             before = len(self.replay.findings)
             reached = self.replay.batch(file, batch)
-            new = self.replay.findings[before:]
-            if any(finding.code != log_kinds.REPLAY.code for finding in new):
-                self.ended = "a record there cannot be decoded"
-            elif reached <= batch.last_offset:
-                self.ended = "the records of a batch there cannot be separated"
-            self.next = reached
+            self._reached(self.replay, before, reached, is_whole=reached > batch.last_offset)
+
+    def span(self, file: str, span: BatchSpan, at: int, end: int) -> None:
+        """Replay the batches of a span from one place to another, if they are the next ones."""
+        while at < end and not self.ended and self.replay is not None:
             compared = self.compared
-            if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
-                compared.meet(self)
+            is_met = (
+                compared is not None
+                and compared.is_due
+                and span.last_offset >= compared.snapshot.offset - 1
+            )
+            if is_met or span.base_offset_at(at) != self.next:
+                batch = span.batch(at)
+                self.batch(file, batch)
+                at += batch.size
+            else:
+                before = len(self.replay.findings)
+                at, reached, is_whole = self.replay.span(file, span, at, end)
+                self._reached(self.replay, before, reached, is_whole=is_whole)
+
+    def _reached(self, replay: Replay, before: int, reached: int, *, is_whole: bool) -> None:
+        """Note how far the log was replayed; `before`: the findings that there were before."""
+        new = replay.findings[before:]
+        if any(finding.code != log_kinds.REPLAY.code for finding in new):
+            self.ended = "a record there cannot be decoded"
+        elif not is_whole:
+            self.ended = "the records of a batch there cannot be separated"
+        self.next = reached
+        compared = self.compared
+        if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
+            compared.meet(self)
 
     def damage(self, item: Faulty) -> None:
         if not self.ended and self.replay is not None:

@@ -13,6 +13,7 @@ from dataclasses import field
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.names import segment_offset
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.image.loader import ImageLoader
@@ -95,15 +96,30 @@ class SegmentsReplay:
 
     def _segment(self, entry: Entry, progress: Progress) -> None:
         with entry.open() as source:
-            for each in Walk(source.read_at):
+            for each in Walk(source.read_at).spans():
                 if isinstance(each, Faulty):
                     if each.fault.cuts:
                         self.ended = f"the log is damaged at {self.end}"
+                elif isinstance(each, BatchSpan):
+                    self._span(entry.name, each)
                 elif each.last_offset >= self.end:
                     self._batch(entry.name, each)
                 if self.ended or not self.wanted:
                     return
                 progress(entry.name, each.position + each.size)
+
+    def _span(self, file: str, span: BatchSpan) -> None:
+        """Replay the batches of a span; one by one, if a wanted offset may be among them."""
+        at = span.at
+        while at < span.end and self.wanted and not self.ended:
+            is_next = span.base_offset_at(at) == self.end
+            if is_next and span.last_offset + 1 < self.wanted[-1]:
+                at, self.end, _ = self._replay.span(file, span, at, span.end)
+                continue
+            batch = span.batch(at)
+            if batch.last_offset >= self.end:
+                self._batch(file, batch)
+            at += batch.size
 
     def _batch(self, file: str, batch: RecordBatch) -> None:
         if batch.base_offset > self.end:

@@ -4,9 +4,10 @@ use std::mem;
 use std::sync::{Arc, Mutex};
 
 use kraftool_core::NotPlain;
+use kraftool_core::groups::Groups;
 use kraftool_core::recent::Recent;
 use kraftool_core::rows::{
-    Arrays, Cell, Group, Groups, Kinds, New, Rows as CoreRows, Rules, Stop, UUID,
+    Arrays, Cell, Effect, Group, Kinds, New, Place, Rows as CoreRows, Rules, Stop, UUID,
 };
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -202,8 +203,16 @@ fn uuid(text: &[u8]) -> Option<Group> {
     Some(bits.to_be_bytes())
 }
 
-/// Api key, version, program, if it makes a row, the fields of group and number, and those of cells.
-type PyLayout<'py> = (u8, u8, Bound<'py, PyBytes>, bool, (usize, usize), Vec<Option<usize>>);
+/// Api key, version, program, if it makes or changes a row, or None for neither, the fields of group
+/// and number, and those of cells.
+type PyLayout<'py> =
+    (u8, u8, Bound<'py, PyBytes>, Option<bool>, (usize, usize), Vec<Option<usize>>);
+
+/// The first batch that was not taken to its end: its place, the index of the first record that was
+/// not taken, and where that begins in the batch. How many records were taken. Of the last batch
+/// that was taken to its end: last offset, epoch and time. The group, if it is not open.
+type PyTaken<'py> =
+    ((usize, u32, usize), u64, Option<(i64, i32, i64)>, Option<Bound<'py, PyBytes>>);
 
 /// What records do to rows.
 #[pyclass(frozen)]
@@ -233,7 +242,12 @@ impl RowKinds {
         let mut kinds =
             checked(Kinds::new(kinds, Rules { choice, many, as_many, filler, counters }))?;
         for (api_key, version, program, makes, key, cells) in layouts {
-            checked(kinds.add((api_key, version), program.as_bytes(), makes, key, cells))?;
+            let effect = match makes {
+                Some(true) => Effect::Makes,
+                Some(false) => Effect::Changes,
+                None => Effect::Nothing,
+            };
+            checked(kinds.add((api_key, version), program.as_bytes(), effect, key, cells))?;
         }
         let inner = Inner { kinds, arrays: Mutex::default(), shared: Mutex::default() };
         Ok(RowKinds(Arc::new(inner)))
@@ -260,22 +274,25 @@ impl OpenRows {
         OpenRows { inner: kinds.0.clone(), groups: Groups::default() }
     }
 
-    /// Take the next records of a sound batch: the index and the place of the first one that was
-    /// not taken, and its group if that is not open.
+    /// Take the records of sound batches, from a place on and as far as they can be taken.
     fn take<'py>(
         &mut self,
         py: Python<'py>,
-        batch: &[u8],
-        at: usize,
-        index: u32,
-    ) -> (u32, usize, Option<Bound<'py, PyBytes>>) {
+        data: &[u8],
+        from: (usize, u32, usize),
+        end: usize,
+    ) -> PyTaken<'py> {
         let OpenRows { inner, groups } = self;
-        let (index, at, stop) =
-            inner.with_arrays(|arrays| inner.kinds.take(groups, arrays, batch, at, index));
-        match stop {
-            Stop::Closed(group) => (index, at, Some(PyBytes::new(py, &group))),
-            Stop::End | Stop::Other => (index, at, None),
-        }
+        let (at, index, record) = from;
+        let from = Place { at, index, record };
+        let taken = inner.with_arrays(|arrays| inner.kinds.take(groups, arrays, data, from, end));
+        let Place { at, index, record } = taken.next;
+        let last = taken.last.map(|last| (last.last_offset(), last.epoch, last.max_timestamp));
+        let group = match taken.stop {
+            Stop::Closed(group) => Some(PyBytes::new(py, &group)),
+            Stop::End | Stop::Other => None,
+        };
+        ((at, index, record), taken.records, last, group)
     }
 
     /// Open a group with the rows that it had.

@@ -12,6 +12,7 @@ pub mod cells;
 pub mod check;
 pub mod columns;
 pub mod fields;
+pub mod groups;
 pub mod json;
 pub mod places;
 pub mod program;

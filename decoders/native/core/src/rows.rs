@@ -6,8 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::batch::{Header, Records};
-use crate::fields::starts;
+use crate::batch::{self, Header, Records};
+use crate::fields::{Nothing, starts, structure};
+use crate::groups::Groups;
 use crate::program::{Kind as Value, MOST_FIELDS, Struct, parse};
 use crate::recent::Recent;
 use crate::table::{MESSAGE, frame};
@@ -56,13 +57,21 @@ pub struct Rules {
     pub counters: Vec<(usize, Option<usize>)>,
 }
 
+/// What a record does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Makes,
+    Changes,
+    /// It is for no row, and changes nothing at all.
+    Nothing,
+}
+
 /// One version of a record. The numbers are those of its fields.
 struct Layout {
     api_key: u8,
     version: u8,
     program: Struct,
-    /// True if it makes a row, false if it changes one.
-    makes: bool,
+    effect: Effect,
     group: usize,
     number: usize,
     cells: Vec<Option<usize>>,
@@ -107,59 +116,22 @@ impl Rows {
     }
 }
 
-/// The groups that are open, with their rows.
-#[derive(Default)]
-pub struct Groups {
-    places: HashMap<Group, usize>,
-    rows: Vec<Arc<Rows>>,
-    free: Vec<usize>,
-    /// The one that was looked for last: records of a group often follow on each other.
-    last: Option<(Group, usize)>,
+/// A place among records: a batch, and the index of a record in it and where that begins there.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    pub at: usize,
+    pub index: u32,
+    /// 0 for the first record.
+    pub record: usize,
 }
 
-impl Groups {
-    fn place(&mut self, group: &Group) -> Option<usize> {
-        match self.last {
-            Some((last, place)) if last == *group => Some(place),
-            _ => {
-                let place = *self.places.get(group)?;
-                self.last = Some((*group, place));
-                Some(place)
-            }
-        }
-    }
-
-    pub fn get(&self, group: &Group) -> Option<&Arc<Rows>> {
-        Some(&self.rows[*self.places.get(group)?])
-    }
-
-    pub fn get_mut(&mut self, group: &Group) -> Option<&mut Arc<Rows>> {
-        let place = self.place(group)?;
-        Some(&mut self.rows[place])
-    }
-
-    pub fn open(&mut self, group: Group, rows: Arc<Rows>) {
-        self.close(&group);
-        let place = match self.free.pop() {
-            Some(place) => {
-                self.rows[place] = rows;
-                place
-            }
-            None => {
-                self.rows.push(rows);
-                self.rows.len() - 1
-            }
-        };
-        self.places.insert(group, place);
-    }
-
-    pub fn close(&mut self, group: &Group) {
-        self.last = None;
-        if let Some(place) = self.places.remove(group) {
-            self.rows[place] = Arc::default();
-            self.free.push(place);
-        }
-    }
+/// How far records were taken.
+pub struct Taken {
+    pub next: Place,
+    pub records: u64,
+    /// The last batch that was taken to its end.
+    pub last: Option<Header>,
+    pub stop: Stop,
 }
 
 /// Why no more records were taken.
@@ -220,7 +192,7 @@ impl Kinds {
         &mut self,
         frame: (u8, u8),
         program: &[u8],
-        makes: bool,
+        effect: Effect,
         (group, number): (usize, usize),
         cells: Vec<Option<usize>>,
     ) -> Plain<()> {
@@ -231,7 +203,7 @@ impl Kinds {
             field(at).is_some_and(|field| !field.is_tagged && test(&field.kind))
         };
         let fits = |cell: Cell, at: Option<usize>| match (cell, at) {
-            (Cell::Int, None) => !makes,
+            (Cell::Int, None) => effect == Effect::Changes,
             (_, None) => true,
             (cell, Some(at)) => field(at).is_some_and(|field| match (cell, &field.kind) {
                 (Cell::Int, Value::Int8 | Value::Int32) => true,
@@ -240,50 +212,78 @@ impl Kinds {
                 _ => false,
             }),
         };
-        if !is(group, |kind| matches!(kind, Value::Uuid))
-            || !is(number, |kind| matches!(kind, Value::Int32))
-            || cells.len() != self.cells.len()
-            || !self.cells.iter().zip(&cells).all(|(cell, at)| fits(*cell, *at))
-        {
+        let is_row = is(group, |kind| matches!(kind, Value::Uuid))
+            && is(number, |kind| matches!(kind, Value::Int32))
+            && cells.len() == self.cells.len()
+            && self.cells.iter().zip(&cells).all(|(cell, at)| fits(*cell, *at));
+        if !is_row && effect != Effect::Nothing {
             return Err(NotPlain);
         }
-        self.layouts.push(Layout { api_key, version, program, makes, group, number, cells });
+        self.layouts.push(Layout { api_key, version, program, effect, group, number, cells });
         Ok(())
     }
 
-    /// Take the records of a sound batch from `at` on, where the record of this index begins.
-    /// Returns the index and the place of the first one that was not taken.
+    /// Take the records of sound batches, from a place on and as far as they can be taken.
     pub fn take(
         &self,
         groups: &mut Groups,
         made: &mut Arrays,
+        data: &[u8],
+        from: Place,
+        end: usize,
+    ) -> Taken {
+        let mut taken = Taken { next: from, records: 0, last: None, stop: Stop::End };
+        while taken.next.at < end {
+            let Ok((header, batch)) = batch::at(data, taken.next.at) else {
+                taken.stop = Stop::Other;
+                break;
+            };
+            if let Err(stop) = self.take_batch(groups, made, &header, batch, &mut taken) {
+                taken.stop = stop;
+                break;
+            }
+            taken.next = Place { at: taken.next.at + header.size, ..Place::default() };
+            taken.last = Some(header);
+        }
+        taken
+    }
+
+    fn take_batch(
+        &self,
+        groups: &mut Groups,
+        made: &mut Arrays,
+        header: &Header,
         batch: &[u8],
-        at: usize,
-        index: u32,
-    ) -> (u32, usize, Stop) {
-        let Ok(header) = Header::read(batch, 0) else { return (index, at, Stop::Other) };
-        if !header.is_plain() || header.size != batch.len() {
-            return (index, at, Stop::Other);
+        taken: &mut Taken,
+    ) -> Result<(), Stop> {
+        if !header.is_plain() {
+            return Err(Stop::Other);
         }
-        let mut records = Records::resume(batch, at, index);
-        for index in index..header.record_count as u32 {
-            let at = records.at();
-            let Ok(record) = records.next_record() else { return (index, at, Stop::Other) };
+        let count = header.record_count as u32;
+        let next = &mut taken.next;
+        let mut records = Records::resume(batch, next.record, next.index);
+        for index in next.index..count {
+            let record = records.next_record()?;
             // Bytes behind the last record are a fault of it.
-            if index + 1 == header.record_count as u32 && !records.is_at_end() {
-                return (index, at, Stop::Other);
+            if index + 1 == count && !records.is_at_end() {
+                return Err(Stop::Other);
             }
-            if let Err(stop) = self.apply(groups, made, record.value) {
-                return (index, at, stop);
-            }
+            self.apply(groups, made, record.value)?;
+            (next.index, next.record) = (index + 1, records.at());
+            taken.records += 1;
         }
-        (header.record_count as u32, records.at(), Stop::End)
+        Ok(())
     }
 
     fn apply(&self, groups: &mut Groups, made: &mut Arrays, value: &[u8]) -> Result<(), Stop> {
         let (api_key, version) = frame(value)?;
         let is_of = |one: &&Layout| one.api_key == api_key && one.version == version;
         let layout = self.layouts.iter().find(is_of).ok_or(NotPlain)?;
+        if layout.effect == Effect::Nothing {
+            let mut cursor = Cursor::new(value, MESSAGE);
+            structure(&layout.program, &mut cursor, &mut Nothing)?;
+            return if cursor.is_at_end() { Ok(()) } else { Err(Stop::Other) };
+        }
         let mut places = [0; MOST_FIELDS];
         let mut cursor = Cursor::new(value, MESSAGE);
         starts(&layout.program, &mut cursor, &mut places)?;
@@ -295,7 +295,7 @@ impl Kinds {
         let rows = groups.get_mut(&group).ok_or(Stop::Closed(group))?;
         let mut new = New::default();
         self.read(layout, value, &places, &mut new)?;
-        if layout.makes {
+        if layout.effect == Effect::Makes {
             self.put(rows, made, number, &new)?;
         } else {
             self.change(rows, made, number, &mut new)?;
@@ -315,7 +315,7 @@ impl Kinds {
             let Some(at) = *field else { continue };
             let field = &layout.program.fields[at];
             let mut cursor = match places[at] {
-                0 if !layout.makes => continue,
+                0 if layout.effect == Effect::Changes => continue,
                 0 => Cursor::new(&field.default, 0),
                 start => Cursor::new(value, start),
             };

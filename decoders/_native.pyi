@@ -113,7 +113,7 @@ class Stretches:
     """Sums up plain batches in which nothing is watched, each stretch of them as one."""
 
     def __new__(cls, grid: int, longest: int) -> Stretches:
-        """A stretch ends at a multiple of `grid` offsets, and before a wait of over `longest` ms."""
+        """A stretch ends at multiples of `grid` offsets and before waits of over `longest` ms."""
 
     def add(
         self,
@@ -123,8 +123,8 @@ class Stretches:
         role: str,
         numbers: Sequence[tuple[bytes, int]],
     ) -> None:
-        """Give a record type the program that reads it, and say what it is: passed, watched, counted
-        or idle. With `numbers` a record is watched only if a field has one: label and number."""
+        """Give a record type the program that reads it, and its role: passed, watched, counted or
+        idle. With `numbers` a record is watched only if a field has one: label and number."""
 
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "c286bf92411e6278"
+BUILD_ID = "2dbad61f0ac20f31"

@@ -25,7 +25,7 @@ BUILD        := $(BIN)/python -m build --no-isolation --outdir dist
 CRATES       := decoders/native
 # Packages are built from copies of the sources. What the crates depend on is compiled once for all.
 export CARGO_TARGET_DIR := $(CURDIR)/$(CRATES)/target
-NATIVE       := setup.py $(wildcard $(CRATES)/Cargo.* $(CRATES)/*/Cargo.toml $(CRATES)/*/build.rs $(CRATES)/*/src/*.rs)
+NATIVE       := setup.py $(filter-out $(CRATES)/fuzz/%,$(wildcard $(addprefix $(CRATES)/,Cargo.* */Cargo.toml */build.rs */src/*.rs)))
 
 # The first of these that runs and is new enough. `make PYTHON=/path/to/python3.12` overrides it.
 NEW_ENOUGH   := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
@@ -64,14 +64,31 @@ picture: $(VENV)/.installed-dev  ## draw the dashboard's picture in docs/ again,
 
 check: fresh lint crates  ## what CI checks in addition to the tests
 
-crates:  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
-	@if command -v cargo >/dev/null 2>&1; then \
-	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core; \
+crates: $(VENV)/.installed-dev  ## the tests of the native module's core, and a few seconds of fuzzing (SECONDS=60)
+	@if command -v cargo >/dev/null 2>&1 && command -v c++ >/dev/null 2>&1; then \
+	  KRAFTOOL_FUZZ_SECONDS=$(SECONDS) cargo test --quiet --locked --manifest-path $(CRATES)/Cargo.toml --package kraftool-core && \
+	  $(MAKE) --no-print-directory fuzz-core; \
 	elif [ "$$KRAFTOOL_STRICT" = 1 ]; then \
-	  echo 'The native module needs Rust: https://rustup.rs' >&2; exit 1; \
+	  echo 'The native module needs Rust (https://rustup.rs), and its fuzzer a C++ compiler' >&2; exit 1; \
 	else \
-	  echo 'The native module is not tested: Rust is not installed'; \
+	  echo 'The native module is not tested: Rust or a C++ compiler is not installed'; \
 	fi
+
+# Rust's stable compiler marks branches and comparisons for libFuzzer, which is C++.
+COVERED      := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+  -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+  -Cllvm-args=-sanitizer-coverage-trace-compares
+FUZZED       := build/fuzz/core
+
+fuzz-core: $(VENV)/.installed-dev  ## fuzz the native module's core, going by its coverage (SECONDS=60)
+	@for tool in cargo c++; do command -v $$tool >/dev/null 2>&1 || { \
+	  echo "Fuzzing by coverage needs $$tool: Rust (https://rustup.rs) and a C++ compiler" >&2; exit 1; }; done
+	@mkdir -p $(FUZZED)
+	@$(BIN)/python tests/fuzz/core_seeds.py build/fuzz/core-seeds
+	@host=$$(rustc -vV | sed -n 's/^host: //p') && \
+	RUSTFLAGS='$(COVERED)' cargo build --quiet --release --locked --target $$host --manifest-path $(CRATES)/fuzz/Cargo.toml && \
+	$(CARGO_TARGET_DIR)/$$host/release/log $(FUZZED) build/fuzz/core-seeds -max_total_time=$(SECONDS) \
+	  -timeout=20 -max_len=16384 -rss_limit_mb=1024 -print_final_stats=1 -artifact_prefix=build/fuzz/
 
 pure: $(VENV)/.installed-dev  ## the tests of commands and damage with everything read in Python
 	@KRAFTOOL_PURE=1 $(BIN)/python -m pytest $(PYTEST_ARGS) -q $(PURE_TESTS)
@@ -122,7 +139,8 @@ soak: $(VENV)/.installed-dev  ## the long tests: fuzzing and property tests for 
 	$(BIN)/python tests/fuzz/compact_checks.py --cases 200000 --seed new
 	$(BIN)/python tests/fuzz/timeline_checks.py --cases 50000 --seed new
 	$(BIN)/python tests/fuzz/column_checks.py --cases 20000 --seed new
-	$(MAKE) --no-print-directory crates SECONDS=3600
+	$(MAKE) --no-print-directory crates SECONDS=600
+	$(MAKE) --no-print-directory fuzz-core SECONDS=3600
 	$(BIN)/python tests/fuzz/fuzz_node.py --seconds 180
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 2400
 	$(BIN)/python -m tests.differential.fuzz --seeds new --seconds 1200 --kafka 4.4.0

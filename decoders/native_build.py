@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "e64dea8106bf52a1"
+BUILD_ID = "52e9f398eb9a2085"

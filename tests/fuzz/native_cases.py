@@ -63,8 +63,14 @@ def formats() -> tuple[tuple[str, int], ...]:
 def record_value(random: Random) -> bytes:
     """A framed record that a Kafka could have written."""
     name, version = random.choice(formats())
-    message = schema.message(name)
-    return encode_record(name, version, _struct(random, message.fields, version))
+    (value,) = values_of(random, name, version, 1)
+    return value
+
+
+def values_of(random: Random, name: str, version: int, count: int) -> list[bytes]:
+    """So many framed records of one type and version."""
+    fields = schema.message(name).fields
+    return [encode_record(name, version, _struct(random, fields, version)) for _ in range(count)]
 
 
 def _struct(random: Random, fields: Sequence[Field], version: int) -> dict[str, Any]:

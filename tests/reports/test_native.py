@@ -15,12 +15,17 @@ import pytest
 
 from kraftool.decoders import fast_path
 from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.programs import program
 from kraftool.decoders.redact import CONFIG_PATHS, MASK, SECRET_PATHS
 from kraftool.decoders.schema import names
 from kraftool.decoders.walk import BEGINNING, Walk
+from kraftool.reports.browse.blocks import RowPlace
+from kraftool.reports.browse.rows import LogRow
+from kraftool.reports.browse.window import LogWindow
+from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.storage.source import BytesSource
@@ -86,6 +91,34 @@ def test_most_batches_of_a_real_log_are_taken_by_the_native_module() -> None:
         b'"kind":"batch"'
     )
     assert len(list(native_checks.accepted(data))) > 0.9 * batches
+
+
+def _rows(path: Path, selection: Selection) -> list[LogRow]:
+    """The rows of a log forwards, then backwards, a few at a time."""
+    window, rows = LogWindow(str(path)), list[LogRow]()
+    for pages, start in ((window.forward, window.start), (window.backward, window.end)):
+        place: RowPlace | None = start
+        while place is not None:
+            page = pages(place, 40, selection, 50_000)
+            rows += page.rows
+            place = page.resume
+    window.close()
+    return rows
+
+
+def test_the_browser_shows_the_same_rows_of_a_selection() -> None:
+    shown = 0
+    for number, path in enumerate(path for path in logs() if path.stat().st_size < LONGEST):
+        selections = native_checks.SELECTIONS
+        for selection in (selections[5], selections[number % len(selections)]):
+            try:
+                native = _rows(path, selection)
+            except KraftoolError:
+                continue  # a name by which no log is found
+            with native_checks.pure():
+                assert native == _rows(path, selection), path
+            shown += len(native)
+    assert shown > 1000
 
 
 def test_changed_logs_are_read_and_written_the_same() -> None:

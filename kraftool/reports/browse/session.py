@@ -75,7 +75,7 @@ class LogSession:
         """Rows before a place; the last ones if there is none."""
         with self._lock:
             at = self.window.end if place is None else place
-            at_most = min(AT_ONCE, _FOLDED_AT_ONCE) if folds else AT_ONCE
+            at_most = _at_most(selection, folds=folds)
             return self.window.backward(at, count, selection, at_most, folds=folds)
 
     def behind(
@@ -89,7 +89,7 @@ class LogSession:
         """Rows from a place on; the first ones if there is none."""
         with self._lock:
             at = self.window.start if place is None else place
-            at_most = min(AT_ONCE, _FOLDED_AT_ONCE) if folds else AT_ONCE
+            at_most = _at_most(selection, folds=folds)
             return self.window.forward(at, count, selection, at_most, folds=folds)
 
     def place_of(self, goto: GoTo) -> RowPlace:
@@ -152,6 +152,12 @@ class LogSession:
 _TOPIC_AT_ONCE = 64 << 20
 _FOLDED_AT_ONCE = 1 << 17
 """Less than without folding: a page of runs has many more records than rows."""
+
+
+def _at_most(selection: Selection | None, *, folds: bool) -> int:
+    """Return how many bytes one call looks through."""
+    is_rare = selection is not None and bool(selection.types or selection.broker is not None)
+    return AT_ONCE if is_rare or not folds else _FOLDED_AT_ONCE
 
 
 def _extent(window: LogWindow, tail: WindowTail) -> WindowExtent:

@@ -16,6 +16,7 @@ from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState, aft
 from kraftool.reports.browse.blocks import BEFORE, Block, LogBlocks, RowPlace
 from kraftool.reports.browse.rows import Border, LogRow, RowKind, RowMaker, fold, joins
 from kraftool.reports.browse.seek import by_epoch, by_offset, by_time, seek
+from kraftool.reports.browse.sifted_blocks import SiftedBlocks
 from kraftool.reports.browse.transaction_index import Marks
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.state.files import StateFiles, open_state
@@ -48,6 +49,7 @@ class LogWindow:
         # A checkpoint that was named itself is read as a log is.
         self.blocks = LogBlocks(files.segments or files.snapshots[:1])
         self.maker = RowMaker()
+        self.sifted = SiftedBlocks()
         self.marks = Marks(self.blocks)
         self.is_checkpoint = files.is_snapshot
         self._learned: set[tuple[int, int, int]] = set()
@@ -134,8 +136,9 @@ class LogWindow:
         while segment is not None:
             block = self.blocks.forward(segment, position)
             self._learn(block)
+            numbers = self.sifted.numbers(block, selection)
             for number, item in enumerate(block.items):
-                for row in self._item_rows(block, number, selection):
+                for row in self._item_rows(block, number, selection) if number in numbers else ():
                     if row.place.index < index:
                         continue
                     if folds and rows and joins(rows[-1], row):
@@ -169,9 +172,12 @@ class LogWindow:
         scanned = 0
         for block, number, below in self._items_before(place):
             item = block.items[number]
+            numbers = self.sifted.numbers(block, selection)
             log_rows = [
                 item_row
-                for item_row in self._item_rows(block, number, selection)
+                for item_row in (
+                    self._item_rows(block, number, selection) if number in numbers else ()
+                )
                 if below is None or item_row.place.index < below
             ]
             scanned += item.size

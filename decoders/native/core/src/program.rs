@@ -158,11 +158,11 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
     let mut fields = Vec::with_capacity(count);
     let mut tags = Vec::new();
     for index in 0..count {
-        let mut label = text(cursor)?;
+        let mut label = String::from_utf8(text(cursor)?).map_err(|_| NotPlain)?;
         if doubled {
-            label = String::from_utf8(label).map_err(|_| NotPlain)?.replace('"', "\"\"").into();
+            label = label.replace('"', "\"\"");
         }
-        let label = Label::new(label)?;
+        let label = Label::new(label.into_bytes())?;
         let flags = cursor.byte()?;
         let is_tagged = flags & 2 != 0;
         let mut default = Vec::new();

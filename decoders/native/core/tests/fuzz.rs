@@ -1,14 +1,13 @@
-//! Random batches and programs: nothing panics, and what is taken is written as text.
+//! Random batches and programs: what `properties` says holds of them.
 //!
-//! KRAFTOOL_FUZZ_SECONDS says for how long.
+//! KRAFTOOL_FUZZ_SECONDS says for how long. `fuzz/` looks for more, going by coverage.
+
+mod properties;
 
 use std::time::{Duration, Instant};
 
-use kraftool_core::batch::sound;
-use kraftool_core::check::Checker;
 use kraftool_core::program::parse;
-use kraftool_core::render::{Format, Renderer, Stop, Wanted};
-use kraftool_core::sieve::{Kind, Selected, Sieve};
+use properties::{Case, check};
 
 const KINDS: &[u8] = b"?bhHiIqdutx";
 
@@ -119,51 +118,17 @@ fn batch(random: &mut Random, base_offset: i64) -> Vec<u8> {
 }
 
 #[test]
-fn whatever_is_taken_is_text_and_checks_too() {
+fn whatever_one_reader_takes_all_readers_take() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let end = Instant::now() + seconds();
     let mut taken = 0u64;
     while Instant::now() < end {
-        let programs: Vec<_> = (0..4).map(|_| program(&mut random, 0)).collect();
-        let mut data = Vec::new();
+        let programs = (0..4).map(|api_key| (api_key, 0, program(&mut random, 0))).collect();
+        let mut log = Vec::new();
         for number in 0..8 {
-            data.extend(batch(&mut random, number * 3));
+            log.extend(batch(&mut random, number * 3));
         }
-        let mut checker = Checker::default();
-        for (api_key, program) in programs.iter().enumerate() {
-            let _ = checker.table.add(api_key as u8, 0, program, b"", true);
-        }
-        let mut sieve = Sieve::new(Selected { by_header: true, ..Selected::default() });
-        for (api_key, program) in programs.iter().enumerate() {
-            let kind = Kind { is_counted: true, is_learnt: false };
-            let _ = sieve.add(api_key as u8, 0, program, true, kind);
-        }
-        for format in [Format::Kafka, Format::KafkaPayloads, Format::JsonLines, Format::Csv] {
-            let mut renderer = Renderer::new(format, b"\"f\"".to_vec(), Wanted::default(), 1 << 10);
-            for (api_key, program) in programs.iter().enumerate() {
-                let _ = renderer.table.add(api_key as u8, 0, program, b":", true);
-            }
-            let mut at = 0;
-            while at < data.len() {
-                let found = sound(&data, at, data.len());
-                assert!(found.end >= at && found.end <= data.len());
-                let (reached, stop) = renderer.render(&data[..found.end], at, 0);
-                assert!(reached >= at && reached <= found.end);
-                assert!(std::str::from_utf8(&renderer.out).is_ok());
-                let (checked, _) = checker.check(&data[..reached], at, 0);
-                assert_eq!(checked, reached, "what is rendered can be read");
-                let (passed, _) = sieve.skip(&data[..reached], at);
-                assert_eq!(passed, at, "everything is selected");
-                let (counted, _) = sieve.take(&data[..reached], at, u64::MAX);
-                assert_eq!(counted, reached, "what is rendered can be counted");
-                assert_eq!(sieve.count, checker.records, "each record counts once");
-                taken += u64::from(reached > at);
-                at = match stop {
-                    Stop::Full | Stop::End if reached > at => reached,
-                    _ => reached + 1,
-                };
-            }
-        }
+        taken += check(&Case { programs, log });
     }
     assert!(taken > 0, "nothing was plain");
 }

@@ -17,6 +17,8 @@ from kraftool.commands.recover_layout import LABEL, checklist, commands_of, labe
 from kraftool.repair.plan import Action, Plan, Ranked
 from kraftool.repair.ranking import UNREADABLE
 
+_BEFORE = "As the directories are now, without this plan:"
+
 
 def write_plan(
     to: Output,
@@ -28,7 +30,8 @@ def write_plan(
 ) -> None:
     """Narrate a plan that was written to `file`, or to stdout if that is empty."""
     to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
-    to.narrate(*labelled("Quorum", [text(each) for each in judgement]))
+    before = [_BEFORE] if judgement and plan.changes and not is_quorum_safe else []
+    to.narrate(*labelled("Quorum", [text(each) for each in (*before, *judgement)]))
     to.narrate(*labelled("Plan", [text(each) for each in plan.summary]))
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))
     _given_up(to, plan)

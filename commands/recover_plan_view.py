@@ -5,6 +5,7 @@ Owns the order. The plan's file is the data on stdout; this is the narration on 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,6 +15,9 @@ from kraftool.commands.finding_view import GOOD, NAME, WARN, command_lines, text
 from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import LABEL, checklist, commands_of, labelled, plan_head
 from kraftool.repair.plan import Action, Plan, Ranked
+from kraftool.repair.ranking import UNREADABLE
+
+_BEFORE = "As the directories are now, without this plan:"
 
 
 def write_plan(
@@ -26,9 +30,11 @@ def write_plan(
 ) -> None:
     """Narrate a plan that was written to `file`, or to stdout if that is empty."""
     to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
-    to.narrate(*labelled("Quorum", [text(each) for each in judgement]))
+    before = [_BEFORE] if judgement and plan.changes and not is_quorum_safe else []
+    to.narrate(*labelled("Quorum", [text(each) for each in (*before, *judgement)]))
     to.narrate(*labelled("Plan", [text(each) for each in plan.summary]))
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))
+    _given_up(to, plan)
     if plan.steps:
         to.narrate(Text(), *checklist(plan.steps, file))
     if plan.changes:
@@ -53,6 +59,24 @@ def _log_of(row: Text, ranked: Ranked) -> None:
         row.append("  has no record", style=WARN)
     if ranked.note:
         row.append_text(text(f"; {ranked.note}"))
+
+
+def _given_up(to: Output, plan: Plan) -> None:
+    """Show how the readable records of the loss are kept, for a person to make them again."""
+    commands = []
+    for lost in plan.loss.records:
+        host = plan.host(lost.host)
+        path = host.path if host is not None and os.path.isabs(host.path) else ""
+        if lost.has_names and any(count.type != UNREADABLE for count in lost.types):
+            span = f"{lost.first_offset}..{lost.end_offset - 1}"
+            directory = shlex.quote(path) if path else "DATA_DIRECTORY"
+            file = shlex.quote(f"{lost.host}-given-up.jsonl")
+            commands.append(f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}")
+    if commands:
+        words = "No plan keeps records behind unreadable ones: what those changed is not known, and"
+        words += " the later ones may build on it. Save the readable ones, and create what they"
+        words += " describe again with Kafka's tools."
+        to.narrate(*labelled("Given up", [text(words)]), *command_lines(commands, LABEL))
 
 
 def _next(to: Output, plan: Plan, file: str) -> None:

@@ -17,7 +17,8 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     Give one directory (or server.properties) for each node. kraftool shows who can win, who refuses
     whom and why, how likely each leader is, and how long an election takes. It shows which records
     are lost if a node leads without them, which nodes you may restart, and how many more failures
-    the quorum can tolerate. A voter without a directory counts as down.
+    the quorum can tolerate. A voter without a directory counts as down. Without -v the report has
+    the verdict, the advice, the nodes, and the proof that the verdict depends on most.
 
     Exits 1 if no leader is possible, if no run had a leader, or if a possible leader may lack
     committed records (DATA LOSS). These are records that another node has, or any records beyond
@@ -62,7 +63,7 @@ def simulate_election(options: SimulateElectionOptions) -> None:
     if options.output is RowFormat.TABLE:
         from kraftool.commands.simulate_election_view import write_election
 
-        write_election(to, report, early if is_early else None)
+        write_election(to, report, early if is_early else None, verbose=options.verbose)
     else:
         from kraftool.sim.election.document import simulate_election_document
 

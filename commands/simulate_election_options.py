@@ -101,6 +101,9 @@ class SimulateElectionOptions:
     ] = 0
     output: RowOutput = RowFormat.TABLE
     out: Out = ""
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show the whole report, not only one proof.")
+    ] = False
     color: Color = ColorWhen.AUTO
     quiet: Quiet = False
     debug: Debug = False

@@ -29,6 +29,8 @@ from kraftool.raft.names import ElectionState
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus
+from kraftool.reports.findings.finding import Severity
+from kraftool.reports.findings.status import status_of
 from kraftool.reports.text.words import listed, many
 from kraftool.sim.election.candidacy import Chance
 from kraftool.sim.election.conditions import LISTENING_MS, StartPace
@@ -44,15 +46,26 @@ _WIDEST = 40
 _MOST_LINES = 40
 _MOST_REFUSALS = 24
 _BUCKETS = 8
+_MOST_PROOFS = 4
 
 
-def write_election(output: Output, report: Report, written: Report | None = None) -> None:
-    """Write the whole report. Of a verdict that is `written` already, only what the runs changed
-    is written again."""
+def write_election(
+    output: Output, report: Report, written: Report | None = None, *, verbose: bool = False
+) -> None:
+    """Write the verdict, the nodes, and one proof; with `verbose` the whole report. Of a verdict
+    that is `written` already, only what the runs changed is written again."""
     write_verdict(output, report, written)
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
+    if not verbose:
+        _proof(output, report)
+        _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
+        _exploration(output, report)
+        _brief_findings(output, report)
+        output.line()
+        output.rich(Flow(text(_MORE, QUIET), widest=READABLE))
+        return
     judged = sentences(report.assessment, with_running=False)
     _section(output, "The directories alone", map(text, judged))
     _section(output, "Who cannot win, and votes that are refused", _refusals(report))
@@ -65,6 +78,41 @@ def write_election(output: Output, report: Report, written: Report | None = None
     _timeline(output, report)
     _section(output, "Assumed", map(text, _assumptions(report)))
     write_findings(output, report.case.findings, "")
+
+
+_MORE = (
+    "-v also shows the judgement of the directories, refused votes, which nodes may restart, times,"
+    " one run message by message, assumptions, and findings in full."
+)
+
+
+def _proof(output: Output, report: Report) -> None:
+    """Show the evidence that the verdict depends on most: what a possible leader cuts off, or why
+    nobody can win, or who leads first."""
+    cut = [loss for loss in report.losses if loss.leader in map(report.log_of, report.leaders)]
+    if cut:
+        _section(output, "What is cut off if a node leads", _first(_losses(report)))
+    elif not report.leaders:
+        _section(output, "Who cannot win, and votes that are refused", _first(_refusals(report)))
+    elif report.wins:
+        output.line()
+        output.rich(_outlooks(report))
+
+
+def _first(rows: Iterable[Text]) -> Iterator[Text]:
+    every = list(rows)
+    yield from every[:_MOST_PROOFS]
+    if len(every) > _MOST_PROOFS:
+        yield Text(f"… and {len(every) - _MOST_PROOFS} more (-v)", style=QUIET)
+
+
+def _brief_findings(output: Output, report: Report) -> None:
+    """Show each error and warning in one line, and how many notes there are."""
+    found = [one for one in report.case.findings if one.severity is not Severity.INFO]
+    rows = [text(f"{one.code} {one.where()}", style_of(status_of(one.severity))) for one in found]
+    notes = len(report.case.findings) - len(found)
+    counted = [text(many(notes, "note"), QUIET)] if notes else []
+    _section(output, "Findings", _first(rows), counted)
 
 
 def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:

@@ -247,7 +247,9 @@ COMMANDS = {
         (('--seed',), 'Seed of the first run.', (), False),
         (('--runs',), 'Number of runs.', (), False),
         (('--jobs',), 'Number of processes for the runs. 0 uses all processors.', (), False),
-        _output, _out, _color, _quiet, _debug, _help,
+        _output, _out,
+        (('-v', '--verbose'), 'Show the whole report, not only one proof.', None, False),
+        _color, _quiet, _debug, _help,
     ),
     'recover': (
         _help,

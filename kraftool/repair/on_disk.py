@@ -45,6 +45,14 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
     planned = replace(planned, hosts=tuple(_lending(planned, disks, own)))
     planned = replace(planned, steps=tuple(_steps(planned, own)))
     used = _used(planned)
+    # A host that only lends batches does not get back its own log by this plan.
+    changed = {host.name for host in planned.hosts if host.edits}
+    changed |= {
+        edit.snapshot.source
+        for host in planned.hosts
+        for edit in host.edits
+        if edit.snapshot is not None
+    }
     texts: dict[str, list[str]] = {}
     for host in hosts:
         if flipped_bits.CASE not in plan.cases:
@@ -54,7 +62,8 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
                 if (host.name, file.target.path) in used
             )
         restored = host.survey.restored_files
-        if not used & {(host.name, restored_file.target.path) for restored_file in restored}:
+        files = {(host.name, restored_file.target.path) for restored_file in restored}
+        if host.name not in changed or not used & files:
             continue
         about = (
             restored_runs if any(restored_file.runs for restored_file in restored) else whole_rest

@@ -187,6 +187,6 @@ def test_the_blocks_of_the_commands_are_equal(tmp_path: Path, kraftool: Run) -> 
         assert json.loads(kraftool(*words).out)["assessment"] == doctor, words
     assert doctor["reasons"], "the same sentences for people"
     sentence = doctor["reasons"][1]
-    for words in [("doctor", *paths), ("simulate-election", "--runs", 1, *paths)]:
+    for words in [("doctor", *paths), ("simulate-election", "-v", "--runs", 1, *paths)]:
         assert sentence in " ".join(kraftool(*words).text.split())
     assert sentence in kraftool("recover", "plan", *paths).err

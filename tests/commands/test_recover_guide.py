@@ -19,7 +19,7 @@ from kraftool.commands.recover_guide_steps import Guide
 from kraftool.repair.plan_yaml import plan_from_yaml
 from tests.commands.recover_files import on_terminal
 from tests.commands.test_secrets import assert_no_secret
-from tests.repair.directories import APART, Quorum, flip_in_batch
+from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +185,38 @@ def test_the_guide_goes_on_after_damage_that_doctor_reports(
     operator = Operator(kraftool, tmp_path / "night", answers)
     operator.guide()
     assert operator.ran == [("recover collect", 1), ("doctor", 3), ("recover plan", 0)]
+
+
+def test_the_guide_asks_for_copies_if_the_plan_keeps_more_with_them(
+    kraftool: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Two damaged logs of other hosts, of which each has what the other one lacks."""
+    folder, damaged = tmp_path / "night", Quorum(tmp_path, EQUAL, (1, 3))
+    files = []
+    for node, number in ((1, -30), (3, -20)):
+        for snapshot in damaged.snapshots(node):
+            if snapshot.name.startswith(f"{144:020}"):
+                snapshot.unlink()
+        flip_in_batch(damaged.segment(node), number)
+        files.append(tmp_path / f"{node}.collect")
+        assert kraftool("recover", "collect", damaged[node], "--out", files[-1]).code == 1
+
+    def copied(node: int) -> Callable[[], str]:
+        def copy() -> str:
+            shutil.copytree(damaged[node], folder / "copies" / f"node-{node}")
+            return "y"
+
+        return copy
+
+    given = " ".join(map(str, files))
+    answers: list[Answer] = ["yes", "", given, "2", copied(1), copied(3), "y", "q"]
+    operator = Operator(kraftool, folder, answers, capfd)
+    operator.guide()
+    assert operator.ran == [("recover plan", 0)]
+    assert "Plan needs the bytes." in operator.listen()
+    plan = plan_from_yaml((folder / "plan.yaml").read_bytes())
+    assert plan.cases == ("restored-runs",)
+    assert not plan.loss.records
 
 
 def test_a_step_that_is_skipped_was_taken_by_hand(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -126,6 +127,26 @@ def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
     write_plan(Output(), without, "", [])
     words = "give its directory to see the names of topics and other objects"
     assert words in capfd.readouterr().err, "of a collect file"
+
+
+def test_readable_records_that_are_given_up_can_be_saved(
+    kraftool: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those behind an unreadable batch; the command that is shown has all of them."""
+    monkeypatch.chdir(tmp_path)
+    quorum = Quorum(tmp_path / "data", EQUAL, (1,))
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
+    damaged = flip_in_batch(quorum.segment(1), -20)
+    options = ("--set", "lost=2,3", "--accept", "ahead", "--kafka-version", "4.3.0")
+    ran = kraftool("recover", "plan", quorum[1], *options)
+    assert ran.code == 0, ran.err
+    assert "No plan keeps records behind unreadable ones" in " ".join(ran.err.split())
+    (command,) = re.findall(r"\$ kraftool (dump-log .*)", ran.err)
+    assert kraftool(*shlex.split(command)).code in (0, 3)
+    saved = [json.loads(line) for line in Path("node-1-given-up.jsonl").read_text().splitlines()]
+    offsets = {each["offset"] for each in saved if each["kind"] == "record"}
+    assert offsets >= set(range(damaged.last_offset + 1, 160))
 
 
 def test_no_loss_is_said_first_and_no_word_acts_on_the_terminal(

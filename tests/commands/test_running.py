@@ -15,7 +15,7 @@ from tests.commands.conftest import Run
 from tests.repair.directories import EQUAL, Quorum
 from tests.repair.test_mending import cleaned
 
-FEW = ("--runs", "3")
+FEW = ("--runs", "3", "-v")
 
 
 @pytest.fixture

@@ -15,13 +15,14 @@ import pytest
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.segment import scan
+from tests.repair.directories import EQUAL, Quorum, flip_in_batch
 
 pytestmark = pytest.mark.slow
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
 PARTITION = "__cluster_metadata-0"
-FEW = ("--runs", 6)
+FEW = ("--runs", 6, "-v")
 
 
 @pytest.fixture
@@ -88,6 +89,32 @@ def test_the_verdict_comes_first_and_everything_fits_80_columns(
     chances = ran.text.partition("Who leads first")[2].partition("By 6 runs")[0]
     assert chances.count("possible") == 3
     assert "0 (0%)" not in chances, "a node that can lead has a chance"
+
+
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_without_v_verdict_advice_nodes_and_one_proof_fit_a_screen(
+    tmp_path: Path, kraftool: Run, is_damaged: bool
+) -> None:
+    """40 lines of 80 columns. What is wrong is named, and JSON stays whole."""
+    quorum = Quorum(tmp_path, EQUAL, (1, 2, 3))
+    for node, number in ((1, -4), (2, -8), (3, -12)) if is_damaged else ():
+        flip_in_batch(quorum.segment(node), number)
+    paths = [quorum[node] for node in (1, 2, 3)]
+    ran = kraftool("simulate-election", "--runs", 6, *paths)
+    assert len(ran.text.splitlines()) <= 40
+    assert ran.text.count("KT-LOG-CRC") == (3 if is_damaged else 0)
+    assert ran.text.startswith("✖" if is_damaged else "✓ A leader is elected")
+    assert "\nNodes\n" in ran.text
+    assert "\nWho leads first\n" in ran.text
+    assert "One run, message by message" not in ran.text
+    whole = kraftool("simulate-election", "--runs", 6, "-v", *paths)
+    assert whole.code == ran.code
+    assert "One run, message by message" in whole.text
+    brief, full = (
+        kraftool("simulate-election", "--runs", 6, "-o", "json", *more, *paths).out
+        for more in ((), ("-v",))
+    )
+    assert brief == full
 
 
 def test_two_of_three_down_ends_with_1_and_says_what_to_start(

@@ -43,7 +43,7 @@ def test_the_doctor_says_that_a_directory_is_a_witness_s(
 def test_simulate_election_models_the_witness_that_a_directory_names(
     kraftool: Run, directories: list[Path]
 ) -> None:
-    ran = kraftool("simulate-election", *directories, "--runs", "3")
+    ran = kraftool("simulate-election", *directories, "--runs", "3", "-v")
     words = " ".join(ran.text.split())
     assert "3 is a witness, which leads only as a last resort" in words
     assert "Node 3 is a witness: it votes, and leads only as a last resort." in words
@@ -57,12 +57,12 @@ def test_a_marker_counts_no_more_once_a_kafka_has_written_quorum_state(
     later = state.stat().st_mtime_ns + 3_000_000_000
     os.utime(state, ns=(later, later))
     assert "witness's" not in kraftool("doctor", *directories).text
-    assert "witness" not in kraftool("simulate-election", *directories, "--runs", "3").text
+    assert "witness" not in kraftool("simulate-election", *directories, "--runs", "3", "-v").text
 
 
 def test_an_option_makes_a_witness_of_any_node(kraftool: Run, directories: list[Path]) -> None:
     (directories[1] / "kraftool-witness").unlink()
-    ran = kraftool("simulate-election", *directories, "--runs", "3", "--witness", "2")
+    ran = kraftool("simulate-election", *directories, "--runs", "3", "-v", "--witness", "2")
     assert "Node 2 is a witness" in " ".join(ran.text.split())
     wrong = kraftool("simulate-election", *directories, "--witness", "9")
     assert wrong.code == 2
@@ -72,7 +72,7 @@ def test_an_option_makes_a_witness_of_any_node(kraftool: Run, directories: list[
 def test_witnesses_alone_cannot_lead(kraftool: Run, directories: list[Path]) -> None:
     # A witness leads only to hand over to a Kafka: without one the table says no.
     ran = kraftool(
-        "simulate-election", *directories, "--runs", "3", "--witness", "2", "--witness", "3"
+        "simulate-election", *directories, "--runs", "3", "-v", "--witness", "2", "--witness", "3"
     )
     assert "No leader is possible" in ran.text
     assert "as a last resort\n" not in ran.text

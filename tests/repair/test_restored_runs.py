@@ -129,6 +129,8 @@ def test_a_lost_majority_goes_on_with_the_restored_log(quorum: Quorum) -> None:
     plan = quorum.plan(*settings, nodes=[1, 2], accept=["ahead"])
     assert plan.loss.verdict is LossBound.NONE
     assert "restored-runs" in plan.cases
+    back = [text for text in plan.summary if "gets back the log that it had" in text]
+    assert [text.partition(":")[0] for text in back] == ["node-1"], "node 2 lends, and stays"
     quorum.carry_out(plan)
     assert state_of(quorum[1]) == state
 

@@ -35,7 +35,8 @@ MOST_BATCHES = 4_000_000
 """So many batches are remembered for the comparison of logs, 16 bytes each."""
 
 _REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
-_WANTED = frozenset({_REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
+_REGISTER_CONTROLLER = 27
+_WANTED = frozenset({_REGISTER, _REGISTER_CONTROLLER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
 
 Batch = tuple[int, int, int]
 """The base offset of a batch, its epoch and its CRC."""
@@ -100,6 +101,8 @@ class LogStatistics:
 
     elections: deque[LoggedElection] = field(default_factory=lambda: deque(maxlen=MOST))
     starts: deque[BrokerStart] = field(default_factory=lambda: deque(maxlen=MOST))
+    controller_starts: dict[int, int] = field(default_factory=dict)
+    """When each controller registered last, which its process does once."""
     credentials: list[CredentialChange] = field(default_factory=list)
     snapshot_credentials: dict[str, set[Credential]] = field(default_factory=dict)
     """By the name of the checkpoint."""
@@ -115,6 +118,15 @@ class LogStatistics:
     def rank(self) -> tuple[int, int]:
         """Return how up to date the log is: its last epoch, then the offset of its last batch."""
         return (self.epochs[-1], self.offsets[-1]) if self.offsets else (-1, -1)
+
+    def last_start(self, node_id: int | None) -> int:
+        """Return when a node's process registered last, as far as the log shows; -1 if it did not.
+
+        A registration in an aborted transaction counts too: the process had started."""
+        starts = [start.timestamp for start in self.starts if start.broker_id == node_id]
+        if node_id is not None:
+            starts.append(self.controller_starts.get(node_id, -1))
+        return max(starts, default=-1)
 
     def around(self, offset: int) -> tuple[Batch | None, Batch | None]:
         """Return the whole batches before and after a damaged place, as offset, epoch and CRC."""
@@ -224,6 +236,8 @@ class LogStatistics:
             pending, self._pending = self._pending or [], None
             for each in pending if key == _END else ():
                 self._event(each)
+        elif key == _REGISTER_CONTROLLER:
+            self.controller_starts[value["controllerId"]] = record.timestamp
         elif key == _REGISTER:
             self._event(_start(file, batch, record, value))
         else:

@@ -48,11 +48,13 @@ def triggers(patient: ExaminedDirectory) -> Trigger:
 def overdue(patient: ExaminedDirectory, log: LogRange, since: int | None) -> str:
     """Return which limit a log has passed since a time, in words; empty if none.
 
-    Time without a leader does not count: a cluster that was down makes no snapshot.
+    Time without a leader does not count: a cluster that was down makes no snapshot. Neither does
+    time before the last start of the node's process, which counts from its start.
     """
     trigger = triggers(patient)
     if since is None or log.last_timestamp is None:
         return ""
+    since = max(since, patient.statistics.last_start(patient.node_id))
     waited = log.last_timestamp - since
     for election in patient.statistics.elections:
         if election.before_timestamp >= 0:

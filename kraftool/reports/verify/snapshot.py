@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 
+from kraftool.decoders import meta_properties
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
@@ -29,12 +30,17 @@ from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_replay import DirectoryReplay
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_compare import against_log, between
+from kraftool.reports.verify.snapshot_copies import (
+    damaged_where_others_are_whole,
+    with_whole_copies,
+)
 from kraftool.reports.verify.snapshot_values import (
     SnapshotVerification,
     VerifiedDirectory,
     VerifiedSnapshot,
 )
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem
+from kraftool.storage.format_plan import META_PROPERTIES
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
 from kraftool.storage.source import BytesSource
@@ -88,6 +94,10 @@ def verify_snapshots(
         other = _one_directory(against, progress)
         label = against.path
         directories = against_log(other.verified, other.entries, directories, progress, label=label)
+        findings += damaged_where_others_are_whole(other.verified, directories)
+        directories = with_whole_copies(directories, [other.verified])
+    else:
+        directories = with_whole_copies(directories)
     findings += between(directories)
     return SnapshotVerification(directories=tuple(directories), findings=in_order(findings))
 
@@ -365,8 +375,22 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
             if entry.name in reader.snapshots:
                 findings = in_order(report.findings)
                 snapshots.append(replace(reader.snapshots[entry.name], findings=findings))
-    whole = VerifiedDirectory(path=location.path, snapshots=tuple(snapshots))
+    whole = VerifiedDirectory(
+        path=location.path, cluster_id=_cluster_of(entries), snapshots=tuple(snapshots)
+    )
     return _Found(verified=whole, entries=tuple(entries))
+
+
+def _cluster_of(entries: Sequence[Entry]) -> str | None:
+    """Return the cluster id in the meta.properties among the files; None if there is none."""
+    for entry in entries:
+        if entry.basename == META_PROPERTIES:
+            with entry.open() as source:
+                return meta_properties.decode(source.read_at(0, _MOST_META))[0].cluster_id
+    return None
+
+
+_MOST_META = 1 << 16
 
 
 def _of(progress: Progress, name: str) -> Callable[[int], None]:

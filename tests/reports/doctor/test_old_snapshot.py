@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.reports.doctor.cases import HOUR, STAMP, begun, found, leader, level, node, one, snapshot
+import pytest
+
+from tests.reports.doctor.cases import (
+    HOUR,
+    STAMP,
+    begun,
+    controller,
+    found,
+    leader,
+    level,
+    node,
+    one,
+    snapshot,
+)
 
 
 def aged(path: Path, hours: float) -> Path:
@@ -42,3 +55,16 @@ def test_a_cluster_that_was_down_for_days_made_none_meanwhile(tmp_path: Path) ->
     path = node(tmp_path / "longer", log, epoch=2)
     snapshot(path, 5, level())
     assert "25.0 hours older" in one("KT-SIG-OLD-SNAPSHOT", path).finding.text
+
+
+@pytest.mark.parametrize(("restarted", "is_late"), [(1, False), (2, True)])
+def test_a_node_that_was_restarted_begins_to_count_again(
+    tmp_path: Path, restarted: int, is_late: bool
+) -> None:
+    """Node 1 was down for two days. It registers again when it starts; that of another node does
+    not explain why it makes no snapshot."""
+    later = STAMP + 48 * HOUR
+    log = begun().data_batch(level()).noops(1, 1).data_batch(controller(restarted), stamp=later)
+    path = node(tmp_path / "data", log.noops(1, 1, stamp=later + HOUR))
+    snapshot(path, 5, level())
+    assert bool(found("KT-SIG-OLD-SNAPSHOT", path)) is is_late

@@ -20,6 +20,8 @@ SECONDS      ?= 5
 PYTEST_ARGS  ?= -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 KRAFTOOL     := $(BIN)/kraftool
 PIP_INSTALL  := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Bytecode, as pip makes it for a wheel: some machines have Python write none, which doubles a start.
+COMPILED     := $(BIN)/python -m compileall -q kraftool decoders commands tui
 BUILD        := $(BIN)/python -m build --no-isolation --outdir dist
 # The native module is built where there is a cargo, and again when its sources change.
 CRATES       := decoders/native
@@ -256,6 +258,7 @@ $(VENV)/.made:
 $(VENV)/.installed: pyproject.toml $(NATIVE) | $(VENV)/.made
 	@echo 'Installing kraftool and what it needs into $(VENV) (once; under a minute)'
 	@$(PIP_INSTALL) --editable .
+	@$(COMPILED)
 	@touch $@
 
 # `make LOCK=` installs the newest versions. Python compiles what is imported when it is: pip would
@@ -268,4 +271,5 @@ ifdef LOCK
 else
 	@$(PIP_INSTALL) --upgrade --upgrade-strategy eager $(EXTRAS:%=--editable '.[%]')
 endif
+	@$(COMPILED)
 	@touch $@ $(VENV)/.installed

@@ -69,6 +69,10 @@ class Damage:
     found: str = ""
 
 
+_LITTLE = 1 << 16
+"""Bytes that are read once more rather than copied with all that follows."""
+
+
 class _Window:
     """The bytes around the current position; slides forward, never back."""
 
@@ -87,7 +91,7 @@ class _Window:
         have = self.start + len(self.data) - position
         if have >= size or self.ended:
             return have
-        kept = self.data[position - self.start :] if have > 0 else b""
+        kept = self.data[position - self.start :] if have > _LITTLE else b""
         self.start = position
         at = position + len(kept)
         wanted = max(size - len(kept), CHUNK)

@@ -66,8 +66,11 @@ class Run:
     peak_mb: float
 
 
-ENVIRONMENT = os.environ | {"PYTHONPATH": str(ROOT)}
-"""So that kraftool is the one of this tree, whatever is installed."""
+ENVIRONMENT = {
+    name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+} | {"PYTHONPATH": str(ROOT)}
+"""So that kraftool is the one of this tree, whatever is installed, and has its bytecode as an
+installed one does."""
 
 
 def output(command: Sequence[str], cwd: Path) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -39,10 +40,18 @@ def timeline(
         typer.Option(
             metavar="KIND,…",
             help="Show only elections, voters, features (kraft.version too), brokers, controllers,"
-            " transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged"
-            " logs are always shown.",
+            " transactions, snapshots, partitions, topics, configs, quotas, acls, users, tokens,"
+            " gaps or nodes. Damage and diverged logs are always shown.",
         ),
     ] = None,
+    topic: Annotated[
+        str,
+        typer.Option(
+            "--topic",
+            metavar="NAME",
+            help="Show only events about this topic, its partitions, configs and ACLs.",
+        ),
+    ] = "",
     offsets: Offsets = "",
     since: Since = "",
     until: Until = "",
@@ -72,7 +81,7 @@ def timeline(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show what happened: elections, voters, features, brokers.
+    """Show what happened: elections, brokers, topics, configs, ACLs.
 
     Example: kraftool timeline /var/lib/kafka/data
 
@@ -107,7 +116,8 @@ def timeline(
 
     quicken()
     zone = time_zone(tz)
-    options = _options(only or [], offsets, since, until, gaps, topics=topics)
+    options = _options(only or [], offsets, since, until, gaps, topics=topics or bool(topic))
+    options = replace(options, topic=topic)
     refuse_nothing(paths, bootstrap_controller, "PATH")
     locations, unopened = open_paths(paths or [])
     to = Output(color=color, quiet=quiet, out=out)

@@ -25,12 +25,14 @@ from kraftool.reports.findings.finding import Finding
 NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of an idle leader's batch."""
 
-_PARTITION, _PARTITION_CHANGE, _NOOP = 3, 5, 20
+_TOPIC, _PARTITION, _PARTITION_CHANGE, _NOOP = 2, 3, 5, 20
 _WATCHED = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
 """Registrations, topics, features and transactions, by api key."""
+_SETTINGS = frozenset({4, 10, 11, 14, 18, 19, 21, 22, 26, 28})
+"""Configs, tokens, SCRAM users, quotas, ACLs, ZooKeeper migration, cleared ELRs."""
 _CONTROL = -1
 """In place of an api key, for control records."""
-_SHOWN = _WATCHED | {_PARTITION_CHANGE, _CONTROL}
+_SHOWN = _WATCHED | _SETTINGS | {_PARTITION_CHANGE, _CONTROL}
 PARTITIONS = "partitions"
 """The name under which the PartitionRecords of a batch are counted as one."""
 
@@ -109,6 +111,7 @@ def decode(file: str, batch: RecordBatch) -> Content:
     records: list[Watched] = []
     findings: list[Finding] = []
     partitions, has_idle = 0, False
+    created, of_topics = set[str](), dict[str, list[int]]()
     try:
         for item in decode_batch(batch):
             key = _CONTROL if item.is_control else item.api_key
@@ -118,6 +121,10 @@ def decode(file: str, batch: RecordBatch) -> Content:
             if fault is not None:
                 findings.append(log_finding(file, fault))
             record, data = item.record, item.data
+            if key == _TOPIC and data is not None:
+                created.add(data["topicId"])
+            elif key == _PARTITION and data is not None and fault is None:
+                of_topics.setdefault(data["topicId"], []).append(data["partitionId"])
             if fault is not None or data is None or key not in _SHOWN:
                 continue
             if key == _PARTITION_CHANGE and not _tells(data):
@@ -130,14 +137,29 @@ def decode(file: str, batch: RecordBatch) -> Content:
     if partitions:
         header = batch.header
         records.append(
-            Watched(batch.last_offset, header.base_timestamp, PARTITIONS, {"count": partitions})
+            Watched(
+                batch.last_offset,
+                header.base_timestamp,
+                PARTITIONS,
+                {
+                    "count": partitions,
+                    "added": {id: ids for id, ids in of_topics.items() if id not in created},
+                },
+            )
         )
     return Content(tuple(records), tuple(findings), has_idle)
 
 
 def _tells(change: dict[str, Any]) -> bool:
-    """True if a PartitionChangeRecord takes the leader away or elects an unclean one."""
-    return bool(change.get("leader", -2) == -1 or change.get("leaderRecoveryState", -1) == 1)
+    """True if a PartitionChangeRecord takes the leader away, elects an unclean one, or moves
+    replicas."""
+    return bool(
+        change.get("leader", -2) == -1
+        or change.get("leaderRecoveryState", -1) == 1
+        or change.get("addingReplicas")
+        or change.get("removingReplicas")
+        or change.get("replicas")
+    )
 
 
 class StoredBatches:

@@ -159,7 +159,7 @@ def _write(to: Output, result: object, output: Format) -> None:
 def _options(
     only: list[str], offsets: str, since: str, until: str, gaps: float, *, topics: bool
 ) -> TimelineOptions:
-    from kraftool.commands.log_run import offset_range
+    from kraftool.commands.log_selection import offset_range
     from kraftool.commands.times import parse_time
     from kraftool.reports.timeline.events import Category
     from kraftool.reports.timeline.report import TimelineOptions

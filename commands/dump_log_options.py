@@ -68,7 +68,8 @@ class DumpLogOptions:
         str,
         Option(
             metavar="RE",
-            help="Show only records whose type or JSON payload (as in -o jsonl) matches.",
+            help="Show only records whose type, JSON payload (as in -o jsonl) or topic name"
+            " matches.",
         ),
     ] = ""
     control: Annotated[

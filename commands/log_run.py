@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
+from kraftool.commands.log_selection import selection_of
 from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import Output, printable
-from kraftool.commands.times import as_usage, parse_time, time_zone
+from kraftool.commands.times import time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError
 from kraftool.decoders.fault import FaultKind, LogFault
@@ -26,7 +27,7 @@ from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import Selection, TopicNames, is_decoded
 from kraftool.reports.logs.processes import quicken
 from kraftool.reports.logs.render import Rendered, RenderPlan, render
-from kraftool.reports.logs.source import LogFile, log_files
+from kraftool.reports.logs.source import LogFile, is_reread, log_files
 from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
 
@@ -47,48 +48,6 @@ def _items_of(file: LogFile) -> Iterator[Item]:
     with file.open() as source:
         sieve = sieve_for(TRANSACTION_RECORDS)
         yield from left_of(Walk(source.read_at).spans(), sieve)
-
-
-def selection_of(options: DumpLogOptions) -> Selection:
-    """Read the filters; what cannot be read is a usage error."""
-    first, last = offset_range(options.offsets)
-    try:
-        pattern = re.compile(options.grep) if options.grep else None
-    except re.error as error:
-        raise UsageError(f"--grep {options.grep!r} is not a regular expression: {error}") from None
-    return Selection(
-        first_offset=first,
-        last_offset=last,
-        epoch=options.epoch,
-        types=frozenset().union(*map(_type, options.type_)),
-        topic=options.topic,
-        broker=options.broker,
-        since=parse_time(options.since, "--since"),
-        until=parse_time(options.until, "--until"),
-        grep=pattern,
-        control=options.control,
-    )
-
-
-def _type(name: str) -> frozenset[str]:
-    """The words of a record type, if there is one of that name."""
-    from kraftool.reports.logs.query import record_types
-
-    return as_usage(record_types, name, "--type")
-
-
-def check_type(name: str) -> None:
-    """Raise UsageError for a --type that is none, with those that are called alike, or all."""
-    _type(name)
-
-
-def offset_range(text: str) -> tuple[int | None, int | None]:
-    """Read --offsets."""
-    if not text:
-        return None, None
-    from kraftool.reports.logs.query import offset_range as read_range
-
-    return as_usage(read_range, text, "--offsets")
 
 
 class LogRun:
@@ -141,6 +100,9 @@ class LogRun:
 
             beginnings = LogBeginnings()
             files = beginnings.of(files)
+        if self.selection.grep is not None and all(map(is_reread, where)):
+            files = list(files)
+            self._match_topics(files, self.selection.grep)
         if options.transactions:
             files = list(files)
             self._find_transactions(files)
@@ -206,9 +168,17 @@ class LogRun:
                 if isinstance(item, RecordBatch) and not item.is_control:
                     self.topics.learn(item)
 
+    def _match_topics(self, files: Iterable[LogFile], pattern: re.Pattern[str]) -> None:
+        """Let --grep find the records of a topic by its name, wherever its TopicRecord is."""
+        for file in files:
+            if file.has_batches and not file.is_topic:
+                self._learn_topics(file)
+        self.selection = replace(self.selection, grep_topics=self.topics.matching(pattern))
+
     @property
     def _names_topics(self) -> bool:
-        return self.options.output is DumpLogFormat.TABLE or bool(self.options.topic)
+        wants = self.options.topic or self.options.grep
+        return self.options.output is DumpLogFormat.TABLE or bool(wants)
 
     # Whole files, in machine formats.
 

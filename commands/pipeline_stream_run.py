@@ -274,7 +274,7 @@ def _kafka_setting(text: str) -> tuple[str, str]:
 
 
 def _types(name: str) -> frozenset[str]:
-    from kraftool.commands.log_run import check_type
+    from kraftool.commands.log_selection import check_type
     from kraftool.spark.live.frame import type_names
 
     check_type(name)

@@ -102,7 +102,7 @@ class SimulateElectionOptions:
     output: RowOutput = RowFormat.TABLE
     out: Out = ""
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Show the whole report, not only one proof.")
+        bool, Option("--verbose", "-v", help="Show the whole report, not only one proof.")
     ] = False
     color: Color = ColorWhen.AUTO
     quiet: Quiet = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from kraftool.commands.exit_code import UsageError
@@ -36,10 +37,18 @@ def timeline(
         Option(
             metavar="KIND,…",
             help="Show only elections, voters, features (kraft.version too), brokers, controllers,"
-            " transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged"
-            " logs are always shown.",
+            " transactions, snapshots, partitions, topics, configs, quotas, acls, users, tokens,"
+            " gaps or nodes. Damage and diverged logs are always shown.",
         ),
     ] = None,
+    topic: Annotated[
+        str,
+        Option(
+            "--topic",
+            metavar="NAME",
+            help="Show only events about this topic, its partitions, configs and ACLs.",
+        ),
+    ] = "",
     offsets: Offsets = "",
     since: Since = "",
     until: Until = "",
@@ -67,7 +76,7 @@ def timeline(
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Show what happened: elections, voters, features, brokers.
+    """Show what happened: elections, brokers, topics, configs, ACLs.
 
     Example: kraftool timeline /var/lib/kafka/data
 
@@ -102,7 +111,8 @@ def timeline(
 
     quicken()
     zone = time_zone(tz)
-    options = _options(only or [], offsets, since, until, gaps, topics=topics)
+    options = _options(only or [], offsets, since, until, gaps, topics=topics or bool(topic))
+    options = replace(options, topic=topic)
     refuse_nothing(paths, bootstrap_controller, "PATH")
     locations, unopened = open_paths(paths or [])
     to = Output(color=color, quiet=quiet, out=out)
@@ -144,7 +154,7 @@ def _write(to: Output, result: object, output: Format) -> None:
 def _options(
     only: list[str], offsets: str, since: str, until: str, gaps: float, *, topics: bool
 ) -> TimelineOptions:
-    from kraftool.commands.log_run import offset_range
+    from kraftool.commands.log_selection import offset_range
     from kraftool.commands.times import parse_time
     from kraftool.reports.timeline.events import Category
     from kraftool.reports.timeline.report import TimelineOptions

@@ -27,6 +27,11 @@ _STYLES: Mapping[Category, str] = {
     Category.TRANSACTIONS: "quiet",
     Category.SNAPSHOTS: "quiet",
     Category.TOPICS: "",
+    Category.CONFIGS: "",
+    Category.QUOTAS: "",
+    Category.ACLS: "",
+    Category.USERS: "",
+    Category.TOKENS: "",
     Category.NODES: "batch",
 }
 _MARKS = {Visibility.ABORTED: "[aborted] ", Visibility.OPEN: "[not visible] "}

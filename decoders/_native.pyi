@@ -7,7 +7,7 @@ record type without a program is its api key times 256 plus its version.
 from collections.abc import Sequence
 from typing import Any, final
 
-from _typeshed import WriteableBuffer
+from typing_extensions import Buffer
 
 BUILD_ID: str
 
@@ -45,12 +45,8 @@ class Renderer:
         """Render the batches from `at` to `end`; `start` is the place of the first byte in the
         file. Returns how far it came and the reason."""
 
-    @property
-    def size(self) -> int:
-        """The size of what the last call rendered."""
-
-    def copy_to(self, target: WriteableBuffer) -> None:
-        """Copy what the last call rendered into a buffer of exactly its size."""
+    def take(self) -> Buffer:
+        """Return what the last call rendered. Its memory is used again once nobody has it."""
 
 @final
 class Sieve:
@@ -121,10 +117,10 @@ class Stretches:
         version: int,
         program: bytes,
         role: str,
-        numbers: Sequence[tuple[bytes, int]],
+        numbers: Sequence[tuple[bytes, int | None]],
     ) -> None:
         """Give a record type the program that reads it, and its role: passed, watched, counted or
-        idle. With `numbers` a record is watched only if a field has one: label and number."""
+        idle. With `numbers` it is watched only if a field has one, of which None is any."""
 
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""
@@ -273,8 +269,9 @@ class Values:
     """Decodes the records of plain batches to values."""
 
     def __new__(cls) -> Values: ...
-    def add(self, api_key: int, version: int, program: bytes, name: str) -> None:
-        """Give a record type its name and the program that reads it."""
+    def add(self, api_key: int, version: int, program: bytes, name: str, is_offered: bool) -> None:
+        """Give a record type its name and the program that reads it. `is_offered` says if somebody
+        else may take its records."""
 
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""
@@ -283,4 +280,70 @@ class Values:
         self, batch: bytes, at: int, index: int
     ) -> tuple[list[tuple[str, dict[str, Any]]], int] | int:
         """The names and values of the next records of a sound batch, and where the one behind them
-        begins; or the reason for having none. `at` is where the record of this index begins."""
+        begins; or the reason for having none. `at` is where the record of this index begins. They
+        end before a record that is offered to somebody else, unless the first one is."""
+
+@final
+class RowKinds:
+    """The records that make and change rows, and the cells of a row."""
+
+    def __new__(
+        cls,
+        cells: str,
+        choice: int,
+        arrays: tuple[int, int],
+        filler: bytes,
+        counters: Sequence[tuple[int, int | None]],
+        layouts: Sequence[
+            tuple[int, int, bytes, bool | None, tuple[int, int], Sequence[int | None]]
+        ],
+    ) -> RowKinds:
+        """`cells` has a letter for each cell: i for a number, I for an array of numbers, U for one
+        of uuids. `choice` is 0 or 1. `arrays` are one of numbers and one of as many uuids; no uuids
+        stand for as many of the filler. A change raises `counters`: all changes, or those that set
+        another cell. A layout is api key, version, program, True if the record makes a row,
+        False if it changes one, None if it does nothing, the fields of group and number, and the
+        field of each cell."""
+
+@final
+class OpenRows:
+    """Groups of rows while records change them."""
+
+    def __new__(cls, kinds: RowKinds) -> OpenRows: ...
+    def take(
+        self, data: bytes, place: tuple[int, int, int], end: int
+    ) -> tuple[tuple[int, int, int], int, tuple[int, int, int] | None, bytes | None]:
+        """Take the records of sound batches, from a place on and as far as they can be taken. A
+        place is where a batch begins, the index of a record in it, and where that begins in the
+        batch. Returns the place of the first record that was not taken; how many were taken; last
+        offset, epoch and time of the last batch that was taken to its end; and the group of the
+        next record, if it is not open."""
+
+    def open(self, group: bytes, rows: Rows) -> None:
+        """Open a group with the rows that it had."""
+
+    def load(self, group: bytes, numbers: Sequence[int], rows: Sequence[tuple[Any, ...]]) -> bool:
+        """Open a group with these rows. False if one of them cannot be kept."""
+
+    def close(self, group: bytes) -> None: ...
+    def get(self, group: bytes, number: int) -> tuple[Any, ...] | None: ...
+    def put(self, group: bytes, number: int, row: tuple[Any, ...]) -> bool:
+        """Make a row, or replace one. False if it cannot be kept."""
+
+    def count(self, group: bytes) -> int: ...
+    def rows(self, group: bytes) -> Rows:
+        """The rows of a group as they are now."""
+
+@final
+class Rows:
+    """The rows of a group at one moment, in the order in which they were made."""
+
+    def __len__(self) -> int: ...
+    def has(self, number: int) -> bool: ...
+    def get(self, number: int) -> tuple[Any, ...] | None: ...
+    def numbers(self) -> list[int]: ...
+    def part(self, start: int, stop: int) -> list[tuple[Any, ...]]:
+        """The rows from one place to another."""
+
+    def same(self, other: Rows) -> bool:
+        """True if the other has the same rows in the same order."""

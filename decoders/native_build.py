@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "52e9f398eb9a2085"
+BUILD_ID = "7e6068f3a0df12c3"

@@ -266,6 +266,18 @@ def test_no_secret_is_shown_or_exported() -> None:
     run(body, NODE)
 
 
+def test_comparing_without_a_mark_takes_the_oldest_snapshot_and_says_so() -> None:
+    async def body(pilot: Pilot[None], view: StateScreen) -> None:
+        await press(pilot, "c")
+        assert view._history is not None
+        oldest = min(view._history.bounds.snapshots)
+        assert oldest > 0
+        assert view._marked == oldest
+        assert f"compared with the oldest snapshot, {oldest}" in told(pilot)
+
+    run(body, NODE)
+
+
 def test_without_anything_it_says_so() -> None:
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
         assert "no directory or live quorum is watched" in screen(app_of(pilot))

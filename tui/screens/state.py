@@ -285,7 +285,14 @@ class StateScreen(PlaceView):
         """Show the difference between the marked offset and this one, or the tree again."""
         shows = not self._changes.display
         if shows and self._marked is None and self._history is not None:
-            self._marked = self._history.bounds.first
+            bounds = self._history.bounds
+            older = [offset for offset in bounds.snapshots if offset < self._here()]
+            self._marked = min(older, default=bounds.first)
+            what = "snapshot" if older else "offset"
+            self.watch_app.tell(
+                f"no offset was marked: compared with the oldest {what}, {self._marked}."
+                " m marks the offset that is shown"
+            )
         self._show_list(self._changes if shows else self._tree_lines)
         self.first_focus()
         self._reach(self._wanted)

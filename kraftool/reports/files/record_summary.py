@@ -98,13 +98,18 @@ def _feature(data: dict[str, Any], _: Names) -> str:
 
 
 def _acl(data: dict[str, Any], _: Names) -> str:
+    return f"{acl_text(data)} id={data['id']}"
+
+
+def acl_text(data: dict[str, Any]) -> str:
+    """Return who may do what, and where, of the record that adds an ACL."""
     resource = _ACL_RESOURCES.get(data["resourceType"], str(data["resourceType"]))
     operation = _ACL_OPERATIONS.get(data["operation"], str(data["operation"]))
     permission = {2: "deny", 3: "allow"}.get(data["permissionType"], str(data["permissionType"]))
     pattern = _PATTERNS.get(data["patternType"], f"pattern {data['patternType']} ")
     return (
         f"{permission} {data['principal']} {operation} on {resource} {pattern}"
-        f"{data['resourceName']} from {data['host']} id={data['id']}"
+        f"{data['resourceName']} from {data['host']}"
     )
 
 

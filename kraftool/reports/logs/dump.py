@@ -65,6 +65,8 @@ class Selection:
     since: int | None = None
     until: int | None = None
     grep: re.Pattern[str] | None = None
+    grep_topics: frozenset[str] = frozenset()
+    """Ids of the topics whose names match: most records of a topic have only its id."""
     control: bool | None = None
     hidden: Transactions | None = None
     """Transactions of which only the committed ones are shown, without their markers."""
@@ -141,6 +143,10 @@ class TopicNames:
     def ids(self, name: str) -> Collection[str]:
         """The ids that topics of this name have, or had before they were called otherwise."""
         return self._ids.get(name, ())
+
+    def matching(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """The ids of the topics whose names match, deleted ones too."""
+        return frozenset(id for id, name in self.by_id.items() if pattern.search(name))
 
     def name(self, topic_id: str) -> str:
         return self.by_id.get(topic_id, topic_id)
@@ -245,7 +251,9 @@ class LogDump:
             return False
         if want.topic and not self.mentions_topic(item, want.topic):
             return False
-        return want.grep is None or bool(want.grep.search(grep_text(item)))
+        if want.grep is None or want.grep.search(grep_text(item)):
+            return True
+        return item.data is not None and item.data.get("topicId") in want.grep_topics
 
     def mentions_topic(self, item: LogRecord, topic: str) -> bool:
         """True if a record is about a topic, named by name or id."""

@@ -8,6 +8,7 @@ entries and the same findings as the whole log.
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
@@ -174,7 +175,7 @@ class _GrepSieve:
     def __init__(self, dump: LogDump) -> None:
         want = dump.selection
         assert want.grep is not None, "a pattern to look for"
-        given = replace(want, grep=None, hidden=None)
+        given = replace(want, grep=None, grep_topics=frozenset(), hidden=None)
         self._learner: NativeSieve | None = None
         if dump.learns_topics:
             # What is ruled out by its header may not be plain, and has topics to learn, too.
@@ -182,7 +183,7 @@ class _GrepSieve:
             self._learner = NativeSieve(names=dump.topics)
         plan = OutputPlan(format="lines", selection=given, show_secrets=dump.show_secrets)
         self._lines = NativeRenderer(plan, "")
-        self._search = want.grep.search
+        self._search = _search_for(want.grep, want.grep_topics)
 
     def left(self, span: BatchSpan) -> Iterator[RecordBatch]:
         at = span.at
@@ -212,6 +213,14 @@ class _GrepSieve:
         return any(map(self._search, str(text, "utf-8").split("\n")[:-1]))
 
 
+def _search_for(pattern: re.Pattern[str], ids: Collection[str]) -> Callable[[str], object]:
+    """Return what finds the pattern in a line, or the id of a topic whose name has it."""
+    if not ids:
+        return pattern.search
+    of_topics = re.compile("|".join(map(re.escape, sorted(ids)))).search
+    return lambda line: pattern.search(line) or of_topics(line)
+
+
 def sieve_of(dump: LogDump) -> Sifter | None:
     """Return what passes over batches that are not shown; None if Python has to see all."""
     want = dump.selection
@@ -222,7 +231,7 @@ def sieve_of(dump: LogDump) -> Sifter | None:
     if want.grep is not None and not want.topic and want.broker is None and want.control is None:
         return _GrepSieve(dump)
     return NativeSieve(
-        replace(want, grep=None, hidden=None),
+        replace(want, grep=None, grep_topics=frozenset(), hidden=None),
         is_selected=_by_words(want),
         names=dump.topics if dump.learns_topics else None,
     )

@@ -103,6 +103,11 @@ class LogFile:
         return lock_holder(directory).state is LockState.HELD
 
 
+def is_reread(where: str | Location) -> bool:
+    """True if the files of a PATH can surely be read twice: of a directory, or a leader's."""
+    return not where.is_stream if isinstance(where, Location) else os.path.isdir(where)
+
+
 def log_files(
     paths: Sequence[str | Location],
     unreadable: Callable[[str], None],

@@ -203,8 +203,8 @@ class Replay:
             # All records of a plain batch have its time.
             timestamp = batch.header.base_timestamp
             for values in native.read(batch):
-                place = RecordsPlace(file, batch.epoch, timestamp, offset)
-                records = watch(self.loader, place, values)
+                where = RecordsPlace(file, batch.epoch, timestamp, offset)
+                records = watch(self.loader, where, values)
                 offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
             plain = offset - batch.base_offset
         self.records += plain - place[1]

@@ -26,11 +26,14 @@ from kraftool.reports.findings.finding import Finding
 NOOP_BATCH = b"\x14\x00\x00\x00\x01\x08\x01\x14\x00\x00\x00"
 """The record section of an idle leader's batch."""
 
-PARTITION_TYPE, PARTITION_CHANGE_TYPE, IDLE_TYPE = 3, 5, 20
-WATCHED_TYPES = frozenset({0, 1, 2, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
+TOPIC_TYPE, PARTITION_TYPE, PARTITION_CHANGE_TYPE, IDLE_TYPE = 2, 3, 5, 20
+_CHANGES = frozenset({0, 1, TOPIC_TYPE, 7, 8, 9, 12, 17, 23, 24, 25, 27, 29})
 """Registrations, topics, features and transactions, by api key."""
+_SETTINGS = frozenset({4, 10, 11, 14, 18, 19, 21, 22, 26, 28})
+"""Configs, tokens, SCRAM users, quotas, ACLs, ZooKeeper migration, cleared ELRs."""
 _CONTROL = -1
 """In place of an api key, for control records."""
+WATCHED_TYPES = _CHANGES | _SETTINGS
 _SHOWN = WATCHED_TYPES | {PARTITION_CHANGE_TYPE, _CONTROL}
 PARTITIONS = "partitions"
 """The name under which the PartitionRecords of a batch are counted as one."""
@@ -135,16 +138,19 @@ def decode(file: str, batch: RecordBatch) -> Content:
     """The watched records of a batch, and what of them could not be decoded."""
     records: list[Watched] = []
     findings: list[Finding] = []
-    partitions, has_idle = 0, False
+    counted, has_idle = PartitionCount(), False
     try:
         for item in decode_batch(batch):
             key = _CONTROL if item.is_control else item.api_key
-            partitions += key == PARTITION_TYPE
             has_idle = has_idle or key == IDLE_TYPE
             fault = fault_of(batch, item)
             if fault is not None:
                 findings.append(log_finding(file, fault))
             record, data = item.record, item.data
+            if key == PARTITION_TYPE:
+                counted.count += 1
+            if data is not None and fault is None:
+                counted.look(key, data)
             if fault is not None or data is None or key not in _SHOWN:
                 continue
             if key == PARTITION_CHANGE_TYPE and not _tells(data):
@@ -154,17 +160,42 @@ def decode(file: str, batch: RecordBatch) -> Content:
             )
     except DecodeError as error:
         findings.append(log_finding(file, fault_between(batch, error)))
-    if partitions:
-        header = batch.header
-        records.append(
-            Watched(batch.last_offset, header.base_timestamp, PARTITIONS, {"count": partitions})
-        )
+    records += counted.watched(batch.last_offset, batch.header.base_timestamp)
     return Content(tuple(records), tuple(findings), has_idle)
 
 
+class PartitionCount:
+    """Counts the PartitionRecords of a batch, and finds those of topics that were there before."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._created: set[str] = set()
+        self._of_topics: dict[str, list[int]] = {}
+
+    def look(self, key: int | None, data: dict[str, Any]) -> None:
+        """Look at a record that was decoded."""
+        if key == TOPIC_TYPE:
+            self._created.add(data["topicId"])
+        elif key == PARTITION_TYPE:
+            self._of_topics.setdefault(data["topicId"], []).append(data["partitionId"])
+
+    def watched(self, offset: int, timestamp: int) -> Iterator[Watched]:
+        """Yield what is told of the batch, if it has PartitionRecords."""
+        if self.count:
+            added = {id: ids for id, ids in self._of_topics.items() if id not in self._created}
+            yield Watched(offset, timestamp, PARTITIONS, {"count": self.count, "added": added})
+
+
 def _tells(change: dict[str, Any]) -> bool:
-    """True if a PartitionChangeRecord takes the leader away or elects an unclean one."""
-    return bool(change.get("leader", -2) == -1 or change.get("leaderRecoveryState", -1) == 1)
+    """True if a PartitionChangeRecord takes the leader away, elects an unclean one, or moves
+    replicas."""
+    return bool(
+        change.get("leader", -2) == -1
+        or change.get("leaderRecoveryState", -1) == 1
+        or change.get("addingReplicas")
+        or change.get("removingReplicas")
+        or change.get("replicas")
+    )
 
 
 class StoredBatches:

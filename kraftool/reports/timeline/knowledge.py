@@ -45,6 +45,15 @@ class Metadata:
     features: dict[str, int] = field(default_factory=dict)
     brokers: dict[int, Registered] = field(default_factory=dict)
     controllers: dict[int, Registered] = field(default_factory=dict)
+    configs: dict[tuple[int, str, str], str] = field(default_factory=dict)
+    """Values as they may be shown, by resource and name."""
+    quotas: dict[tuple[str, str], float] = field(default_factory=dict)
+    acls: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    """The words for an ACL and its resource, by id."""
+    users: set[tuple[str, str]] = field(default_factory=set)
+    """Users with a SCRAM credential, and its mechanism."""
+    tokens: dict[str, str] = field(default_factory=dict)
+    """Owners of delegation tokens, by token id."""
     topics_created: int = 0
     topics_deleted: int = 0
     partitions_created: int = 0
@@ -54,6 +63,11 @@ class Metadata:
             features=dict(self.features),
             brokers={id: copy(broker) for id, broker in self.brokers.items()},
             controllers={id: copy(controller) for id, controller in self.controllers.items()},
+            configs=dict(self.configs),
+            quotas=dict(self.quotas),
+            acls=dict(self.acls),
+            users=set(self.users),
+            tokens=dict(self.tokens),
             topics_created=self.topics_created,
             topics_deleted=self.topics_deleted,
             partitions_created=self.partitions_created,
@@ -79,6 +93,8 @@ class Knowledge:
     metadata: Metadata = field(default_factory=Metadata)
     topics: dict[str, str] = field(default_factory=dict)
     """Names by id, of deleted topics too: they name partitions whatever became of the topic."""
+    new_topics: set[str] = field(default_factory=set)
+    """Names of the topics that the batch at hand has created."""
     kraft_version: int | None = None
     voters: dict[int, dict[str, Any]] | None = None
     leadership: Leadership | None = None

@@ -6,18 +6,20 @@ nodes disagree a line is forked, and each side goes on by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
+from itertools import groupby
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.reports.findings.finding import Severity
-from kraftool.reports.timeline import partitions, quorum, registrations
+from kraftool.reports.timeline import partitions, quorum, registrations, settings
 from kraftool.reports.timeline.batches import PARTITIONS, Content, LogBatch, Stretch, Watched
 from kraftool.reports.timeline.events import Category, Event, Rank, Visibility
 from kraftool.reports.timeline.knowledge import Knowledge
 from kraftool.reports.timeline.words import duration
 
 Teller = Callable[[Watched, int, Knowledge], Iterator[Event]]
+GroupTeller = Callable[[Sequence[Watched], int, Knowledge], Iterator[Event]]
 
 _TELLERS: dict[str, Teller] = {
     "LeaderChangeMessage": quorum.leader_change,
@@ -37,7 +39,24 @@ _TELLERS: dict[str, Teller] = {
     "TopicRecord": partitions.create_topic,
     "RemoveTopicRecord": partitions.delete_topic,
     PARTITIONS: partitions.count_partitions,
+    "ClearElrRecord": partitions.clear_elr,
+    "ZkMigrationStateRecord": quorum.zk_migration,
+    "ClientQuotaRecord": settings.quota,
+    "AccessControlEntryRecord": settings.add_acl,
+    "RemoveAccessControlEntryRecord": settings.remove_acl,
+    "UserScramCredentialRecord": settings.set_scram,
+    "RemoveUserScramCredentialRecord": settings.remove_scram,
+    "DelegationTokenRecord": settings.set_token,
+    "RemoveDelegationTokenRecord": settings.remove_token,
 }
+_GROUPED: dict[str, GroupTeller] = {
+    "PartitionChangeRecord": partitions.changes,
+    "ConfigRecord": settings.configs,
+}
+"""Of these, the ones that come together in a batch are one event."""
+NOT_SHOWN = ("NoOpRecord", "PartitionRecord", "ProducerIdsRecord")
+"""No events come of these; PartitionRecords are counted."""
+SHOWN = tuple(name for name in (*_TELLERS, *_GROUPED) if name != PARTITIONS)
 _SILENT = 3
 """So many times the longest time between idle records is no idling any more."""
 _NO_IDLE = (
@@ -46,6 +65,21 @@ _NO_IDLE = (
 )
 _CLOCK_BACK_MS = 1000
 """Clocks of controllers differ by a little; more than this is told."""
+
+
+def _told(
+    records: Sequence[Watched], epoch: int, known: Knowledge, *, is_control: bool
+) -> Iterator[Event]:
+    """The events of the records of one batch."""
+    for name, of_one in groupby(records, lambda each: each.name):
+        group = _GROUPED.get(name)
+        if group is not None:
+            yield from group(tuple(of_one), epoch, known)
+            continue
+        teller = _TELLERS.get(name)
+        for record in of_one:
+            if teller is not None and (record.is_control or not is_control):
+                yield from teller(record, epoch, known)
 
 
 @dataclass(slots=True)
@@ -79,9 +113,10 @@ class LogBranch:
         for record in records:
             if record.name == "TopicRecord":
                 known.topics[record.data["topicId"]] = record.data["name"]
-            elif state and (teller := _TELLERS.get(record.name)) is not None:
-                for _ in teller(record, epoch or 0, known):
+            elif state:
+                for _ in _told([record], epoch or 0, known, is_control=False):
                     pass
+        known.new_topics.clear()
         if state:
             known.last_epoch = epoch
         known.leadership = known.transaction = None
@@ -110,19 +145,9 @@ class LogBranch:
             if not elected and began and batch.epoch > (known.last_epoch or 0):
                 lost = quorum.lost_election(batch.base, batch.epoch, batch.timestamp, known)
                 yield from self._events(iter((lost,)))
-        changes = []
-        for record in records:
-            if record.name == "PartitionChangeRecord":
-                changes.append(record)
-                continue
-            if changes:
-                yield from self._events(partitions.changes(changes, batch.epoch, known))
-                changes = []
-            teller = _TELLERS.get(record.name)
-            if teller is not None and (record.is_control or not batch.is_control):
-                yield from self._events(teller(record, batch.epoch, known))
-        if changes:
-            yield from self._events(partitions.changes(changes, batch.epoch, known))
+        known.new_topics.clear()
+        events = _told(records, batch.epoch, known, is_control=batch.is_control)
+        yield from self._events(events)
         if batch.is_control and known.transaction is not None:
             known.transaction.controls += batch.last - batch.base + 1
         stretch = batch.stretch

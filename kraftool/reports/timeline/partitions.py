@@ -7,6 +7,8 @@ it, which is one event and not thousands.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
@@ -23,6 +25,7 @@ def create_topic(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
     """A TopicRecord."""
     name, id = record.data["name"], record.data["topicId"]
     known.topics[id] = name
+    known.new_topics.add(name)
     known.metadata.topics_created += 1
     yield _topic(record, epoch, "topic-created", f"topic {name} created", name, id)
 
@@ -36,9 +39,30 @@ def delete_topic(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
 
 
 def count_partitions(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
-    """The PartitionRecords of a batch, which are only counted."""
+    """The PartitionRecords of a batch: those of new topics are only counted."""
     known.metadata.partitions_created += record.data["count"]
-    yield from ()
+    for id, partition_ids in record.data["added"].items():
+        name, count = known.topic(id), len(partition_ids)
+        event = _topic(record, epoch, "partitions-added", "", name, id)
+        what = f"{many(count, 'partition')} added to topic {name}"
+        what += f", which now has {max(partition_ids) + 1}"
+        data = {**event.data, "partitionIds": sorted(partition_ids)[:MOST_LISTED], "count": count}
+        yield replace(event, category=Category.PARTITIONS, what=what, data=data)
+
+
+def clear_elr(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
+    """A ClearElrRecord, of one topic or, without a name, of all."""
+    name = record.data["topicName"]
+    yield Event(
+        category=Category.PARTITIONS,
+        type="elr-cleared",
+        offset=record.offset,
+        epoch=epoch,
+        timestamp=record.timestamp,
+        what=f"eligible leader replicas of {f'topic {name}' if name else 'all topics'} cleared",
+        data={"topic": name or None},
+        transactional=True,
+    )
 
 
 def _topic(record: Watched, epoch: int, type: str, what: str, name: str, id: str) -> Event:
@@ -75,6 +99,21 @@ def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
         names = [_name(each, known) for each in without]
         what = f"{many(len(without), 'partition')} without a leader: {named(names)}"
         yield _partitions(without, names, epoch, "leaderless", what, [], Severity.WARNING)
+    moving = [each for each in records if _is_moving(each.data)]
+    if moving:
+        names = [_name(each, known) for each in moving]
+        what = f"reassignment of {many(len(moving), 'partition')} began: {named(names)}"
+        yield _partitions(moving, names, epoch, "reassignment-began", what, [], Severity.INFO)
+    moved = [each for each in records if each.data.get("replicas") and not _is_moving(each.data)]
+    if moved:
+        names = [_name(each, known) for each in moved]
+        what = f"replicas of {many(len(moved), 'partition')} changed: {named(names)}"
+        details = [f"now {moved[0].data['replicas']}"] if len(moved) == 1 else []
+        yield _partitions(moved, names, epoch, "replicas-changed", what, details, Severity.INFO)
+
+
+def _is_moving(change: dict[str, Any]) -> bool:
+    return bool(change.get("addingReplicas") or change.get("removingReplicas"))
 
 
 def _name(record: Watched, known: Knowledge) -> str:

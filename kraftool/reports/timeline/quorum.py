@@ -220,6 +220,21 @@ def _level(name: str, level: int) -> str:
     return f"{release_name(name, level) or 'of a newer Kafka'} ({level})"
 
 
+def zk_migration(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
+    """A ZkMigrationStateRecord, which Kafka 3.4 to 3.9 wrote."""
+    state = record.data["zkMigrationState"]
+    yield Event(
+        category=Category.FEATURES,
+        type="zk-migration",
+        offset=record.offset,
+        epoch=epoch,
+        timestamp=record.timestamp,
+        what=f"ZooKeeper migration state {state}",
+        data={"state": state},
+        transactional=True,
+    )
+
+
 def begin(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A BeginTransactionRecord. Its event goes with those of the transaction."""
     name = record.data.get("name")

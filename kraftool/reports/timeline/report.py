@@ -17,6 +17,7 @@ from kraftool.reports.files.severity_in_context import CUTTING, weighed
 from kraftool.reports.findings.finding import Finding, Severity, in_order
 from kraftool.reports.findings.kinds import directory as directory_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
+from kraftool.reports.logs.beginnings import AskedRange
 from kraftool.reports.logs.source import FIRST_OFFSET
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import LogBatch
@@ -31,11 +32,15 @@ from kraftool.reports.timeline.events import (
     Timeline,
 )
 from kraftool.reports.timeline.line import LogBranch
+from kraftool.reports.timeline.log_starts import begins_later, log_starts
 from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
 from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import ids
+
+ACL_TOPIC = 2
+"""The resource type of topics in ACLs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +54,13 @@ class TimelineOptions:
     last_offset: int | None = None
     since: int | None = None
     until: int | None = None
+    topic: str = ""
+    """The name or id of the one topic to show."""
 
     def wants(self, event: Event) -> bool:
         """True if an event is shown. Damage is, wherever it is in the range."""
+        if self.topic and event.category is not Category.DAMAGE and not names(event, self.topic):
+            return False
         if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
             return False
         if self.first_offset is not None and event.offset < self.first_offset:
@@ -66,6 +75,19 @@ class TimelineOptions:
         return (self.since is None or time >= self.since) and (
             self.until is None or time <= self.until
         )
+
+
+def names(event: Event, topic: str) -> bool:
+    """True if an event is about a topic: itself, its partitions, its configs, its ACLs."""
+    data = event.data
+    if topic in (data.get("topic"), data.get("topicId")):
+        return True
+    if data.get("resourceName") == topic:
+        return data.get("resourceType") == "TOPIC" or data.get("resourceTypeId") == ACL_TOPIC
+    listed = data.get("partitions") or ()
+    return any(
+        each["partition"].rpartition("-")[0] == topic or each["topicId"] == topic for each in listed
+    )
 
 
 def build(
@@ -93,10 +115,16 @@ def build(
     snapshot_events, differing = _snapshots(nodes)
     events += snapshot_events
     told += differing
-    events += _log_starts(nodes)
+    events += log_starts(nodes)
     events += _log_ends(nodes, merged)
     told += _open_transactions(merged, nodes)
-    told += _begins_later(nodes, merged, options)
+    asked = AskedRange(
+        first_offset=options.first_offset,
+        last_offset=options.last_offset,
+        since=options.since,
+        until=options.until,
+    )
+    told += begins_later(nodes, merged, asked)
     events.sort(key=lambda each: (each.offset, each.rank))
     shown = tuple(event for event in events if options.wants(event))
     return Timeline(
@@ -361,60 +389,6 @@ def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
             )
         )
     return events, findings
-
-
-def _log_starts(nodes: Sequence[NodeLog]) -> Iterator[Event]:
-    starts: dict[int, list[int]] = {}
-    for index, node in enumerate(nodes):
-        if node.start_offset and node.start_offset > FIRST_OFFSET:
-            starts.setdefault(node.start_offset, []).append(index)
-    for offset, members in sorted(starts.items()):
-        whose = "the log" if len(nodes) == 1 else f"the log of {_names(nodes, members)}"
-        yield Event(
-            category=Category.SNAPSHOTS,
-            type="log-start",
-            offset=offset,
-            rank=Rank.LOG_START,
-            what=f"{whose} begins here",
-            details=("older records are only in a snapshot, without their times",),
-            data={"nodes": [nodes[index].label for index in members]},
-            nodes=tuple(members),
-        )
-
-
-def _begins_later(
-    nodes: Sequence[NodeLog], merged: Merged, options: TimelineOptions
-) -> Iterator[Finding]:
-    """Yield that no log reaches back to what was asked for."""
-    from kraftool.reports.logs.beginnings import AskedRange, LogBeginning
-
-    first = min(
-        (node for node in nodes if node.start_offset is not None),
-        key=lambda each: each.start_offset or 0,
-        default=None,
-    )
-    if first is None:
-        return
-    times = (
-        line.known.first_timestamp
-        for line in merged.lines
-        if line.known.first_offset == first.start_offset
-    )
-    beginning = LogBeginning(
-        path=first.path, offset=first.start_offset or 0, timestamp=next(times, None)
-    )
-    asked = AskedRange(
-        first_offset=options.first_offset,
-        last_offset=options.last_offset,
-        since=options.since,
-        until=options.until,
-    )
-    if beginning.lacks(asked):
-        yield beginning.finding("timeline")
-
-
-def _names(nodes: Sequence[NodeLog], members: Sequence[int]) -> str:
-    return ids(nodes[index].label for index in members)
 
 
 def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:

@@ -8,21 +8,24 @@ a node that has other ones, or for an option that needs each of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.log_record import decode_metadata
+from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.programs import program
 from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.timeline.batches import (
     IDLE_TYPE,
     PARTITION_CHANGE_TYPE,
     PARTITION_TYPE,
-    PARTITIONS,
+    TOPIC_TYPE,
     WATCHED_TYPES,
     Content,
     LogBatch,
+    PartitionCount,
     Stretch,
     Watched,
     log_batch,
@@ -32,8 +35,16 @@ _GRID = 1024
 """Offsets; a stretch that nodes do not have alike costs as many batches at most."""
 _LONGEST_MS = 10_000
 """What is longer than this is told as a gap, unless another time is asked for."""
-_TELLING = ((b'"leader":', -1), (b'"leaderRecoveryState":', 1))
-"""A change of a partition is watched only if it says one of these."""
+_TELLING = (
+    (b'"leader":', -1),
+    (b'"leaderRecoveryState":', 1),
+    (b'"replicas":', None),
+    (b'"addingReplicas":', None),
+    (b'"removingReplicas":', None),
+)
+"""A change of a partition is watched only if it says one of these; None is any number."""
+
+_COUNTED = {"TopicRecord": TOPIC_TYPE, "PartitionRecord": PARTITION_TYPE}
 
 
 class _Piece(NamedTuple):
@@ -52,6 +63,7 @@ class StretchReader:
 
         self._file, self._stretches = file, Stretches(_GRID, _LONGEST_MS)
         self._pieces: list[_Piece] = []
+        self._values = NativeValues()
 
     def read(self, span: BatchSpan) -> Iterator[LogBatch]:
         """Yield the batches of a span, and stretches of them. The last one may go on."""
@@ -81,12 +93,13 @@ class StretchReader:
         records = [
             _watched(offset, times[0], value) for offset, value in self._stretches.take_watched()
         ]
-        if counted:
-            records.append(Watched(last, times[0], PARTITIONS, {"count": counted}))
         if batches == 1:
-            # Other nodes may have it as a batch by itself.
+            # Other nodes may have it as a batch by itself, and a batch with partitions always is.
             (piece,) = pieces
-            batch = log_batch(self._file, piece.span.batch(piece.at))
+            plain = piece.span.batch(piece.at)
+            if counted:
+                records += self._partitions(plain, counted)
+            batch = log_batch(self._file, plain)
             content = Content(tuple(records), (), has_idle=idle[0] > 0)
             yield batch._replace(stored=content, batch=None)
             return
@@ -113,6 +126,14 @@ class StretchReader:
         )  # fmt: skip
         (read,) = (*self.read(span), *self.close())
         return read.content()
+
+    def _partitions(self, batch: RecordBatch, count: int) -> Iterator[Watched]:
+        counted = PartitionCount()
+        for name, value in chain.from_iterable(self._values.read(batch)):
+            if (key := _COUNTED.get(name)) is not None:
+                counted.look(key, value)
+        counted.count = count
+        return counted.watched(batch.last_offset, batch.header.base_timestamp)
 
     def _learn(self, api_key: int, version: int) -> None:
         code = program(api_key, version, masked=False)

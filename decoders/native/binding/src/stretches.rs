@@ -1,6 +1,6 @@
 //! Stretches of batches, as Python has them.
 
-use kraftool_core::sieve::Values;
+use kraftool_core::sieve::{Number, Values};
 use kraftool_core::stretches::{Role, Stretch, Stretches as CoreStretches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -30,14 +30,14 @@ impl Stretches {
         version: u8,
         program: &[u8],
         role: &str,
-        numbers: Vec<(Vec<u8>, i64)>,
+        numbers: Vec<(Vec<u8>, Option<i64>)>,
     ) -> PyResult<()> {
         let role = match role {
             "passed" => Role::Passed,
             "watched" if numbers.is_empty() => Role::Watched,
             "watched" => {
-                let choice = |(label, number)| Values {
-                    number: Some(number),
+                let choice = |(label, number): (Vec<u8>, Option<i64>)| Values {
+                    number: number.map_or(Number::Any, Number::One),
                     labels: vec![label],
                     ..Values::default()
                 };

@@ -23,11 +23,30 @@ pub struct Selected {
     pub counts_batches: bool,
 }
 
+/// The numbers that are looked for.
+#[derive(Clone, Copy, Default)]
+pub enum Number {
+    #[default]
+    None,
+    One(i64),
+    Any,
+}
+
+impl Number {
+    fn has(self, value: i64) -> bool {
+        match self {
+            Number::None => false,
+            Number::One(number) => number == value,
+            Number::Any => true,
+        }
+    }
+}
+
 /// Values of which a record has one.
 #[derive(Clone, Default)]
 pub struct Values {
     /// In a field, or a list, that has one of these labels: `"name":`.
-    pub number: Option<i64>,
+    pub number: Number,
     pub labels: Vec<Vec<u8>>,
     /// In any field.
     pub uuids: Vec<[u8; 16]>,
@@ -197,7 +216,7 @@ impl Sink for Search<'_> {
         }
     }
     fn int(&mut self, value: i64) {
-        self.is_found |= self.labelled.is_some_and(|one| one.number == Some(value));
+        self.is_found |= self.labelled.is_some_and(|one| one.number.has(value));
     }
     fn double(&mut self, _: f64) -> Plain<()> {
         Ok(())

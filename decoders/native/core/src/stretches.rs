@@ -25,7 +25,7 @@ pub enum Role {
     Idle,
 }
 
-/// Batches that follow on each other, or a single one with watched records.
+/// Batches that follow on each other, or a single one with watched or counted records.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stretch {
     pub base_offset: i64,
@@ -115,7 +115,8 @@ impl Stretches {
             if !header.is_plain() {
                 return (at, Stop::NotPlain);
             }
-            if !self.watched.is_empty() {
+            let is_alone = self.open.as_ref().is_some_and(|open| open.counted > 0);
+            if is_alone || !self.watched.is_empty() {
                 return (at, Stop::Full);
             }
             let seen = match self.look(&header, batch) {
@@ -125,7 +126,7 @@ impl Stretches {
                     return (at, stop);
                 }
             };
-            let is_told = !self.watched.is_empty();
+            let is_told = seen.counted > 0 || !self.watched.is_empty();
             match &mut self.open {
                 Some(open) if is_told || !open.goes_on(&header, &seen, self.grid, self.longest) => {
                     // The batch is read again, as the first of the next stretch.

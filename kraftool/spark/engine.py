@@ -24,7 +24,7 @@ from kraftool.spark.connect import connected, private_spark_folder, query_contex
 from kraftool.spark.errors import UnusableError
 from kraftool.spark.failures import explained
 from kraftool.spark.jvm import environment, running
-from kraftool.spark.shipping import python_path, send, write_package
+from kraftool.spark.shipping import link_package, python_path, send, show, write_package
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,6 +36,8 @@ TRIES = "4"
 _OLDEST = {"pyspark": (4, 1), "pyarrow": (18, 0)}
 _MASTERS = re.compile(r"local$|local\[|local-cluster\[|spark://|yarn$|k8s://|sc://")
 _ONE_TRY = re.compile(r"local(?:\[\s*(\*|\d+)\s*\])?$")
+_ONE_MACHINE = re.compile(r"local(?:\[[^]]*\])?$")
+"""A master whose workers are started here, by the JVM that we have started."""
 _INSTALL = "pip install 'kraftool[spark]'"
 
 
@@ -72,18 +74,18 @@ def session(
         folder = ending.enter_context(private_spark_folder())
         ending.enter_context(_py4j_muted())
         ending.enter_context(query_contexts_muted())
-        archive, gateway = write_package(folder), None
+        here, gateway = None, None
         if "PYSPARK_GATEWAY_PORT" not in os.environ:  # else spark-submit has started JVM and us
-            where = log or folder / "jvm.log"
-            path = python_path(archive, os.environ.get("PYTHONPATH"))
+            where, here = log or folder / "jvm.log", link_package(folder)
+            path = python_path(here, os.environ.get("PYTHONPATH"))
             gateway = ending.enter_context(running(folder, settings, where, path))
         ending.enter_context(explained())
-        yield ending.enter_context(_connected(gateway, archive, settings, app))
+        yield ending.enter_context(_connected(gateway, folder, here, settings, app))
 
 
 @contextmanager
 def _connected(
-    gateway: Any, archive: Path, settings: Mapping[str, str], app: str
+    gateway: Any, folder: Path, here: Path | None, settings: Mapping[str, str], app: str
 ) -> Iterator[SparkSession]:
     from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
@@ -97,14 +99,17 @@ def _connected(
     tries = conf.get("spark.task.maxFailures") or TRIES
     where = with_tries(conf.get("spark.master", LOCAL) or LOCAL, tries)
     conf.setMaster(where)
-    for key, value in _defaults(archive.parent, is_local=where.startswith("local")).items():
+    for key, value in _defaults(folder, is_local=where.startswith("local")).items():
         conf.setIfMissing(key, value)
     python = _worker_python(conf, is_local=where.startswith("local"))
     with environment(PYSPARK_PYTHON=python), _interrupts_kept():
         context = SparkContext(conf=conf)
     stop: Callable[[], None] = context.stop
     try:
-        send(context, archive)
+        if here is not None and _ONE_MACHINE.match(where):
+            show(context, here)
+        else:
+            send(context, write_package(folder))
         spark = SparkSession(context)
         stop = spark.stop
         yield spark

@@ -3,6 +3,9 @@
 Owns the zip of the package and its way to the executors. The native module is in it too, for
 workers that can load it (`native_archive.py`). What kraftool itself imports there has to
 be installed on the workers: compiled packages of others do not travel.
+
+Workers of this machine need no zip: they import the modules that this process has, with the
+bytecode that Python keeps of them. From a zip each new worker would compile every module again.
 """
 
 from __future__ import annotations
@@ -41,7 +44,14 @@ def ship(context: SparkContext, folder: Path) -> Path:
 def send(context: SparkContext, archive: Path) -> None:
     """Send a package that was written to all executors."""
     context.addPyFile(str(archive))
-    # Streams are planned by a process of the driver's that is started without what was shipped.
+    show(context, archive)
+
+
+def show(context: SparkContext, archive: Path) -> None:
+    """Let the processes that the driver starts import from an archive or a folder.
+
+    Streams are planned by such a process, which is started without what was shipped.
+    """
     environment = context.environment
     environment["PYTHONPATH"] = python_path(archive, environment.get("PYTHONPATH"))
 
@@ -49,6 +59,22 @@ def send(context: SparkContext, archive: Path) -> None:
 def python_path(archive: Path, before: str | None) -> str:
     """PYTHONPATH with the package in front of what there was before."""
     return os.pathsep.join(filter(None, (str(archive), before)))
+
+
+def link_package(folder: Path) -> Path:
+    """Make a folder from which processes of this machine import the package as it is here.
+
+    Where it is in a zip already, this writes a zip.
+    """
+    roots = [root for root in _ROOTS if importlib.util.find_spec(root) is not None]
+    targets = {root: importlib.resources.files(root) for root in roots}
+    if not all(isinstance(target, Path) for target in targets.values()):
+        return write_package(folder)
+    links = folder / "packages"
+    links.mkdir()
+    for root, target in targets.items():
+        (links / root).symlink_to(str(target), target_is_directory=True)
+    return links
 
 
 def write_package(folder: Path) -> Path:

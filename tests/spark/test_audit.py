@@ -33,11 +33,17 @@ PLACE = (
     "code", "severity", "reason", "file", "position", "offset", "field", "expected", "found",
     "isUndecoded",
 )  # fmt: skip
-OLD = ("kafka-3.3.2", "kafka-3.7.2", "kafka-3.9.1", "built")
-NEW = ("kafka-4.1.1", "kafka-4.3.0", "kafka-4.4.0", "damaged")
+SOME = ("kafka-3.3.2", "kafka-4.4.0", "built", "damaged")
+OTHERS = ("kafka-3.7.2", "kafka-3.9.1", "kafka-4.1.1", "kafka-4.3.0")
 
 
-@pytest.fixture(scope="module", params=[OLD, NEW], ids=["old", "new"])
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(SOME, id="oldest, newest and damaged"),
+        pytest.param(OTHERS, id="others", marks=pytest.mark.soak),
+    ],
+)
 def told(spark: SparkSession, request: pytest.FixtureRequest) -> Told:
     """Whole folders of fixtures, in one job each."""
     return audited(spark, *(FIXTURES / each for each in request.param))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kraftool.decoders import segment
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.engine import session
 from kraftool.spark.failures import explain, explained
@@ -29,17 +30,20 @@ PATIENCE_S = 120
 QUICK_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
-def test_the_workers_run_our_python_on_the_shipped_code(spark: "SparkSession") -> None:
-    def probe(_: Iterable[int]) -> Iterator[tuple[str, str]]:
-        from kraftool.decoders import segment
+def test_the_workers_run_our_python_on_our_modules(spark: "SparkSession") -> None:
+    """From files, of which Python keeps bytecode; test_cluster.py has those of other machines."""
 
-        yield sys.executable, segment.__file__
+    def probe(_: Iterable[int]) -> Iterator[tuple[str, str]]:
+        from kraftool.decoders import segment as seen_there
+
+        yield sys.executable, seen_there.__file__
 
     seen = spark.sparkContext.parallelize(range(2), 2).mapPartitions(probe).collect()
     assert {executable for executable, _ in seen} == {sys.executable}
     for _, file in seen:
         assert "/kraftool-" in file
-        assert file.endswith(".zip/kraftool/decoders/segment.py")
+        assert file.endswith("/packages/kraftool/decoders/segment.py")
+        assert Path(file).samefile(segment.__file__)
 
 
 def test_a_session_is_private_quiet_and_in_utc(spark: "SparkSession") -> None:

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "8deacfdce331ba98"
+BUILD_ID = "3e2b3e95866163c7"

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "7e6068f3a0df12c3"
+BUILD_ID = "e48d95a97e7a26a0"

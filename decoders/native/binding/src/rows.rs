@@ -7,7 +7,8 @@ use kraftool_core::NotPlain;
 use kraftool_core::groups::Groups;
 use kraftool_core::recent::Recent;
 use kraftool_core::rows::{
-    Arrays, Cell, Effect, Group, Kinds, New, Place, Rows as CoreRows, Rules, Stop, UUID,
+    Arrays, Cell, Effect, Group, Kinds, MOST_SHARED, New, Place, Rows as CoreRows, Rules, Stop,
+    UUID,
 };
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -117,6 +118,9 @@ fn ints<'py>(
         let numbers: Vec<i32> = elements.chunks_exact(4).map(number).collect();
         Ok(PyTuple::new(py, numbers)?.unbind())
     };
+    if elements.len() > MOST_SHARED {
+        return Ok(make()?.into_bound(py));
+    }
     Ok(shared.ints.get(elements, make)?.bind(py).clone())
 }
 
@@ -129,7 +133,7 @@ fn uuids<'py>(
         return Ok(PyTuple::empty(py));
     }
     let Shared { uuids, texts, .. } = shared;
-    let make = || -> PyResult<_> {
+    let mut make = || -> PyResult<_> {
         let mut made = Vec::new();
         for uuid in elements.chunks_exact(UUID) {
             let text = || -> PyResult<_> {
@@ -140,6 +144,9 @@ fn uuids<'py>(
         }
         Ok(PyTuple::new(py, made)?.unbind())
     };
+    if elements.len() > MOST_SHARED {
+        return Ok(make()?.into_bound(py));
+    }
     Ok(uuids.get(elements, make)?.bind(py).clone())
 }
 

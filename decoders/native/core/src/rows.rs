@@ -18,6 +18,8 @@ use crate::{NotPlain, Plain};
 /// Cells of a row.
 const MOST_CELLS: usize = 16;
 const INT32: usize = 4;
+/// Bytes of an array beyond which it is not kept for other rows: few are so long.
+pub const MOST_SHARED: usize = 1024;
 pub const UUID: usize = 16;
 
 pub type Group = [u8; UUID];
@@ -443,6 +445,9 @@ impl Kinds {
 fn kept(made: &mut Arrays, elements: &[u8]) -> Array {
     if elements.is_empty() {
         return None;
+    }
+    if elements.len() > MOST_SHARED {
+        return Some(Arc::from(elements));
     }
     let make = || Ok::<_, NotPlain>(Arc::from(elements));
     made.get(elements, make).ok().cloned()

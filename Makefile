@@ -82,7 +82,7 @@ COVERED      := -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
   -Cllvm-args=-sanitizer-coverage-trace-compares
 FUZZED       := build/fuzz/core
 
-fuzz-core: $(VENV)/.installed-dev  ## fuzz the native module's core, going by its coverage (SECONDS=60)
+fuzz-core: $(VENV)/.installed-dev  ## fuzz the native module's core, guided by coverage (SECONDS=60)
 	@for tool in cargo c++; do command -v $$tool >/dev/null 2>&1 || { \
 	  echo "Fuzzing by coverage needs $$tool: Rust (https://rustup.rs) and a C++ compiler" >&2; exit 1; }; done
 	@mkdir -p $(FUZZED)

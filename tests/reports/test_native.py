@@ -30,7 +30,7 @@ from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.storage.source import BytesSource
 from tests.fuzz import native_checks, timeline_checks
-from tests.fuzz.native_cases import TIE, formats, log, record_value
+from tests.fuzz.native_cases import TIE, formats, log, pure, record_value
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"
@@ -115,7 +115,7 @@ def test_the_browser_shows_the_same_rows_of_a_selection() -> None:
                 native = _rows(path, selection)
             except KraftoolError:
                 continue  # a name by which no log is found
-            with native_checks.pure():
+            with pure():
                 assert native == _rows(path, selection), path
             shown += len(native)
     assert shown > 1000

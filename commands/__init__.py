@@ -5,12 +5,18 @@ Owns the entry point. What can be answered without typer is answered without imp
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+
+_SELDOM = 50_000
+"""New objects after which Python looks for cycles of them. With its own 700 that was a twentieth of
+a start, which makes many objects and keeps most."""
 
 
 def main() -> None:
     """Run kraftool; the console script and `python -m kraftool` come here."""
+    gc.set_threshold(_SELDOM, *gc.get_threshold()[1:])
     if sys.argv[1:] in (["--version"], ["-V"]):
         from kraftool import __version__
         from kraftool.commands.output import Output
@@ -43,6 +49,12 @@ def _complete() -> None:
 
 def _run(words: list[str]) -> int | None:
     """Run the command that these words name, and return its exit code."""
+    from kraftool.commands.plain_line import plain_call
+
+    call = plain_call(words)
+    if call is not None:
+        call()
+        return None
     from kraftool.commands.app import app
 
     if words[:1] == ["help"]:

@@ -6,11 +6,10 @@ from contextlib import ExitStack
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
@@ -25,16 +24,16 @@ class DiffFormat(StrEnum):
 def diff_state(
     path: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="A", help="Data directory, __cluster_metadata-0, checkpoint, segment, tar or -."
         ),
     ] = "",
     other: Annotated[
-        str, typer.Argument(metavar="B", help="The same for another node (default: A again).")
+        str, Argument(metavar="B", help="The same for another node (default: A again).")
     ] = "",
     at: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--at",
             metavar="OFFSET",
             min=0,
@@ -43,7 +42,7 @@ def diff_state(
     ] = None,
     at_time: Annotated[
         str,
-        typer.Option(
+        Option(
             "--at-time",
             metavar="TIME",
             help="State of A at this time: ISO-8601, epoch ms, or 24h for 24 hours ago.",
@@ -51,19 +50,19 @@ def diff_state(
     ] = "",
     to_offset: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--to", metavar="OFFSET", min=0, help="State of B (or of A later) before this offset."
         ),
     ] = None,
     at_end: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--at-end", help="Compare each directory at its own end, not at the last common offset."
         ),
     ] = False,
     ignore: Annotated[
         str,
-        typer.Option(
+        Option(
             "--ignore",
             metavar="FIELD,…",
             help="Fields to leave out, separated by commas: leaderEpoch,partitionEpoch.",
@@ -71,7 +70,7 @@ def diff_state(
     ] = "",
     limit: Annotated[
         int,
-        typer.Option(
+        Option(
             "--limit",
             metavar="N",
             min=0,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,
@@ -22,7 +21,7 @@ from kraftool.commands.quorum_options import (
 def diff_voters(
     sources: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="SOURCE",
             help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
             " tar or -.",

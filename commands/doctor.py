@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.finding_options import (
     FailOn,
@@ -16,13 +14,14 @@ from kraftool.commands.finding_options import (
 )
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, Verbose
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 
 def doctor(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directories of one or several nodes, a folder above them,"
             " server.properties, tar or -.",
@@ -30,7 +29,7 @@ def doctor(
     ] = None,
     explain: Annotated[
         str,
-        typer.Option(
+        Option(
             "--explain", metavar="CODE", help="Explain a finding code. `list` explains all of them."
         ),
     ] = "",

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     Color,
@@ -20,6 +18,7 @@ from kraftool.commands.options import (
     Verbose,
 )
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from kraftool.decoders.errors import KraftoolError
@@ -34,22 +33,22 @@ _JSON_ROWS = 10_000
 def dump(
     path: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directory, __cluster_metadata-0, one file, server.properties, tar or -.",
         ),
     ],
     kind: TakenFor = "",
     records: Annotated[
-        bool, typer.Option("--records", help="Also list the records of the log or checkpoint.")
+        bool, Option("--records", help="Also list the records of the log or checkpoint.")
     ] = False,
     head: Annotated[
         int | None,
-        typer.Option("--head", metavar="N", min=0, help="Show the first N entries of an index."),
+        Option("--head", metavar="N", min=0, help="Show the first N entries of an index."),
     ] = None,
     tail: Annotated[
         int | None,
-        typer.Option("--tail", metavar="N", min=0, help="Show the last N entries of an index."),
+        Option("--tail", metavar="N", min=0, help="Show the last N entries of an index."),
     ] = None,
     verbose: Verbose = False,
     output: RowOutput = RowFormat.TABLE,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kraftool.commands.dump_log_options import DumpLogOptions
-from kraftool.commands.options import takes
+from kraftool.commands.options import DumpLogFormat, takes
+
+if TYPE_CHECKING:
+    from kraftool.commands.log_run import LogRun
 
 
 @takes(DumpLogOptions)
@@ -29,22 +34,40 @@ def dump_log(options: DumpLogOptions) -> None:
     Nothing is written to the log, and nothing is locked. A running Kafka is not disturbed.
     """
     from kraftool.commands.live_reading import leader_log, live_quorum, refuse_both
-    from kraftool.commands.log_run import LogRun
 
     files = [name for name in options.files.split(",") if name]
     named = [*options.paths, *files]
     bootstrap = options.bootstrap_controller
     refuse_both(named, bootstrap)
-    run = LogRun(options)
+    run = _run(options)
     access = bootstrap, options.command_config, options.timeout, options.resolve
     with live_quorum(run.output, *access, committed=True, with_history=True) as live:
         if live is None:
             run.run(named)
             return
+        from kraftool.commands.log_entries import EntryRun
         from kraftool.commands.log_follow_live import LiveFollowing
         from kraftool.commands.quorum_options import target
 
         captured = leader_log(run.output, live)
-        if options.follow:
+        if isinstance(run, EntryRun) and options.follow:
             run.following = LiveFollowing(target(*access), live.now, captured.end)
         run.run([captured.location])
+
+
+def _run(options: DumpLogOptions) -> LogRun:
+    """Return the run for these options. Whole files do not wait for what entries need."""
+    by_entry = (
+        options.output is DumpLogFormat.TABLE
+        or bool(options.topic)
+        or options.head is not None
+        or options.tail is not None
+        or options.follow
+    )
+    if by_entry:
+        from kraftool.commands.log_entries import EntryRun
+
+        return EntryRun(options)
+    from kraftool.commands.log_run import LogRun
+
+    return LogRun(options)

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.options import (
     Color,
     Debug,
@@ -21,6 +19,7 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.dataclass import dataclass
 
@@ -31,11 +30,11 @@ class DumpLogOptions:
 
     paths: Annotated[
         list[str],
-        typer.Argument(metavar="PATH", help="Directory, segment, checkpoint, properties or tar."),
+        Argument(metavar="PATH", help="Directory, segment, checkpoint, properties or tar."),
     ] = field(default_factory=list)
     files: Annotated[
         str,
-        typer.Option(
+        Option(
             "--files",
             metavar="A,B",
             help="Paths, as kafka-dump-log takes them, separated by commas.",
@@ -43,7 +42,7 @@ class DumpLogOptions:
     ] = ""
     output: Annotated[
         DumpLogFormat,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="Output format. kafka prints secrets unmasked, exactly as kafka-dump-log does.",
@@ -51,54 +50,52 @@ class DumpLogOptions:
     ] = DumpLogFormat.TABLE
     offsets: Offsets = ""
     epoch: Annotated[
-        int | None, typer.Option(metavar="E", help="Show only batches of this leader epoch.")
+        int | None, Option(metavar="E", help="Show only batches of this leader epoch.")
     ] = None
     type_: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--type", metavar="T", help="Show only records of this type. Repeat it for more types."
         ),
     ] = field(default_factory=list)
-    topic: Annotated[
-        str, typer.Option(metavar="NAME", help="Show only records about this topic.")
-    ] = ""
+    topic: Annotated[str, Option(metavar="NAME", help="Show only records about this topic.")] = ""
     broker: Annotated[
-        int | None, typer.Option(metavar="N", help="Show only records that name this broker.")
+        int | None, Option(metavar="N", help="Show only records that name this broker.")
     ] = None
     since: Since = ""
     until: Until = ""
     grep: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="RE",
             help="Show only records whose type or JSON payload (as in -o jsonl) matches.",
         ),
     ] = ""
     control: Annotated[
         bool | None,
-        typer.Option("--control/--no-control", help="Show only control records, or hide them."),
+        Option("--control/--no-control", help="Show only control records, or hide them."),
     ] = None
     transactions: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="mark|hide", help="Mark transactions, or hide records that were never applied."
         ),
     ] = ""
     snapshots: Annotated[
-        bool, typer.Option("--snapshots", help="Also show the checkpoints of a directory.")
+        bool, Option("--snapshots", help="Also show the checkpoints of a directory.")
     ] = False
     follow: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--follow", "-f", help="Keep showing new records as the log grows, until interrupted."
         ),
     ] = False
     batches_only: Annotated[
-        bool, typer.Option("--batches-only", help="Show batch headers without their records.")
+        bool, Option("--batches-only", help="Show batch headers without their records.")
     ] = False
     head: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="Show only the first N records. No-ops do not count where they are folded.",
@@ -106,7 +103,7 @@ class DumpLogOptions:
     ] = None
     tail: Annotated[
         int | None,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="Show only the last N records. No-ops do not count where they are folded.",
@@ -114,16 +111,16 @@ class DumpLogOptions:
     ] = None
     noops: Annotated[
         NoOps,
-        typer.Option(
+        Option(
             "--noops", help="Show a run of no-op records in a table as one line, or each of them."
         ),
     ] = NoOps.FOLD
-    wide: Annotated[
-        bool, typer.Option("--wide", help="Do not cut lines at the terminal's width.")
-    ] = False
+    wide: Annotated[bool, Option("--wide", help="Do not cut lines at the terminal's width.")] = (
+        False
+    )
     jobs: Annotated[
         int,
-        typer.Option(
+        Option(
             min=0,
             metavar="N",
             help="Number of threads or processes for large files. 0 uses all processors.",
@@ -141,16 +138,16 @@ class DumpLogOptions:
     debug: Debug = False
     cluster_metadata_decoder: Annotated[
         bool,
-        typer.Option("--cluster-metadata-decoder", help="Option of kafka-dump-log; always on."),
+        Option("--cluster-metadata-decoder", help="Option of kafka-dump-log; always on."),
     ] = False
     print_data_log: Annotated[
         bool,
-        typer.Option("--print-data-log", help="Option of kafka-dump-log; always on."),
+        Option("--print-data-log", help="Option of kafka-dump-log; always on."),
     ] = False
     deep_iteration: Annotated[
         bool,
-        typer.Option("--deep-iteration", help="Option of kafka-dump-log; always on."),
+        Option("--deep-iteration", help="Option of kafka-dump-log; always on."),
     ] = False
     skip_record_metadata: Annotated[
-        bool, typer.Option("--skip-record-metadata", help="With -o kafka, print only the payloads.")
+        bool, Option("--skip-record-metadata", help="With -o kafka, print only the payloads.")
     ] = False

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import (
     Color,
@@ -22,6 +20,7 @@ from kraftool.commands.options import (
     TakenFor,
 )
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from kraftool.decoders.kinds import FileKind
@@ -32,14 +31,14 @@ if TYPE_CHECKING:
 def explain(
     file: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="FILE",
             help="A log segment, checkpoint, index, quorum-state …; - reads one from stdin.",
         ),
     ],
     position: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--position",
             metavar="N",
             min=0,
@@ -48,13 +47,13 @@ def explain(
     ] = None,
     offset: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--offset", metavar="N", min=0, help="Explain the batch with this offset, and mark it."
         ),
     ] = None,
     batches: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--batches",
             metavar="N",
             min=0,

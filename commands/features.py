@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 from kraftool.decoders.errors import KraftoolError
 
@@ -18,14 +17,14 @@ from kraftool.decoders.errors import KraftoolError
 def features(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Directories of one cluster's nodes, snapshots, server.properties or tar files.",
         ),
     ] = None,
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             metavar="RELEASE",
             help="Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.",
@@ -33,7 +32,7 @@ def features(
     ] = "",
     feature: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--feature",
             metavar="NAME=LEVEL",
             help="Check a change of this feature. With --to it replaces the release's default.",
@@ -41,7 +40,7 @@ def features(
     ] = None,
     assume_nodes: Annotated[
         str,
-        typer.Option(
+        Option(
             "--assume-nodes",
             metavar="RELEASE",
             help="Check as if every node ran this release, as after a software upgrade.",

@@ -8,10 +8,9 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,11 +27,11 @@ class FailOn(StrEnum):
 
 
 FailOnSeverity = Annotated[
-    FailOn, typer.Option("--fail-on", help="Exit 1 if a finding has at least this severity.")
+    FailOn, Option("--fail-on", help="Exit 1 if a finding has at least this severity.")
 ]
 IgnoredCodes = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--ignore",
         metavar="CODE,…",
         help="Leave out findings with this code. Repeat it for more codes.",

@@ -10,10 +10,11 @@ import re
 from inspect import cleandoc
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.late_pattern import late_pattern
 
 PROGRAM = "kraftool"
-_RUNS = re.compile(rf"(?:^|\| ){PROGRAM} ")
-_LABEL = re.compile(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
+_RUNS = late_pattern(rf"(?:^|\| ){PROGRAM} ")
+_LABEL = late_pattern(r"^\s*(?:Examples?:\s*)?(?:\$ )?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

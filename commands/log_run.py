@@ -1,47 +1,37 @@
 """One run of dump-log: which files, which records, which format, and how it ends.
 
 Owns the order of work. Machine formats are rendered by `reports/logs/render.py`, in several
-processes where a file is large; the table, --topic, --head, --tail and --follow take one entry at
-a time, in this process. A sieve passes over the batches that have nothing of the selection.
+threads or processes where a file is large. `log_entries.py` has the runs that take one entry at a
+time. A dump in Kafka's text imports nothing of what it does not write.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import TYPE_CHECKING
 
 from kraftool.commands.dump_log_options import DumpLogOptions
 from kraftool.commands.exit_code import ExitCode, UsageError
-from kraftool.commands.log_follow import DumpFollower, Following
-from kraftool.commands.log_limits import tell_limits
-from kraftool.commands.log_noops import NoOpFolder, NoOpRun, first_of, has_uncounted, weight
-from kraftool.commands.log_table import LogTable
-from kraftool.commands.log_tail import LastEntries
-from kraftool.commands.options import DumpLogFormat, NoOps
+from kraftool.commands.options import DumpLogFormat
 from kraftool.commands.output import Output, printable
 from kraftool.commands.times import as_usage, parse_time, time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError
 from kraftool.decoders.fault import FaultKind, LogFault
-from kraftool.decoders.segment import BatchSpan, ReadAt
-from kraftool.decoders.walk import BEGINNING, Faulty, Item, Walk, WalkState
+from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
-from kraftool.reports.logs.beginnings import LogBeginnings
-from kraftool.reports.logs.dump import BatchEntry, Entry, Selection, TopicNames, is_decoded
-from kraftool.reports.logs.kafka_indexes import kafka_side_file
-from kraftool.reports.logs.native_sieve import Sifter, counting_sieve, left_of, sieve_for, sieve_of
+from kraftool.reports.logs.dump import Selection, TopicNames, is_decoded
 from kraftool.reports.logs.processes import quicken
-from kraftool.reports.logs.query import offset_range as read_range
-from kraftool.reports.logs.query import record_types
 from kraftool.reports.logs.render import Rendered, RenderPlan, render
 from kraftool.reports.logs.source import LogFile, log_files
-from kraftool.reports.logs.transactions import Transactions, find_transactions
-from kraftool.reports.text.json_document import SCHEMA_VERSION
-from kraftool.reports.text.words import many
 from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
+
+if TYPE_CHECKING:
+    from kraftool.reports.logs.transactions import Transactions
 
 WORTH_SPLITTING = 8 << 20
 """Bytes from which on a file is worth several processes."""
@@ -52,6 +42,7 @@ _LARGEST_SIDE_FILE = 64 << 20
 
 def _items_of(file: LogFile) -> Iterator[Item]:
     from kraftool.image.loader import TRANSACTION_RECORDS
+    from kraftool.reports.logs.native_sieve import left_of, sieve_for
 
     with file.open() as source:
         sieve = sieve_for(TRANSACTION_RECORDS)
@@ -81,6 +72,8 @@ def selection_of(options: DumpLogOptions) -> Selection:
 
 def _type(name: str) -> frozenset[str]:
     """The words of a record type, if there is one of that name."""
+    from kraftool.reports.logs.query import record_types
+
     return as_usage(record_types, name, "--type")
 
 
@@ -91,11 +84,15 @@ def check_type(name: str) -> None:
 
 def offset_range(text: str) -> tuple[int | None, int | None]:
     """Read --offsets."""
+    if not text:
+        return None, None
+    from kraftool.reports.logs.query import offset_range as read_range
+
     return as_usage(read_range, text, "--offsets")
 
 
 class LogRun:
-    """Carries out what was asked for."""
+    """Carries out what was asked for, whole files at a time."""
 
     def __init__(self, options: DumpLogOptions) -> None:
         if options.transactions not in ("", "mark", "hide"):
@@ -111,36 +108,16 @@ class LogRun:
         self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
         self.topics = TopicNames()
         self.remaining = options.head
-        self.following: Following | None = DumpFollower() if options.follow else None
         self.ends: dict[str, tuple[str, WalkState]] = {}
         """The segment that was read last, and the state of the walk behind it, by directory."""
-        self.held: list[tuple[LogFile, Faulty]] = []
         self.late_start: WalkState | None = None
         """Where the first file begins, if --tail shows nothing of what comes before."""
         self.matched = False
         self.wrote = False
         self.marks: dict[str, Transactions] = {}
-        self.table = LogTable(
-            self.output,
-            self.zone,
-            topics=self.topics,
-            wide=options.wide,
-            batches_only=options.batches_only,
-        )
         self.shown: LogFile | None = None
-        self.folds = (
-            options.noops is NoOps.FOLD
-            and options.output is DumpLogFormat.TABLE
-            and not options.batches_only
-            and not self.selection.names_type("NoOpRecord")
-        )
-        self.folder = NoOpFolder(self._take)
         self.has_uncounted = False
         """True if no-ops were shown that --head and --tail do not count."""
-        self.last: LastEntries | None = None
-        if options.tail is not None:
-            self.last = LastEntries(options.tail, folds=self.folds)
-        self.sieve: Sifter | None = None
 
     def run(self, where: Sequence[str | Location]) -> None:
         """Dump PATHs, or a live leader's log, and end with the exit code that it came to."""
@@ -158,19 +135,18 @@ class LogRun:
                 printable(f"{finding.file}: {finding.sentence()}")
             ),
         )
-        beginnings = LogBeginnings()
-        files = beginnings.of(files)
+        if asks := self.selection != Selection():
+            from kraftool.commands.log_limits import tell_limits
+            from kraftool.reports.logs.beginnings import LogBeginnings
+
+            beginnings = LogBeginnings()
+            files = beginnings.of(files)
         if options.transactions:
             files = list(files)
             self._find_transactions(files)
         self._open_document()
         try:
-            if self._by_entry:
-                self._entries(self._from_tail_start(files))
-            else:
-                self._each(files, self._whole)
-            if self.following is not None:
-                self.following.run(self)
+            self._dump(files)
         finally:
             self.end_run()
             self._close_document()
@@ -178,20 +154,17 @@ class LogRun:
             self.output.note(
                 "kraftool: no-ops are folded and not counted; --noops show shows and counts them"
             )
-        seen = self.matched, options.snapshots
-        tell_limits(self.output, self.selection, beginnings, self.topics, *seen)
+        if asks:
+            seen = self.matched, options.snapshots
+            tell_limits(self.output, self.selection, beginnings, self.topics, *seen)
         self.output.finish()
 
-    @property
-    def _by_entry(self) -> bool:
-        options = self.options
-        return (
-            options.output is DumpLogFormat.TABLE
-            or bool(options.topic)
-            or options.head is not None
-            or options.tail is not None
-            or options.follow
-        )
+    def _dump(self, files: Iterable[LogFile]) -> None:
+        """Dump all files."""
+        self._each(files, self._whole)
+
+    def end_run(self) -> None:
+        """Show what is kept back."""
 
     def _plan(self, file: LogFile) -> RenderPlan:
         options, marks = self.options, self.marks.get(file.entry.directory)
@@ -207,6 +180,8 @@ class LogRun:
 
     def _find_transactions(self, files: Iterable[LogFile]) -> None:
         """Find the transactions of each directory, over all its segments."""
+        from kraftool.reports.logs.transactions import Transactions, find_transactions
+
         logs: dict[str, list[LogFile]] = {}
         for file in files:
             if file.is_stream:
@@ -224,6 +199,8 @@ class LogRun:
         """Take the names of topics from a checkpoint that is not dumped itself."""
         if not self._names_topics:
             return
+        from kraftool.reports.logs.native_sieve import left_of, sieve_for
+
         with file.open() as source:
             for item in left_of(Walk(source.read_at).spans(), sieve_for(("TopicRecord",))):
                 if isinstance(item, RecordBatch) and not item.is_control:
@@ -268,7 +245,7 @@ class LogRun:
             jobs = processes(self.options.jobs)
             if jobs > 1:
                 return render_in_parallel(plan, file.name, source, file.size, jobs, start)
-        return render(plan, file.name, source.read_at, start, reuses=True)
+        return render(plan, file.name, source.read_at, start)
 
     def _start(self, file: LogFile) -> WalkState:
         """The state in which a segment begins: behind the one before it in its directory.
@@ -290,154 +267,13 @@ class LogRun:
             self.ends[file.entry.directory] = file.entry.basename, state
 
     def _side_file(self, file: LogFile, source: ByteSource) -> None:
+        from kraftool.reports.logs.kafka_indexes import kafka_side_file
+
         self._begin(file)
         text, findings = kafka_side_file(file.name, source.read_at(0, _LARGEST_SIDE_FILE))
         self._put(text.encode("utf-8", "surrogateescape"))
         for finding in findings:
             self.output.problem(f"{file.name}: {finding.describe()}")
-
-    # One entry at a time.
-
-    def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
-        """Return the files without those that come before what --tail shows."""
-        if self.last is None:
-            return files
-        from kraftool.commands.log_tail_start import files_from, unread_words
-
-        left, start = files_from(
-            self.options,
-            self.selection,
-            files,
-            lambda file: self._plan(file).dump(None),
-            folds=self.folds,
-        )
-        if start is not None:
-            self.late_start = WalkState.at(start.position)
-            self.output.note(unread_words(start, self.last.most))
-        return left
-
-    def _entries(self, files: Iterable[LogFile]) -> None:
-        self._each(files, self._entries_of)
-        self.end_run()
-        last, self.last = self.last, None
-        if last is None:
-            return
-        shown, passed = last.shown()
-        for file, entry in shown:
-            self._show(file, entry)
-        if passed:
-            self.output.note(f"kraftool: {many(passed, 'problem')} before what --tail shows")
-
-    def _entries_of(self, file: LogFile) -> None:
-        self.show_held()
-        plan = self._plan(file)
-        self.write = plan.renderer()
-        self.dump = plan.dump(self.topics if self._names_topics else None)
-        self.sieve = sieve_of(self.dump)
-        self.counter = None
-        if self.last is not None and self.remaining is None:
-            self.counter = counting_sieve(self.dump, folds=self.folds)
-        self.table.marks, self.table.batches_only = plan.marks, plan.batches_only
-        with file.open() as source:
-            if not file.has_batches:
-                self._side_file(file, source)
-                return
-            if self.last is None:
-                self._begin(file)
-            if self.following is not None:
-                self.following.start(file)
-            with self.output.progress(file.size, file.name) as progress:
-                walk = Walk(source.read_at, self._start(file))
-                for item in walk.spans():
-                    if self.following is not None:
-                        if isinstance(item, Faulty):
-                            self.held.append((file, item))
-                            continue
-                        self.show_held()
-                        for batch in left_of(iter((item,)), None):
-                            if isinstance(batch, RecordBatch):
-                                self.following.saw(file, batch)
-                    self._items(file, item)
-                    progress(item.position)
-                    if self.remaining == 0:
-                        return
-                self.end_run()
-                self._ends_at(file, walk.state)
-
-    def take_all(
-        self,
-        file: LogFile,
-        read_at: ReadAt,
-        state: WalkState = BEGINNING,
-        *,
-        stop: int | None = None,
-        known: Collection[Faulty] = (),
-    ) -> list[Faulty]:
-        """Show what a file holds from a state on, as far as it is selected; without the damage that
-        is known. Returns what is damaged."""
-        damaged: list[Faulty] = []
-        for item in Walk(read_at, state, stop=stop).spans():
-            if isinstance(item, Faulty):
-                damaged.append(item)
-            if not isinstance(item, Faulty) or item not in known:
-                self._items(file, item)
-            if self.remaining == 0:
-                break
-        return damaged
-
-    def _items(self, file: LogFile, item: Item | BatchSpan) -> None:
-        """Show an item, or what is selected of a span."""
-        if self.last is not None and self.counter is not None and isinstance(item, BatchSpan):
-            for batch in self.last.take_span(file, self.dump, item, self.counter):
-                self._item(file, batch)
-            return
-        for each in left_of(iter((item,)), self.sieve):
-            self._item(file, each)
-            if self.remaining == 0:
-                return
-
-    def _item(self, file: LogFile, item: Item) -> None:
-        for entry in self.dump.item(file.name, item):
-            if self.folds and self.last is None:
-                self.folder.take(file, entry)
-            else:
-                self._take(file, entry)
-
-    def show_held(self) -> None:
-        """Show the damage that was held: at the end of a log that is followed it may be half a
-        batch, until a sound one or another file follows."""
-        held, self.held = self.held, []
-        for each in held:
-            self._item(*each)
-
-    def end_run(self) -> None:
-        """Show the run of no-ops that is being folded."""
-        self.folder.flush()
-
-    def _take(self, file: LogFile, entry: Entry | NoOpRun) -> None:
-        """Show an entry, or keep it while it may be among the last."""
-        if isinstance(entry, Fault):
-            self._report(file, [entry])
-        if isinstance(entry, BatchEntry) and self.remaining is not None:
-            if not self.dump.batches_only:
-                entry = first_of(entry, self.remaining, folds=self.folds)
-            self.remaining -= weight(entry, folds=self.folds, batches_only=self.dump.batches_only)
-        if self.last is None:
-            self._show(file, entry)
-        elif not isinstance(entry, NoOpRun):  # what --tail shows is folded at the end
-            self.last.add(file, self.dump, entry)
-
-    def _show(self, file: LogFile, entry: Entry | NoOpRun) -> None:
-        self._begin(file)
-        self.has_uncounted |= has_uncounted(entry, folds=self.folds)
-        if isinstance(entry, NoOpRun):
-            self.matched = True
-            self.table.no_ops(entry)
-        elif self.options.output is DumpLogFormat.TABLE:
-            self.matched = self.matched or isinstance(entry, BatchEntry)
-            self.table.entry(entry)
-        else:
-            self._put(self.write(entry))
 
     # Documents and what goes wrong.
 
@@ -450,13 +286,17 @@ class LogRun:
             self.output.note(
                 f"kraftool: {file.name} is the log of a topic, not of metadata: batches only"
             )
+        self._open(file)
+
+    def _open(self, file: LogFile) -> None:
+        """Write what the format has before the entries of a file."""
         if self.verbatim:
             self.output.write(log_text.kafka_opening(file.name).encode("utf-8", "surrogateescape"))
-        elif self.options.output is DumpLogFormat.TABLE:
-            self.table.opening(file.name)
 
     def _open_document(self) -> None:
         if self.options.output is DumpLogFormat.JSON:
+            from kraftool.reports.text.json_document import SCHEMA_VERSION
+
             self.output.write(b'{"schemaVersion":%d,"entries":[\n' % SCHEMA_VERSION)
         elif self.options.output is DumpLogFormat.CSV:
             self.output.write(",".join(log_text.CSV_COLUMNS) + "\n")

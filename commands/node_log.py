@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import re
 import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
@@ -15,10 +14,11 @@ from typing import Any
 import orjson
 
 from kraftool.commands.log_repeats import Repeats
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text.moments import iso
 from kraftool.reports.text.printable import printable
 
-_PLAIN = re.compile(r'[^\s"]+')
+_PLAIN = late_pattern(r'[^\s"]+')
 """What needs no quotes."""
 
 

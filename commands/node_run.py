@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
     CutDamagedLog,
@@ -20,6 +18,7 @@ from kraftool.commands.node_running import (
 )
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
@@ -36,35 +35,35 @@ class RoleOption(StrEnum):
 
 def run(
     config: Annotated[
-        str, typer.Option("--config", "-c", metavar="FILE", help="server.properties of the node.")
+        str, Option("--config", "-c", metavar="FILE", help="server.properties of the node.")
     ],
     role: Annotated[
         RoleOption | None,
-        typer.Option("--role", help="Role of the node (default: the role that its own log shows)."),
+        Option("--role", help="Role of the node (default: the role that its own log shows)."),
     ] = None,
     witness: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--witness", help="Vote and replicate, but run no controller; lead as a last resort."
         ),
     ] = False,
     image: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--image/--no-image",
             help="Replay the metadata and write snapshots. A voter with --no-image is a witness.",
         ),
     ] = True,
     override: Annotated[
         list[str] | None,
-        typer.Option("--override", metavar="KEY=VALUE", help="Override a property of the file."),
+        Option("--override", metavar="KEY=VALUE", help="Override a property of the file."),
     ] = None,
     metrics_listen: MetricsListen = "",
     shutdown_timeout: ShutdownTimeout = 5.0,
     log_format: LogFormatOption = LogFormat.TEXT,
     cut_damaged_log: CutDamagedLog = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
+        bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

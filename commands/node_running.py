@@ -7,10 +7,9 @@ from contextlib import contextmanager
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, RefusedError, UsageError
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from kraftool.node.config import NodeConfig
@@ -27,20 +26,20 @@ class LogFormat(StrEnum):
 
 MetricsListen = Annotated[
     str,
-    typer.Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
+    Option("--metrics-listen", metavar="[HOST:]PORT", help="Address for serving /metrics."),
 ]
 CutDamagedLog = Annotated[
     bool,
-    typer.Option(
+    Option(
         "--cut-damaged-log",
         help="Cut a damaged log at the damage, and lose the records after it.",
     ),
 ]
 ShutdownTimeout = Annotated[
     float,
-    typer.Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),
+    Option("--shutdown-timeout", metavar="S", min=0, help="Seconds allowed for shutdown."),
 ]
-LogFormatOption = Annotated[LogFormat, typer.Option("--log-format", help="Log format on stderr.")]
+LogFormatOption = Annotated[LogFormat, Option("--log-format", help="Log format on stderr.")]
 
 
 def output_of(log_format: LogFormat, to: Output) -> Output:

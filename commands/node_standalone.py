@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.node_running import (
     CutDamagedLog,
@@ -19,15 +17,16 @@ from kraftool.commands.node_running import (
 )
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.parameter_marks import Argument, Option
 
 
 def standalone(
     directory: Annotated[
-        str, typer.Argument(metavar="DIR", help="An empty directory, or one from an earlier run.")
+        str, Argument(metavar="DIR", help="An empty directory, or one from an earlier run.")
     ],
     listen: Annotated[
         str,
-        typer.Option(
+        Option(
             "--listen",
             metavar="[HOST:]PORT",
             help="Address for brokers (default 127.0.0.1:9093).",
@@ -35,7 +34,7 @@ def standalone(
     ] = "",
     release_version: Annotated[
         str,
-        typer.Option(
+        Option(
             "--release-version",
             "-r",
             metavar="RELEASE",
@@ -48,7 +47,7 @@ def standalone(
     log_format: LogFormatOption = LogFormat.TEXT,
     cut_damaged_log: CutDamagedLog = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what would run. Write and send nothing.")
+        bool, Option("--dry-run", help="Show what would run. Write and send nothing.")
     ] = False,
     color: Color = ColorWhen.AUTO,
     quiet: Quiet = False,

@@ -9,9 +9,8 @@ from functools import wraps
 from inspect import Parameter, Signature
 from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
-import typer
-
 from kraftool.commands.output import ColorWhen, debugging
+from kraftool.commands.parameter_marks import Option
 
 Options = TypeVar("Options")
 
@@ -96,33 +95,29 @@ class RowFormat(StrEnum):
     CSV = "csv"
 
 
-OUTPUT = typer.Option("--output", "-o", help="Output format.")
+OUTPUT = Option("--output", "-o", help="Output format.")
 """For `Annotated`, beside the formats that the command has."""
 PlainOutput = Annotated[PlainFormat, OUTPUT]
 RowOutput = Annotated[RowFormat, OUTPUT]
-Out = Annotated[
-    str, typer.Option("--out", metavar="FILE", help="Write to a new file instead of stdout.")
-]
-Color = Annotated[ColorWhen, typer.Option("--color", help="When to use colours.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Do not report progress on stderr.")]
+Out = Annotated[str, Option("--out", metavar="FILE", help="Write to a new file instead of stdout.")]
+Color = Annotated[ColorWhen, Option("--color", help="When to use colours.")]
+Quiet = Annotated[bool, Option("--quiet", "-q", help="Do not report progress on stderr.")]
 Verbose = Annotated[
     bool,
-    typer.Option("--verbose", "-v", help="Show notes, and all findings of one kind, in full."),
+    Option("--verbose", "-v", help="Show notes, and all findings of one kind, in full."),
 ]
 ShowSecrets = Annotated[
     bool,
-    typer.Option("--show-secrets", help="Show SCRAM keys, tokens and sensitive config values."),
+    Option("--show-secrets", help="Show SCRAM keys, tokens and sensitive config values."),
 ]
-TimeZone = Annotated[
-    str, typer.Option("--tz", metavar="ZONE", help="Time zone for times in tables.")
-]
+TimeZone = Annotated[str, Option("--tz", metavar="ZONE", help="Time zone for times in tables.")]
 TakenFor = Annotated[
     str,
-    typer.Option("--as", metavar="KIND", help="Read the file as this kind of file."),
+    Option("--as", metavar="KIND", help="Read the file as this kind of file."),
 ]
 Offsets = Annotated[
     str,
-    typer.Option(
+    Option(
         "--offsets",
         metavar="A..B",
         help="Offsets from A to B, both included. A or B may be omitted.",
@@ -130,7 +125,7 @@ Offsets = Annotated[
 ]
 Since = Annotated[
     str,
-    typer.Option(
+    Option(
         "--since",
         metavar="TIME",
         help="Show records from this time on: ISO-8601, epoch ms, or 2h for two hours ago.",
@@ -138,7 +133,7 @@ Since = Annotated[
 ]
 Until = Annotated[
     str,
-    typer.Option(
+    Option(
         "--until",
         metavar="TIME",
         help="Show records up to this time. Takes the same forms as --since.",
@@ -146,9 +141,9 @@ Until = Annotated[
 ]
 ServerProperties = Annotated[
     str,
-    typer.Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
+    Option("--config", "-c", metavar="FILE", help="The node's server.properties."),
 ]
 Debug = Annotated[
     bool,
-    typer.Option("--debug", help="Show the traceback of an internal error.", callback=debugging),
+    Option("--debug", help="Show the traceback of an internal error.", callback=debugging),
 ]

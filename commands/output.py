@@ -348,6 +348,9 @@ def _run_words(run: Callable[[list[str]], int | None]) -> int:
         return ending.code if isinstance(ending.code, int) else ExitCode.FINE
     except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
+    except BrokenPipeError:  # whoever read it had enough
+        abandon(sys.stdout)
+        return ExitCode.FINE
     except KraftoolError as error:
         _complain(error.message, error.hint)
         _trace(error)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.finding_options import FailOn, FailOnSeverity, IgnoredCodes, ignored_codes
 from kraftool.commands.options import Out, PlainFormat, PlainOutput, takes
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import PipelineOptions
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class AuditOptions(PipelineOptions):
 
     html: Annotated[
         str,
-        typer.Option("--html", metavar="FILE", help="Write an HTML report to this new file."),
+        Option("--html", metavar="FILE", help="Write an HTML report to this new file."),
     ] = ""
     ignore: IgnoredCodes = None
     fail_on: FailOnSeverity = FailOn.WARNING

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-import typer
-
 from kraftool.commands.exit_code import FailedError, RefusedError, UsageError
 from kraftool.commands.options import Color, Debug, Quiet
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,7 +27,7 @@ class EngineOptions:
 
     master: Annotated[
         str,
-        typer.Option(
+        Option(
             "--master",
             metavar="MASTER",
             help="Spark master, such as spark://HOST:7077 or local[4]. By default Spark uses all"
@@ -37,14 +36,12 @@ class EngineOptions:
     ] = ""
     conf: Annotated[
         list[str],
-        typer.Option(
-            "--conf", metavar="KEY=VALUE", help="Spark setting. Repeat it for more settings."
-        ),
+        Option("--conf", metavar="KEY=VALUE", help="Spark setting. Repeat it for more settings."),
     ] = field(default_factory=list, repr=False)
     """As given; values may be secrets."""
     spark_log: Annotated[
         str,
-        typer.Option("--spark-log", metavar="FILE", help="File for the log of Spark's JVM."),
+        Option("--spark-log", metavar="FILE", help="File for the log of Spark's JVM."),
     ] = ""
 
 
@@ -54,18 +51,18 @@ class PipelineOptions(EngineOptions):
 
     roots: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="ROOT",
             help="Data directories, folders that contain many, patterns, server.properties, URLs.",
         ),
     ] = field(repr=False)
     depth: Annotated[
         int,
-        typer.Option("--depth", metavar="N", min=0, help="Maximum search depth below a ROOT."),
+        Option("--depth", metavar="N", min=0, help="Maximum search depth below a ROOT."),
     ] = DEPTH
     storage_options: Annotated[
         str,
-        typer.Option(
+        Option(
             "--storage-options",
             metavar="FILE",
             help="File with a JSON object for fsspec, such as the endpoint and credentials for"

@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.options import ShowSecrets, TimeZone
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import PipelineOptions
 
 
@@ -32,7 +31,7 @@ class PipelineStreamOptions(PipelineOptions):
 
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             metavar="SINK",
             help="Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT"
@@ -41,26 +40,26 @@ class PipelineStreamOptions(PipelineOptions):
     ] = "console"
     checkpoint: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="DIR",
             help="Folder for the stream's position, so that the next run continues from there."
             " Without it, a console stream starts from scratch, and a Parquet stream stores"
             " its position in its own folder.",
         ),
     ] = ""
-    from_: Annotated[
-        Start, typer.Option("--from", help="Position at which a new stream starts.")
-    ] = Start.EARLIEST
-    once: Annotated[
-        bool, typer.Option("--once", help="Process what the logs have now, and exit.")
-    ] = False
+    from_: Annotated[Start, Option("--from", help="Position at which a new stream starts.")] = (
+        Start.EARLIEST
+    )
+    once: Annotated[bool, Option("--once", help="Process what the logs have now, and exit.")] = (
+        False
+    )
     interval: Annotated[
         float,
-        typer.Option(min=0.1, metavar="SECONDS", help="Polling interval."),
+        Option(min=0.1, metavar="SECONDS", help="Polling interval."),
     ] = 1.0
     rate: Annotated[
         str,
-        typer.Option(
+        Option(
             metavar="BYTES",
             help="Amount of the logs to read at a time, such as 64M. [default: 4M to the console,"
             " else 256M]",
@@ -68,28 +67,28 @@ class PipelineStreamOptions(PipelineOptions):
     ] = ""
     type_: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--type", metavar="T", help="Show only records of this type. Repeat it for more types."
         ),
     ] = field(default_factory=list)
     cluster: Annotated[
         list[str],
-        typer.Option(metavar="ID", help="Read only this cluster. Repeat it for more clusters."),
+        Option(metavar="ID", help="Read only this cluster. Repeat it for more clusters."),
     ] = field(default_factory=list)
     findings: Annotated[
         bool,
-        typer.Option("--findings/--no-findings", help="Also report findings for changed files."),
+        Option("--findings/--no-findings", help="Also report findings for changed files."),
     ] = True
     kafka_conf: Annotated[
         list[str],
-        typer.Option(
+        Option(
             metavar="KEY=VALUE",
             help="Setting of Kafka's producer, such as for TLS. Repeat it for more settings."
             " Values are never shown.",
         ),
     ] = field(default_factory=list, repr=False)
-    output: Annotated[
-        StreamFormat, typer.Option("--output", "-o", help="Format of the console.")
-    ] = StreamFormat.TABLE
+    output: Annotated[StreamFormat, Option("--output", "-o", help="Format of the console.")] = (
+        StreamFormat.TABLE
+    )
     show_secrets: ShowSecrets = False
     tz: TimeZone = "UTC"

@@ -6,10 +6,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.options import RowFormat, ShowSecrets, takes
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.pipeline_options import EngineOptions, PipelineOptions
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class TablesOptions(PipelineOptions):
 
     out: Annotated[
         str,
-        typer.Option(
+        Option(
             "--out",
             metavar="DIR",
             help="Folder or s3:// URL of the tables: new, empty, or from an earlier run.",
@@ -32,7 +31,7 @@ class TablesOptions(PipelineOptions):
     ]
     out_options: Annotated[
         str,
-        typer.Option(
+        Option(
             "--out-options",
             metavar="FILE",
             help="File with a JSON object for the object store of --out, such as"
@@ -40,11 +39,11 @@ class TablesOptions(PipelineOptions):
         ),
     ] = ""
     snapshots: Annotated[
-        bool, typer.Option("--snapshots", help="Also write the records of snapshots.")
+        bool, Option("--snapshots", help="Also write the records of snapshots.")
     ] = False
     show_secrets: ShowSecrets = False
     output: Annotated[
-        RowFormat, typer.Option("--output", "-o", help="Format of the report on stdout.")
+        RowFormat, Option("--output", "-o", help="Format of the report on stdout.")
     ] = RowFormat.TABLE
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,
@@ -26,7 +25,7 @@ def add_controller(
     bootstrap_controller: Bootstrap,
     config: Annotated[
         str,
-        typer.Option(
+        Option(
             "--config",
             "-c",
             metavar="FILE",
@@ -36,7 +35,7 @@ def add_controller(
     ] = "",
     controller_id: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--controller-id",
             "-i",
             metavar="ID",
@@ -46,7 +45,7 @@ def add_controller(
     ] = None,
     controller_directory_id: Annotated[
         str,
-        typer.Option(
+        Option(
             "--controller-directory-id",
             "-d",
             metavar="UUID",
@@ -56,7 +55,7 @@ def add_controller(
     ] = "",
     endpoint: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--endpoint",
             metavar="LISTENER://HOST:PORT",
             help="Address for the other controllers, once for each of its controller listeners"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -19,16 +18,16 @@ def describe(
     bootstrap_controller: Bootstrap,
     status: Annotated[
         bool,
-        typer.Option("--status", help="Print what kafka-metadata-quorum describe --status prints."),
+        Option("--status", help="Print what kafka-metadata-quorum describe --status prints."),
     ] = False,
     replication: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--replication", help="Print what kafka-metadata-quorum describe --replication prints."
         ),
     ] = False,
     human_readable: Annotated[
-        bool, typer.Option("--human-readable", help="With --replication: show times as time ago.")
+        bool, Option("--human-readable", help="With --replication: show times as time ago.")
     ] = False,
     command_config: CommandConfig = "",
     resolve: Resolve = None,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,
@@ -25,7 +24,7 @@ def endpoints(
     controller_id: VoterId,
     endpoint: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--endpoint",
             metavar="LISTENER://HOST:PORT",
             help="New endpoint of the voter. Repeat it for each of its listeners.",

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ def health(
     bootstrap_controller: Bootstrap,
     quorum_only: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--quorum-only", help="Leave out brokers and partitions, and do not read the metadata."
         ),
     ] = False,

@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 WAIT_TIMEOUT_S = 600.0
 
 
 def may_stop(
-    node_id: Annotated[
-        int, typer.Argument(metavar="ID", min=0, help="node.id of the node to stop.")
-    ],
+    node_id: Annotated[int, Argument(metavar="ID", min=0, help="node.id of the node to stop.")],
     bootstrap_controller: Bootstrap,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until the node may stop.")] = False,
+    wait: Annotated[bool, Option("--wait", help="Wait until the node may stop.")] = False,
     wait_timeout: Annotated[
         float,
-        typer.Option(
+        Option(
             "--wait-timeout",
             metavar="SECONDS",
             min=0,

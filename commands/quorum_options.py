@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 Bootstrap = Annotated[
     str,
-    typer.Option(
+    Option(
         "--bootstrap-controller",
         metavar="HOST:PORT,…",
         help="Controllers to ask first. kraftool finds the others from there.",
@@ -25,7 +24,7 @@ Bootstrap = Annotated[
 ]
 CommandConfig = Annotated[
     str,
-    typer.Option(
+    Option(
         "--command-config",
         metavar="FILE",
         help="Kafka client properties: security.protocol, ssl.*, sasl.*.",
@@ -33,13 +32,13 @@ CommandConfig = Annotated[
 ]
 Timeout = Annotated[
     float,
-    typer.Option("--timeout", metavar="SECONDS", min=0.1, help="Seconds to wait for a node."),
+    Option("--timeout", metavar="SECONDS", min=0.1, help="Seconds to wait for a node."),
 ]
 TIMEOUT_S = 5.0
 """Where none is given."""
 Resolve = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--resolve",
         metavar="ID=HOST:PORT",
         help="Address at which this machine reaches a node, such as a port-forward. Repeat it for"
@@ -48,13 +47,11 @@ Resolve = Annotated[
 ]
 VoterId = Annotated[
     int,
-    typer.Option("--controller-id", "-i", metavar="ID", min=0, help="node.id of the voter."),
+    Option("--controller-id", "-i", metavar="ID", min=0, help="node.id of the voter."),
 ]
 DryRun = Annotated[
     bool,
-    typer.Option(
-        "--dry-run", help="Check the change and report what would be done. Change nothing."
-    ),
+    Option("--dry-run", help="Check the change and report what would be done. Change nothing."),
 ]
 
 

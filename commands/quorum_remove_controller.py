@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.options import Color, Debug, Out, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import (
     TIMEOUT_S,
     Bootstrap,
@@ -24,7 +23,7 @@ def remove_controller(
     controller_id: VoterId,
     controller_directory_id: Annotated[
         str,
-        typer.Option(
+        Option(
             "--controller-directory-id",
             "-d",
             metavar="UUID",

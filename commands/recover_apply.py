@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import Output, printable
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.recover_options import (
     Accept,
     Config,
@@ -35,7 +34,7 @@ def apply(
     host: Host = "",
     source: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--source",
             metavar="HOST=PATH",
             help="Directory of another host that files are made from. Repeat it for more hosts.",
@@ -44,7 +43,7 @@ def apply(
     config: Config = "",
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Check, and report what would be done. Change nothing."),
+        Option("--dry-run", help="Check, and report what would be done. Change nothing."),
     ] = False,
     output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, takes
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
 
@@ -19,11 +18,11 @@ class CollectOptions:
     """The options of `recover collect` as they were written."""
 
     out: Annotated[
-        str, typer.Option("--out", metavar="FILE", help="New file to carry to where you plan.")
+        str, Option("--out", metavar="FILE", help="New file to carry to where you plan.")
     ]
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directories, or the node's server.properties; a tar stream or -.",
             show_default=False,
@@ -31,33 +30,29 @@ class CollectOptions:
     ] = field(default_factory=list)
     ssh: Annotated[
         str,
-        typer.Option(
+        Option(
             "--ssh",
             metavar="HOST[:/PATH],...",
             help="Collect from hosts into the folder --out.",
         ),
     ] = ""
-    sudo: Annotated[
-        bool, typer.Option("--sudo", help="With --ssh: read with sudo -n on the hosts.")
-    ] = False
+    sudo: Annotated[bool, Option("--sudo", help="With --ssh: read with sudo -n on the hosts.")] = (
+        False
+    )
     kubectl: Annotated[
         str,
-        typer.Option(
-            "--kubectl", metavar="SELECTOR", help="Collect from pods into the folder --out."
-        ),
+        Option("--kubectl", metavar="SELECTOR", help="Collect from pods into the folder --out."),
     ] = ""
     namespace: Annotated[
-        str, typer.Option("--namespace", metavar="NAME", help="Namespace of the pods.")
+        str, Option("--namespace", metavar="NAME", help="Namespace of the pods.")
     ] = ""
     container: Annotated[
         str,
-        typer.Option(
-            "--container", metavar="NAME", help="Container of the pods (default: as kubectl)."
-        ),
+        Option("--container", metavar="NAME", help="Container of the pods (default: as kubectl)."),
     ] = ""
     timeout: Annotated[
         float,
-        typer.Option(
+        Option(
             "--timeout",
             min=0.1,
             metavar="SECONDS",
@@ -66,7 +61,7 @@ class CollectOptions:
     ] = 60
     at: Annotated[
         int | None,
-        typer.Option("--at", min=1, metavar="OFFSET", help="Also hash the state at this offset."),
+        Option("--at", min=1, metavar="OFFSET", help="Also hash the state at this offset."),
     ] = None
     output: PlainOutput = PlainFormat.TABLE
     quiet: Quiet = False

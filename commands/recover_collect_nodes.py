@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import tempfile
 import time
@@ -22,12 +21,13 @@ from kraftool.commands.remote_fetch import FetchedNode, fetch
 from kraftool.commands.remote_nodes import RemoteNode
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.repair import collect_file
 from kraftool.repair.narration import is_well, survey_lines
 from kraftool.repair.survey import Survey
 from kraftool.reports.text.words import listed, many
 
-_UNSAFE = re.compile(r"[^\w.@-]")
+_UNSAFE = late_pattern(r"[^\w.@-]")
 _CHANGED = "Kafka wrote while tar read the files: stop the node, and collect it again"
 
 

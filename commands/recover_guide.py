@@ -6,11 +6,10 @@ import os
 import sys
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode
 from kraftool.commands.options import Debug
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 _BY_HAND = (
     "kraftool recover collect DATA_DIRECTORY --out NODE.collect",
@@ -25,7 +24,7 @@ _BY_HAND = (
 def guide(
     folder: Annotated[
         str,
-        typer.Option(
+        Option(
             "--folder",
             metavar="DIR",
             help="Folder of the recovery. An existing one continues (default recovery-TIME).",

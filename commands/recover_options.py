@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
+from kraftool.commands.parameter_marks import Argument, Option
 
-PlanFile = Annotated[
-    str, typer.Argument(metavar="PLAN", help="Plan file, as recover plan wrote it.")
-]
+PlanFile = Annotated[str, Argument(metavar="PLAN", help="Plan file, as recover plan wrote it.")]
 Directory = Annotated[
-    str, typer.Option("--dir", metavar="DIR", help="Data directory (metadata.log.dir).")
+    str, Option("--dir", metavar="DIR", help="Data directory (metadata.log.dir).")
 ]
 Yes = Annotated[
     str,
-    typer.Option(
+    Option(
         "--yes",
         metavar="PLAN_ID",
         help="Apply this plan without a question. You confirm that no Kafka runs on the directory"
@@ -26,7 +23,7 @@ Yes = Annotated[
 ]
 Accept = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "--accept",
         metavar="WORD",
         help="With --yes: accept a risk of the plan by its word. Repeat it for more risks.",
@@ -34,13 +31,13 @@ Accept = Annotated[
 ]
 Host = Annotated[
     str,
-    typer.Option(
+    Option(
         "--host", metavar="NAME", help="Name of the host in the plan, if the files do not show it."
     ),
 ]
 Config = Annotated[
     str,
-    typer.Option(
+    Option(
         "--config",
         "-c",
         metavar="FILE",

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, Quiet
 from kraftool.commands.output import Output, printable
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.recover_options import refuse_unknown_words
 
 if TYPE_CHECKING:
@@ -35,28 +34,28 @@ class PlanMethod(StrEnum):
 def plan(
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH|FILE",
             help="Collect files, data directories, server.properties, tar streams.",
         ),
     ],
     method: Annotated[
         PlanMethod | None,
-        typer.Option("--method", help="Method to use instead of the one that the rules choose."),
+        Option("--method", help="Method to use instead of the one that the rules choose."),
     ] = None,
     fence: Annotated[
         bool,
-        typer.Option("--fence", help="Give all kept nodes a new cluster id."),
+        Option("--fence", help="Give all kept nodes a new cluster id."),
     ] = False,
     kafka_version: Annotated[
         str,
-        typer.Option(
+        Option(
             "--kafka-version", metavar="V", help="Oldest Kafka version on any controller or broker."
         ),
     ] = "",
     settings: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--set",
             metavar="KEY=VALUE",
             help="A fact that only you know, such as lost=2,3. Repeat it for more facts.",
@@ -64,17 +63,17 @@ def plan(
     ] = None,
     accept: Annotated[
         list[str] | None,
-        typer.Option("--accept", metavar="WORD", help="Accept a risk by its word."),
+        Option("--accept", metavar="WORD", help="Accept a risk by its word."),
     ] = None,
     output: Annotated[
         PlanFormat,
-        typer.Option(
+        Option(
             "--output",
             "-o",
             help="yaml is the plan, which apply takes. json adds the judgement, for programs.",
         ),
     ] = PlanFormat.YAML,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="New file for the plan.")] = "",
+    out: Annotated[str, Option("--out", metavar="FILE", help="New file for the plan.")] = "",
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:

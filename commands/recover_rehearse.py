@@ -6,11 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet
 from kraftool.commands.output import ColorWhen, Output, printable
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.recover_options import PlanFile
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ def rehearse(
     plan: PlanFile,
     directory: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--dir",
             metavar="[HOST=]DIR",
             help="Data directory or a copy of it, one per host in the plan. Repeat it for more"
@@ -30,7 +29,7 @@ def rehearse(
     ],
     source: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--source",
             metavar="HOST=PATH",
             help="Directory of another host that files are made from, unless --dir names it.",
@@ -38,30 +37,28 @@ def rehearse(
     ] = None,
     kafka: Annotated[
         str,
-        typer.Option(
+        Option(
             "--kafka",
             metavar="HOME",
             help="Folder of a Kafka to start on the copies (default $KAFKA_HOME).",
         ),
     ] = "",
     no_nodes: Annotated[
-        bool, typer.Option("--no-nodes", help="Start nothing on the copies. Only simulate.")
+        bool, Option("--no-nodes", help="Start nothing on the copies. Only simulate.")
     ] = False,
     seeds: Annotated[
         int,
-        typer.Option(
+        Option(
             "--seeds", metavar="N", min=1, max=10_000, help="Number of simulated runs of each kind."
         ),
     ] = 10,
     timeout: Annotated[
         float,
-        typer.Option("--timeout", metavar="S", min=1, help="Seconds to wait for a leader."),
+        Option("--timeout", metavar="S", min=1, help="Seconds to wait for a leader."),
     ] = 60.0,
     keep: Annotated[
         str,
-        typer.Option(
-            "--keep", metavar="FOLDER", help="Keep the copies in this new or empty folder."
-        ),
+        Option("--keep", metavar="FOLDER", help="Keep the copies in this new or empty folder."),
     ] = "",
     output: PlainOutput = PlainFormat.TABLE,
     color: Color = ColorWhen.AUTO,

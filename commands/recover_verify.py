@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Color, Debug, PlainFormat, PlainOutput, Quiet, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 from kraftool.commands.recover_options import Config, Host, PlanFile
 
@@ -22,13 +21,11 @@ def verify(
     plan: PlanFile,
     directory: Annotated[
         list[str] | None,
-        typer.Option(
-            "--dir", metavar="DIR", help="Data directory. Repeat it for more directories."
-        ),
+        Option("--dir", metavar="DIR", help="Data directory. Repeat it for more directories."),
     ] = None,
     bootstrap_controller: Annotated[
         str,
-        typer.Option(
+        Option(
             "--bootstrap-controller",
             metavar="HOST:PORT,…",
             help="Controllers of the recovered quorum. kraftool finds the others from there.",

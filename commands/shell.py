@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.options import Debug, Quiet, ShowSecrets
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _LINES_AT_ONCE = 1000
 def shell(
     path: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="A data directory, one checkpoint or segment, a server.properties or a tar. -"
             " reads a tar from stdin.",
@@ -33,7 +32,7 @@ def shell(
     ] = "",
     at: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--at",
             metavar="OFFSET",
             min=0,
@@ -42,7 +41,7 @@ def shell(
     ] = None,
     commands: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--command",
             "-c",
             metavar="COMMANDS",

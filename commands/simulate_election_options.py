@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen
+from kraftool.commands.parameter_marks import Argument, Option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,25 +16,25 @@ class SimulateElectionOptions:
 
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directories, one per node, or the server.properties that names them.",
         ),
     ] = field(default_factory=list)
     scenario: Annotated[
         str,
-        typer.Option(
+        Option(
             "--scenario",
             metavar="FILE",
             help="Describe nodes in YAML instead of giving directories.",
         ),
     ] = ""
     down: Annotated[
-        list[int], typer.Option("--down", metavar="N", help="Assume that node N is down.")
+        list[int], Option("--down", metavar="N", help="Assume that node N is down.")
     ] = field(default_factory=list)
     partition: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--partition",
             metavar="A|B",
             help="Assume that 1|2,3 cannot reach each other, or 1>2 in one direction only.",
@@ -43,23 +42,19 @@ class SimulateElectionOptions:
     ] = field(default_factory=list)
     delay: Annotated[
         int | None,
-        typer.Option("--delay", metavar="MS", help="Average delay of a message (default 5)."),
+        Option("--delay", metavar="MS", help="Average delay of a message (default 5)."),
     ] = None
     wipe: Annotated[
         list[int],
-        typer.Option(
-            "--wipe", metavar="N", help="Assume that node N was formatted again and is empty."
-        ),
+        Option("--wipe", metavar="N", help="Assume that node N was formatted again and is empty."),
     ] = field(default_factory=list)
     add_voter: Annotated[
         list[int],
-        typer.Option(
-            "--add-voter", metavar="N", help="Assume that node N is then added to the voters."
-        ),
+        Option("--add-voter", metavar="N", help="Assume that node N is then added to the voters."),
     ] = field(default_factory=list)
     remove_voter: Annotated[
         list[int],
-        typer.Option(
+        Option(
             "--remove-voter",
             metavar="N",
             help="Assume that node N is then removed from the voters.",
@@ -67,7 +62,7 @@ class SimulateElectionOptions:
     ] = field(default_factory=list)
     assume_up: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--assume-up",
             metavar="N[=LOG]",
             help="Assume that a voter without a directory runs, with an equal log or N=empty.",
@@ -75,7 +70,7 @@ class SimulateElectionOptions:
     ] = field(default_factory=list)
     witness: Annotated[
         list[int],
-        typer.Option(
+        Option(
             "--witness",
             metavar="N",
             help="Treat node N as a witness. Default: directories with the file kraftool-witness.",
@@ -83,7 +78,7 @@ class SimulateElectionOptions:
     ] = field(default_factory=list)
     explore: Annotated[
         int,
-        typer.Option(
+        Option(
             "--explore",
             metavar="DEPTH",
             min=0,
@@ -91,15 +86,13 @@ class SimulateElectionOptions:
             help="Also try every order of N choices, and of all messages up to a commit.",
         ),
     ] = 0
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="S", min=0, help="Seed of the first run.")
-    ] = 0
+    seed: Annotated[int, Option("--seed", metavar="S", min=0, help="Seed of the first run.")] = 0
     runs: Annotated[
-        int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Number of runs.")
+        int, Option("--runs", metavar="N", min=1, max=100_000, help="Number of runs.")
     ] = 100
     jobs: Annotated[
         int,
-        typer.Option(
+        Option(
             "--jobs",
             metavar="N",
             min=0,

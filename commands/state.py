@@ -5,11 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import OUTPUT, Color, Debug, Out, Quiet, ShowSecrets, TimeZone
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -45,7 +44,7 @@ class StateSection(StrEnum):
 def state(
     path: Annotated[
         str,
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directory, __cluster_metadata-0, checkpoint, segment, server.properties,"
             " tar or -.",
@@ -53,7 +52,7 @@ def state(
     ] = "",
     at: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--at",
             metavar="OFFSET",
             min=0,
@@ -63,7 +62,7 @@ def state(
     ] = None,
     at_time: Annotated[
         str,
-        typer.Option(
+        Option(
             "--at-time",
             metavar="TIME",
             help="Show the state at this time: ISO-8601, epoch ms, or 2h for two hours ago.",
@@ -71,7 +70,7 @@ def state(
     ] = "",
     section: Annotated[
         list[StateSection] | None,
-        typer.Option(
+        Option(
             "--section",
             "-s",
             help="Show the table of this section instead. Repeat it for more sections.",
@@ -79,7 +78,7 @@ def state(
     ] = None,
     topic: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--topic",
             metavar="NAME",
             help="Show the partitions of this topic. Repeat it for more topics.",
@@ -87,7 +86,7 @@ def state(
     ] = None,
     limit: Annotated[
         int,
-        typer.Option(
+        Option(
             "--limit",
             metavar="N",
             min=0,

@@ -6,7 +6,6 @@ that the JSON export has too, so that both say the same.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, tzinfo
 from itertools import islice
@@ -19,6 +18,7 @@ from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import plain_table
 from kraftool.commands.times import iso
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import TopicImage
 from kraftool.reports.state.entities import Object, aspects, partition_object
@@ -29,7 +29,7 @@ _WIDE = 110
 _SURE = 2.0**53
 """Below it every whole number has a double of its own."""
 
-_FRACTION = re.compile(r"\.\d+")
+_FRACTION = late_pattern(r"\.\d+")
 
 Cells = Sequence[str | Text]
 

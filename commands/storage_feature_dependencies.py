@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Debug
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 
 def feature_dependencies(
     feature: Annotated[
         list[str],
-        typer.Option(
+        Option(
             "--feature",
             "-f",
             metavar="NAME=LEVEL",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import RefusedError, UsageError
 from kraftool.commands.options import Debug, PlainFormat, PlainOutput, Quiet, ServerProperties
 from kraftool.commands.output import Output, printable
+from kraftool.commands.parameter_marks import Option
 from kraftool.commands.quorum_options import TIMEOUT_S, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -22,19 +21,17 @@ def format_(
     config: ServerProperties,
     cluster_id: Annotated[
         str,
-        typer.Option(
-            "--cluster-id", "-t", metavar="ID", help="Cluster id; the same for every node."
-        ),
+        Option("--cluster-id", "-t", metavar="ID", help="Cluster id; the same for every node."),
     ],
     standalone: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--standalone", "-s", help="Make this controller the only voter of the first quorum."
         ),
     ] = False,
     initial_controllers: Annotated[
         str,
-        typer.Option(
+        Option(
             "--initial-controllers",
             "-I",
             metavar="ID@HOST:PORT:DIRECTORY_ID,…",
@@ -43,13 +40,13 @@ def format_(
     ] = "",
     no_initial_controllers: Annotated[
         bool,
-        typer.Option(
+        Option(
             "--no-initial-controllers", "-N", help="Let this controller join an existing quorum."
         ),
     ] = False,
     release_version: Annotated[
         str,
-        typer.Option(
+        Option(
             "--release-version",
             "-r",
             metavar="RELEASE",
@@ -59,7 +56,7 @@ def format_(
     ] = "",
     kafka_home: Annotated[
         str,
-        typer.Option(
+        Option(
             "--kafka-home",
             metavar="DIR",
             help="Use the release of this Kafka installation, from its libs/*server-common*.jar.",
@@ -67,7 +64,7 @@ def format_(
     ] = "",
     bootstrap_controller: Annotated[
         str,
-        typer.Option(
+        Option(
             "--bootstrap-controller",
             metavar="HOST:PORT,…",
             help="Use the metadata.version that this running quorum has finalized.",
@@ -75,7 +72,7 @@ def format_(
     ] = "",
     feature: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--feature",
             "-f",
             metavar="NAME=LEVEL",
@@ -84,7 +81,7 @@ def format_(
     ] = None,
     add_scram: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--add-scram",
             "-S",
             metavar="CREDENTIAL",
@@ -97,11 +94,11 @@ def format_(
     timeout: Timeout = TIMEOUT_S,
     ignore_formatted: Annotated[
         bool,
-        typer.Option("--ignore-formatted", "-g", help="Leave formatted directories unchanged."),
+        Option("--ignore-formatted", "-g", help="Leave formatted directories unchanged."),
     ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Show what would be formatted, and how. Write nothing."),
+        Option("--dry-run", help="Show what would be formatted, and how. Write nothing."),
     ] = False,
     output: PlainOutput = PlainFormat.TABLE,
     quiet: Quiet = False,

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import Debug
 from kraftool.commands.output import Output
+from kraftool.commands.parameter_marks import Option
 
 
 def version_mapping(
     release_version: Annotated[
         str,
-        typer.Option(
+        Option(
             "--release-version",
             "-r",
             metavar="RELEASE",

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import UsageError
 from kraftool.commands.options import (
     OUTPUT,
@@ -21,6 +19,7 @@ from kraftool.commands.options import (
     Until,
 )
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -30,13 +29,11 @@ if TYPE_CHECKING:
 def timeline(
     paths: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="PATH", help="Directories of one cluster's nodes, segments, tar or -."
-        ),
+        Argument(metavar="PATH", help="Directories of one cluster's nodes, segments, tar or -."),
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="KIND,…",
             help="Show only elections, voters, features (kraft.version too), brokers, controllers,"
             " transactions, snapshots, partitions, topics, gaps or nodes. Damage and diverged"
@@ -48,13 +45,11 @@ def timeline(
     until: Until = "",
     topics: Annotated[
         bool,
-        typer.Option(
-            "--topics", help="List created and deleted topics instead of only counting them."
-        ),
+        Option("--topics", help="List created and deleted topics instead of only counting them."),
     ] = False,
     gaps: Annotated[
         float,
-        typer.Option(
+        Option(
             "--gaps",
             min=0,
             metavar="SECONDS",

@@ -10,7 +10,9 @@ import re
 from difflib import get_close_matches
 from typing import Any
 
-_EXTRA = re.compile(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
+from kraftool.decoders.late_pattern import late_pattern
+
+_EXTRA = late_pattern(r"Got unexpected extra argument\(s\) \((.*)\)", re.DOTALL)
 
 
 def sentence(error: Any) -> tuple[str, str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument
 
 if TYPE_CHECKING:
     from kraftool.reports.verify.log import Checked, LogVerification, Verified
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 def verify_log(
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Data directories, __cluster_metadata-0, segments, server.properties, tar or -.",
         ),

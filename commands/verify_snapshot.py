@@ -6,10 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 
 if TYPE_CHECKING:
     from kraftool.commands.text_flow import Flow
@@ -24,14 +23,14 @@ if TYPE_CHECKING:
 def verify_snapshot(
     paths: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="PATH",
             help="Checkpoints, data directories, __cluster_metadata-0, server.properties, tar, -.",
         ),
     ],
     against: Annotated[
         str,
-        typer.Option(
+        Option(
             "--against",
             metavar="DIR",
             help="Compare with the state that this directory's log produces at each offset.",
@@ -39,9 +38,7 @@ def verify_snapshot(
     ] = "",
     replay: Annotated[
         bool,
-        typer.Option(
-            help="Compare a directory's snapshots with the state that its own log produces."
-        ),
+        Option(help="Compare a directory's snapshots with the state that its own log produces."),
     ] = True,
     output: RowOutput = RowFormat.TABLE,
     out: Out = "",

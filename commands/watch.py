@@ -5,11 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.options import Color, Debug, Out, Quiet, RowFormat, RowOutput
 from kraftool.commands.output import ColorWhen, Output
+from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.quorum_options import TIMEOUT_S, Bootstrap, CommandConfig, Resolve, Timeout
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ class Theme(StrEnum):
 def watch(
     directories: Annotated[
         list[str] | None,
-        typer.Argument(metavar="DIR", help="Data directories, offline or of running nodes."),
+        Argument(metavar="DIR", help="Data directories, offline or of running nodes."),
     ] = None,
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
@@ -39,21 +38,21 @@ def watch(
     timeout: Timeout = TIMEOUT_S,
     interval: Annotated[
         float,
-        typer.Option("--interval", metavar="SECONDS", min=0.2, help="Polling interval."),
+        Option("--interval", metavar="SECONDS", min=0.2, help="Polling interval."),
     ] = 1.0,
     view: Annotated[
-        str, typer.Option("--view", metavar="NAME", help="View to open first, such as quorum.")
+        str, Option("--view", metavar="NAME", help="View to open first, such as quorum.")
     ] = "",
     theme: Annotated[
         Theme | None,
-        typer.Option("--theme", help="Colour theme; t changes it. NO_COLOR switches colours off."),
+        Option("--theme", help="Colour theme; t changes it. NO_COLOR switches colours off."),
     ] = None,
     once: Annotated[
-        bool, typer.Option("--once", help="Print the quorum as it is now, and exit.")
+        bool, Option("--once", help="Print the quorum as it is now, and exit.")
     ] = False,
     serve: Annotated[
         int | None,
-        typer.Option(
+        Option(
             "--serve",
             metavar="PORT",
             min=0,
@@ -61,7 +60,7 @@ def watch(
             help="Show it in a browser on this machine. 0 uses any free port.",
         ),
     ] = None,
-    served: Annotated[bool, typer.Option("--served", hidden=True)] = False,
+    served: Annotated[bool, Option("--served", hidden=True)] = False,
     output: RowOutput = RowFormat.TABLE,
     out: Out = "",
     color: Color = ColorWhen.AUTO,

@@ -7,7 +7,7 @@ record type without a program is its api key times 256 plus its version.
 from collections.abc import Sequence
 from typing import Any, final
 
-from _typeshed import WriteableBuffer
+from typing_extensions import Buffer
 
 BUILD_ID: str
 
@@ -45,12 +45,8 @@ class Renderer:
         """Render the batches from `at` to `end`; `start` is the place of the first byte in the
         file. Returns how far it came and the reason."""
 
-    @property
-    def size(self) -> int:
-        """The size of what the last call rendered."""
-
-    def copy_to(self, target: WriteableBuffer) -> None:
-        """Copy what the last call rendered into a buffer of exactly its size."""
+    def take(self) -> Buffer:
+        """Return what the last call rendered. Its memory is used again once nobody has it."""
 
 @final
 class Sieve:
@@ -123,8 +119,8 @@ class Stretches:
         role: str,
         numbers: Sequence[tuple[bytes, int]],
     ) -> None:
-        """Give a record type the program that reads it, and say what it is: passed, watched,
-        counted or idle. With `numbers` a record is watched only if a field has one: label and number."""
+        """Give a record type the program that reads it, and its role: passed, watched, counted
+        or idle. With `numbers` it is watched only if one of these fields has its number."""
 
     def refuse(self, api_key: int, version: int) -> None:
         """Stop at this record type."""

@@ -19,13 +19,10 @@ from functools import cache
 from types import TracebackType
 from typing import Any, NoReturn
 
-import orjson
-
 from kraftool.decoders import schema
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.generate import EXPECTED, Generated, Site
-from kraftool.decoders.generate_decoder import decoder_source
-from kraftool.decoders.generate_encoder import encoder_source
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.wire import TRUNCATED, Malformed, java_double
 
 Value = dict[str, Any]
@@ -69,6 +66,8 @@ def bare_json_decoder(name: str, version: int) -> Decoder:
 
     For loops over many records, which ask `json_decoder` again to learn what was wrong.
     """
+    from kraftool.decoders.generate_decoder import decoder_source
+
     message = _message(name, version)
     inner: Decoder = _compile(
         decoder_source(message, version, json=True), f"<decode {name} v{version} json>"
@@ -79,6 +78,8 @@ def bare_json_decoder(name: str, version: int) -> Decoder:
 @cache
 def encoder(name: str, version: int) -> Encoder:
     """The function that encodes this message and version."""
+    from kraftool.decoders.generate_encoder import encoder_source
+
     generated = encoder_source(_message(name, version), version)
     inner: Callable[[Value], bytes] = _compile(generated, f"<encode {name} v{version}>")
 
@@ -103,6 +104,8 @@ def _message(name: str, version: int) -> schema.MessageSchema:
 
 
 def _decoder(name: str, version: int, *, json: bool) -> Decoder:
+    from kraftool.decoders.generate_decoder import decoder_source
+
     generated = decoder_source(_message(name, version), version, json=json)
     inner: Decoder = _compile(generated, f"<decode {name} v{version}{' json' if json else ''}>")
 
@@ -152,11 +155,13 @@ def _raise_located(error: BaseException, generated: Generated, end: int) -> NoRe
     ) from None
 
 
-_LOWER_ESCAPE = re.compile(rb"(\\\\)|\\u00[0-9a-f]{2}")
+_LOWER_ESCAPE = late_pattern(rb"(\\\\)|\\u00[0-9a-f]{2}")
 
 
 def json_text(value: Value, *, doubles: bool = False) -> bytes:
     """Write the JSON form as Kafka's tools print it; `doubles` says that it may hold floats."""
+    import orjson
+
     text = orjson.dumps(_with_java_doubles(value) if doubles else value)
     if b"\\u" in text:
         # Jackson writes control characters with upper-case hex digits, orjson with lower-case.
@@ -178,6 +183,8 @@ def has_doubles(name: str) -> bool:
 
 def _with_java_doubles(value: Any) -> Any:
     if isinstance(value, float):
+        import orjson
+
         text = java_double(value)
         return text if text[-1] in "Ny" else orjson.Fragment(text)
     if isinstance(value, dict):

@@ -2,7 +2,8 @@
 
 Owns how the classes that commands import get their methods. The standard library compiles five or
 six functions for each class when its module is imported. That was a third of a command's start, and
-most of these classes are not used in a run. Here a method is compiled when it is first called.
+most of these classes are not used in a run. Here a method is compiled when it is first called, and
+the standard library makes the fields when somebody asks for them.
 Parameters and behaviour are those of `dataclasses.dataclass`, and `fields`, `replace` and `asdict`
 take these classes. Type checkers see the standard decorator.
 
@@ -14,7 +15,7 @@ value was made.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -30,9 +31,9 @@ else:
         return _made(cls)
 
 
-Members = tuple[dataclasses.Field[Any], ...]
 _COMPARISONS = {"__eq__": "==", "__lt__": "<", "__le__": "<=", "__gt__": ">", "__ge__": ">="}
 _ORDERING = ("__lt__", "__le__", "__gt__", "__ge__")
+_FIELDS = "__dataclass_fields__"
 
 
 def _made(
@@ -47,62 +48,136 @@ def _made(
 ) -> type:
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # else dataclasses makes a signature for it
-    dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(cls)
-    members = dataclasses.fields(cls)
-    written = {*vars(cls)}
-    if vars(cls).get("__hash__") is None and "__eq__" in written:
-        written.discard("__hash__")  # Python put None there
-    if slots:
-        cls = _slotted(cls, members)
+    own = _own_members(cls)
+    inherited = _inherited_members(cls)
+    members = dict.fromkeys([*inherited, *own])
+    owner: list[type] = []  # the class as it is in the end
     methods: dict[str, Any] = {
-        "__init__": _late(cls, "__init__", lambda: _init(cls, members, frozen=frozen)),
+        "__init__": _late(owner, "__init__", partial(_init, frozen=frozen)),
         "__repr__": _representation,
+        "__match_args__": () if kw_only else _places(cls, own),
+        _FIELDS: _Fields(owner, inherited, own, kw_only=kw_only),
     }
     if eq:
-        compared = [member.name for member in members if member.compare]
-        hashed = [member.name for member in members if _is_hashed(member)]
         for name in ("__eq__", *(_ORDERING if order else ())):
-            methods[name] = _late(cls, name, partial(_comparison, name, compared))
+            methods[name] = _late(owner, name, partial(_comparison, name))
         is_hashable = frozen or unsafe_hash
-        methods["__hash__"] = (
-            _late(cls, "__hash__", lambda: _hashing(hashed)) if is_hashable else None
-        )
+        methods["__hash__"] = _late(owner, "__hash__", _hashing) if is_hashable else None
     if frozen:
-        methods |= _freezing(cls, {member.name for member in members})
+        methods |= _freezing(owner, members.keys())
     if frozen and slots:
         methods |= {"__getstate__": _state, "__setstate__": _restore}
-    for name, method in methods.items():
-        if name not in written:
+    written = vars(cls)
+    for name in [name for name in methods if name in written]:
+        if name != "__hash__" or written[name] is not None or "__eq__" not in written:
+            del methods[name]  # the class has its own; a None for __hash__ may be Python's
+    if slots:
+        cls = _slotted(cls, members, methods)
+    else:
+        for name, default in own.items():
+            if isinstance(default, dataclasses.Field):
+                _put_default(cls, name, default)
+        for name, method in methods.items():
             setattr(cls, name, method)
+    owner.append(cls)
     return cls
+
+
+def _own_members(cls: type) -> dict[str, Any]:
+    """Return the names of a class's own members, each with its default, a field, or MISSING."""
+    missing, written = dataclasses.MISSING, vars(cls)
+    return {
+        name: written.get(name, missing)
+        for name, kind in cls.__annotations__.items()
+        if "ClassVar" not in (kind if isinstance(kind, str) else repr(kind))
+    }
+
+
+def _inherited_members(cls: type) -> dict[str, type]:
+    """Return the names of the members of a class's bases, each with the base that has it."""
+    found = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields = vars(base).get(_FIELDS, ())
+        for name in fields.own if isinstance(fields, _Fields) else fields:
+            found[name] = base
+    return found
+
+
+def _places(cls: type, own: dict[str, Any]) -> tuple[str, ...]:
+    """Return the names of the members that have a place in the parameters."""
+    places: dict[str, None] = {}
+    for base in reversed(cls.__mro__[1:]):
+        places |= dict.fromkeys(
+            vars(base).get("__match_args__", ()) if _FIELDS in vars(base) else ()
+        )
+    for name, default in own.items():
+        is_field = isinstance(default, dataclasses.Field)
+        if is_field and (not default.init or default.kw_only is True):
+            places.pop(name, None)
+        else:
+            places[name] = None
+    return tuple(places)
+
+
+def _put_default(cls: type, name: str, member: dataclasses.Field[Any]) -> None:
+    if member.default is dataclasses.MISSING:
+        delattr(cls, name)
+    else:
+        setattr(cls, name, member.default)
+
+
+class _Fields:
+    """The fields of a class, which the standard library makes once somebody asks for them."""
+
+    def __init__(
+        self, owner: list[type], inherited: dict[str, type], own: dict[str, Any], *, kw_only: bool
+    ) -> None:
+        self._owner, self._inherited, self.own, self._kw_only = owner, inherited, own, kw_only
+
+    def __get__(self, value: object, cls: type) -> dict[str, dataclasses.Field[Any]]:
+        (owner,) = self._owner
+        made = {
+            name: getattr(base, _FIELDS)[name] for name, base in self._inherited.items()
+        } | self._own_fields(owner)
+        setattr(owner, _FIELDS, made)
+        return made
+
+    def _own_fields(self, owner: type) -> dict[str, dataclasses.Field[Any]]:
+        missing = dataclasses.MISSING
+        body = {name: default for name, default in self.own.items() if default is not missing}
+        body |= {"__doc__": owner.__name__, "__module__": owner.__module__}
+        shadow = type(owner.__name__, (), body)
+        shadow.__annotations__ = {name: owner.__annotations__[name] for name in self.own}
+        make = dataclasses.dataclass(init=False, repr=False, eq=False, kw_only=self._kw_only)
+        return {member.name: member for member in dataclasses.fields(make(shadow))}
 
 
 def _is_hashed(member: dataclasses.Field[Any]) -> bool:
     return member.compare if member.hash is None else member.hash
 
 
-def _slotted(cls: type, members: Members) -> type:
+def _slotted(cls: type, members: Iterable[str], methods: dict[str, Any]) -> type:
     """Return the class once more, with slots: Python takes them only when a class is made."""
-    names = [member.name for member in members]
     inherited: set[str] = set()
     for base in cls.__mro__[1:-1]:
         slots = vars(base).get("__slots__", ())
         inherited.update([slots] if isinstance(slots, str) else slots)
-    body = dict(vars(cls))
-    body["__slots__"] = tuple(name for name in names if name not in inherited)
-    for name in (*names, "__dict__", "__weakref__"):
+    body = {**vars(cls), **methods}
+    body["__slots__"] = tuple(name for name in members if name not in inherited)
+    for name in (*members, "__dict__", "__weakref__"):
         body.pop(name, None)
     slotted = type(cls)(cls.__name__, cls.__bases__, body)
     slotted.__qualname__ = cls.__qualname__
     return slotted
 
 
-def _late(cls: type, name: str, make: Callable[[], Any]) -> Any:
+def _late(owner: list[type], name: str, make: Callable[[type], Any]) -> Any:
     """Return a method that makes the real one, puts it in its own place, and calls it."""
 
     def method(self: Any, *values: Any, **named: Any) -> Any:
+        (cls,) = owner
         if vars(cls)[name] is method:
-            made = make()
+            made = make(cls)
             made.__module__, made.__qualname__ = cls.__module__, f"{cls.__qualname__}.{name}"
             setattr(cls, name, made)
         return getattr(cls, name)(self, *values, **named)
@@ -117,7 +192,8 @@ def _compiled(lines: Iterable[str], name: str, known: dict[str, Any]) -> Any:
     return known[name]
 
 
-def _init(cls: type, members: Members, *, frozen: bool) -> Any:
+def _init(cls: type, *, frozen: bool) -> Any:
+    members = dataclasses.fields(cls)
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
     by_place: list[str] = []
     by_name: list[str] = []
@@ -153,7 +229,8 @@ def _tuple(of: str, names: list[str]) -> str:
     return f"({''.join(f'{of}.{name},' for name in names)})"
 
 
-def _comparison(name: str, names: list[str]) -> Any:
+def _comparison(name: str, cls: type) -> Any:
+    names = [member.name for member in dataclasses.fields(cls) if member.compare]
     lines = (
         f"def {name}(self, other):",
         "if other.__class__ is not self.__class__: return NotImplemented",
@@ -162,17 +239,18 @@ def _comparison(name: str, names: list[str]) -> Any:
     return _compiled(lines, name, {})
 
 
-def _hashing(names: list[str]) -> Any:
+def _hashing(cls: type) -> Any:
+    names = [member.name for member in dataclasses.fields(cls) if _is_hashed(member)]
     return _compiled(
         ("def __hash__(self):", f"return hash({_tuple('self', names)})"), "__hash__", {}
     )
 
 
-def _freezing(cls: type, names: set[str]) -> dict[str, Any]:
+def _freezing(owner: list[type], names: Collection[str]) -> dict[str, Any]:
     """Return what refuses a change. A subclass that is no dataclass may have members of its own."""
 
     def is_ours(self: Any, name: str) -> bool:
-        return type(self) is cls or name in names
+        return type(self) is owner[0] or name in names
 
     def refuse_change(self: Any, name: str, value: Any) -> None:
         if is_ours(self, name):

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "7c520c58321460c4"
+BUILD_ID = "470ab0add51ac664"

@@ -24,6 +24,7 @@ from kraftool.decoders.batch import (
 )
 from kraftool.decoders.checksum import crc32c
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.late_pattern import late_pattern
 
 ReadAt = Callable[[int, int], bytes]
 
@@ -371,7 +372,7 @@ def plausible(header: BatchHeader) -> bool:
 
 # What the header of any batch looks like: a base offset, a length of at most 32 MiB, magic 2 and
 # attributes that Kafka knows. A lookahead, so that the next match may begin one byte further on.
-_CANDIDATE = re.compile(
+_CANDIDATE = late_pattern(
     rb"(?=[\x00-\x7f].{7}[\x00-\x02].{7}\x02.{4}\x00[\x00-\x7f].{38})", re.DOTALL
 )
 

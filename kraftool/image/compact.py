@@ -18,16 +18,14 @@ from collections.abc import (
 )
 from functools import cache
 from itertools import chain, repeat
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.generate import default_of
+from kraftool.decoders.native_rows import OpenRows, RowKinds, Rows, open_rows, row_kinds
 from kraftool.decoders.programs import program
 from kraftool.decoders.wire import UUID_BYTES, UUID_TEXT
 from kraftool.image.uuids import MIGRATING
-
-if TYPE_CHECKING:
-    from kraftool.decoders._native import OpenRows, RowKinds, Rows
 
 COMPACT_RECORDS = frozenset({"PartitionRecord", "PartitionChangeRecord"})
 """The records that the native module replays."""
@@ -73,7 +71,7 @@ class CompactPartitions(Mapping[int, _Item], Generic[_Item]):
         return found
 
     def __contains__(self, number: object) -> bool:
-        return _is_number(number) and self.rows.has(number)  # type: ignore[arg-type]
+        return _is_number(number) and self.rows.has(number)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -96,8 +94,6 @@ class CompactPartitions(Mapping[int, _Item], Generic[_Item]):
         if isinstance(other, CompactPartitions) and self.rows.same(other.rows):
             return True
         return super().__eq__(other)
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return repr(dict(self.items()))
@@ -183,9 +179,7 @@ class CompactTopics(Generic[_Item]):
     """The topics whose partitions are rows, while records change them."""
 
     def __init__(self, kind: type[_Item]) -> None:
-        from kraftool.decoders._native import OpenRows
-
-        self._kind, self._rows = kind, OpenRows(_kinds())
+        self._kind, self._rows = kind, open_rows(_kinds())
 
     def take(self, batch: bytes, at: int, index: int) -> tuple[int, int, str | None]:
         """Replay the next records of a sound batch; `at` is where the record of this index begins.
@@ -212,14 +206,12 @@ def compact_topics(kind: type[_Item]) -> CompactTopics[_Item] | None:
     return CompactTopics(kind) if fast_path.is_native() else None
 
 
-def _is_number(number: object) -> bool:
+def _is_number(number: object) -> TypeGuard[int]:
     return isinstance(number, int) and -(1 << 31) <= number < 1 << 31
 
 
 @cache
 def _kinds() -> RowKinds:
-    from kraftool.decoders._native import RowKinds
-
     names = list(_CELLS)
     layouts = []
     for record in sorted(COMPACT_RECORDS):
@@ -249,4 +241,4 @@ def _kinds() -> RowKinds:
     ]
     choice = names.index("leaderRecoveryState")
     filler = UUID_BYTES[MIGRATING]
-    return RowKinds("".join(_CELLS.values()), choice, arrays, filler, counters, layouts)
+    return row_kinds("".join(_CELLS.values()), choice, arrays, filler, counters, layouts)

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.overlay import Overlay
 from kraftool.image.replay import RecordValue, WrittenRecord, replays
-
-if TYPE_CHECKING:
-    from kraftool.image.seen import SeenChanges
+from kraftool.image.seen import SeenChanges
 
 TOPIC, BROKER, BROKER_LOGGER, CLIENT_METRICS, GROUP = 2, 4, 8, 16, 32
 RESOURCE_TYPES = {

@@ -7,7 +7,6 @@ the loader's.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from kraftool.image.acls import AclsDelta
 from kraftool.image.client_quotas import ClientQuotasDelta
@@ -19,10 +18,8 @@ from kraftool.image.image import MetadataImage, Provenance
 from kraftool.image.producer_ids import ProducerIdsDelta
 from kraftool.image.replay import RecordValue, ReplayError, replayers, replays
 from kraftool.image.scram import ScramDelta
+from kraftool.image.seen import SeenChanges
 from kraftool.image.topics import TopicsDelta
-
-if TYPE_CHECKING:
-    from kraftool.image.seen import SeenChanges
 
 
 class MetadataDelta:

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, ReplayError
-
-if TYPE_CHECKING:
-    from kraftool.image.seen import SeenChanges
+from kraftool.image.seen import SeenChanges
 
 BEGIN, END, ABORT = "BeginTransactionRecord", "EndTransactionRecord", "AbortTransactionRecord"
 TRANSACTION_RECORDS = frozenset({BEGIN, END, ABORT})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.image.compact import (
@@ -25,10 +25,8 @@ from kraftool.image.metadata_version import (
 from kraftool.image.overlay import Overlay
 from kraftool.image.placed import Placed, PlacedPiece, Reader, TakeFramed
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
+from kraftool.image.seen import SeenChanges
 from kraftool.image.uuids import MIGRATING
-
-if TYPE_CHECKING:
-    from kraftool.image.seen import SeenChanges
 
 NO_LEADER = -1
 NO_LEADER_CHANGE = -2

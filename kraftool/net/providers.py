@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 
 from kraftool.decoders import properties
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.late_pattern import late_pattern
 
 _PACKAGE = "org.apache.kafka.common.config.provider."
-_REFERENCE = re.compile(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
+_REFERENCE = late_pattern(r"\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}")
 _ALLOWED_PATHS = "allowed.paths"
 _ALLOWED_NAMES = "allowlist.pattern"
 

@@ -10,7 +10,8 @@ are rows.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from pyspark.cloudpickle import register_pickle_by_value
@@ -124,7 +125,8 @@ class KraftDataSource(DataSource):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Spark pickles a source into processes that may not find kraftool by themselves."""
-        register_pickle_by_value(unpickling)  # type: ignore[no-untyped-call]
+        by_value: Callable[[ModuleType], None] = register_pickle_by_value
+        by_value(unpickling)
         kind = type(self)
         return unpickling.restored, (
             archive_name(), kind.__module__, kind.__name__, self.__dict__

@@ -67,7 +67,7 @@ def text(form: str) -> Callable[[Path], None]:
 
     def run(path: Path) -> None:
         with FileSource(str(path)) as source:
-            for _ in render(RenderPlan(format=form), path.name, source.read_at, reuses=True):
+            for _ in render(RenderPlan(format=form), path.name, source.read_at):
                 pass
 
     return run

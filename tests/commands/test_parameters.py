@@ -12,7 +12,8 @@ from typer.main import get_command
 
 from kraftool.commands.app import app
 from kraftool.commands.command_tree import walk
-from kraftool.commands.parameters import PlainValue, bounds, plain
+from kraftool.commands.parameter_values import bounds
+from kraftool.commands.parameters import PlainValue, plain
 
 
 class Kind(StrEnum):

@@ -6,9 +6,9 @@ it reorder or hide the text around it.
 
 from __future__ import annotations
 
-import re
 from html import escape
 
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.reports.text.moments import utc
 
 __all__ = [
@@ -31,8 +31,8 @@ __all__ = [
 NOTHING = "\N{EN DASH}"
 """Stands where there is no value, so that a missing number never looks like a zero."""
 
-_BREAKS = re.compile(r"(?<=[^/][/=,;&])(?=[^\s/])")
-_OPTION = re.compile(r"--?[\w-]{1,40}\Z")
+_BREAKS = late_pattern(r"(?<=[^/][/=,;&])(?=[^\s/])")
+_OPTION = late_pattern(r"--?[\w-]{1,40}\Z")
 LONGEST_COMMAND = 2000
 _SECOND = 1000
 _MINUTE = 60 * _SECOND

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.programs import program
 from kraftool.decoders.segment import BatchSpan
 from kraftool.reports.logs.dump import Selection, type_words
 from kraftool.reports.logs.plan import OutputPlan
-from kraftool.reports.text.csv_text import csv_text
 from kraftool.reports.text.printable import file_text
 
 if TYPE_CHECKING:
@@ -26,7 +23,8 @@ _FULL = 1 << 18
 _FORMATS = {"kafka": "kafka", "json": "jsonl", "jsonl": "jsonl", "csv": "csv", "lines": "lines"}
 """`lines` has the type and the message of each record, which --grep searches."""
 _OPENINGS = {
-    "kafka": ' payload: {{"type":"{type}","version":{version},"data":',
+    "kafka": ' sequence: -1 headerKeys: [] payload: {{"type":"{type}","version":{version},"data":',
+    "kafka-payloads": ' payload: {{"type":"{type}","version":{version},"data":',
     "jsonl": ',"type":"{type}","version":{version},"data":',
     "csv": ",{type},{version},",
     "lines": "{type} ",
@@ -66,16 +64,15 @@ class NativeRenderer:
     """Renders spans of one file."""
 
     def __init__(self, plan: OutputPlan, file: str) -> None:
-        self._format = _FORMATS[plan.format]
+        self._format = _format(plan)
         self._selection, self._masked = plan.selection, not plan.show_secrets
         self._renderer = _renderer(plan, self._format, file)
-        self._room = memoryview(bytearray(2 * _FULL))
 
     def render(
         self, span: BatchSpan, at: int, end: int | None = None
     ) -> tuple[memoryview, int, bool]:
-        """Render a span from `at` on, up to `end` if it is given. Returns what was rendered, valid
-        until the next call; how far it came; and true if Python has to take the next batch."""
+        """Render a span from `at` on, up to `end` if it is given. Returns what was rendered; how
+        far it came; and true if Python has to take the next batch."""
         renderer, start = self._renderer, span.data_position
         end = span.end if end is None else end
         while True:
@@ -84,12 +81,7 @@ class NativeRenderer:
                 self._learn(reason >> 8, reason & 0xFF)
                 if reached == at:
                     continue
-            size = renderer.size
-            if size > len(self._room):
-                self._room = memoryview(bytearray(2 * size))
-            data = self._room[:size]
-            renderer.copy_to(data)
-            return data, reached, reason == fast_path.NOT_PLAIN
+            return memoryview(renderer.take()), reached, reason == fast_path.NOT_PLAIN
 
     def _learn(self, api_key: int, version: int) -> None:
         """Give the renderer the program of a record type, or have it stop there."""
@@ -105,16 +97,23 @@ class NativeRenderer:
         self._renderer.add(api_key, version, code, opening.encode(), is_shown)
 
 
+def _format(plan: OutputPlan) -> str:
+    form = _FORMATS[plan.format]
+    return "kafka-payloads" if form == "kafka" and plan.skip_record_metadata else form
+
+
 def _renderer(plan: OutputPlan, form: str, file: str) -> Renderer:
     from kraftool.decoders._native import Renderer
 
     name = b""
     if form == "jsonl":
+        import orjson
+
         name = orjson.dumps(file_text(file))
     elif form == "csv":
+        from kraftool.reports.text.csv_text import csv_text
+
         name = csv_text([[file]]).removesuffix("\n").encode("utf-8", "replace")
-    elif plan.skip_record_metadata:
-        form = "kafka-payloads"
     want: Selection = plan.selection
     return Renderer(
         form,

@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_all_start_methods, get_context
+from typing import TYPE_CHECKING
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.errors import KraftoolError
@@ -21,6 +19,9 @@ from kraftool.reports.logs.native_renderer import native_renderer
 from kraftool.reports.logs.processes import start_worker
 from kraftool.reports.logs.render import Rendered, RenderPlan, render
 from kraftool.storage.source import FileSource
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 SLICE = 2 << 20
 """Bytes of log that one task renders: some ten megabytes of text at the most."""
@@ -53,7 +54,7 @@ def slices(
 
 def processes(asked: int) -> int:
     """Return how many processes to use: as asked, or as there are processors; a few at most."""
-    if "fork" not in get_all_start_methods():
+    if not hasattr(os, "fork"):
         return 1  # only a forked process has the file open that we have
     return min(asked or len(os.sched_getaffinity(0)), _MOST_PROCESSES)
 
@@ -61,10 +62,7 @@ def processes(asked: int) -> int:
 def render_in_parallel(
     plan: RenderPlan, file: str, source: FileSource, size: int, jobs: int, start: WalkState
 ) -> Iterator[Rendered]:
-    """Render an open file by threads, as far as it can be read natively, and else by processes.
-
-    A piece holds only until the next one is asked for.
-    """
+    """Render an open file by threads, as far as it can be read natively, and else by processes."""
     if native_renderer(plan, file) is not None:
         from kraftool.reports.logs.threads import render_in_threads
 
@@ -79,6 +77,11 @@ def _render_in_processes(
     plan: RenderPlan, file: str, source: FileSource, size: int, jobs: int, start: WalkState
 ) -> Iterator[Rendered]:
     """Render an open file by several processes, which inherit it; pieces come in order."""
+    # Threads, which are the rule, do not wait for these.
+    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
     context = get_context("fork")
     jobs = min(jobs, size // SLICE + 1)
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=start_worker) as pool:

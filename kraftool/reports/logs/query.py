@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import field, replace
-from difflib import get_close_matches
 
 from kraftool.decoders import schema
 from kraftool.decoders.control import ControlRecordType
@@ -25,6 +24,8 @@ def record_types(name: str, what: str) -> frozenset[str]:
     words = type_words(name)
     if any(words & type_words(each) for each in known):
         return words
+    from difflib import get_close_matches
+
     by_word = {each.lower(): each for each in known}
     near = [
         by_word[close_match] for close_match in get_close_matches(name.lower(), by_word, 3, 0.5)

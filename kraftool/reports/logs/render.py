@@ -7,17 +7,20 @@ has several processes or threads do it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import Fault
 from kraftool.decoders.fault import FaultKind, LogFault
 from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
-from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import BatchEntry, Entry, LogDump, TopicNames
 from kraftool.reports.logs.native_renderer import native_renderer
-from kraftool.reports.logs.native_sieve import sieve_of
 from kraftool.reports.logs.plan import OutputPlan
+
+if TYPE_CHECKING:
+    from kraftool.reports.logs.native_sieve import Sifter
 
 Bytes = bytes | memoryview
 
@@ -36,9 +39,12 @@ class RenderPlan(OutputPlan):
         )
 
     def renderer(self) -> Callable[[Entry], bytes]:
+        """Return what writes an entry. A log that is read natively has no use for it."""
+        from kraftool.reports.logs import text as log_text
+
         match self.format:
             case "kafka":
-                return self._kafka
+                return partial(_kafka, skip_record_metadata=self.skip_record_metadata)
             case "csv" if self.batches_only:
                 return _csv_batch
             case "csv":
@@ -47,16 +53,21 @@ class RenderPlan(OutputPlan):
         secrets = self.show_secrets
         return lambda entry: log_text.jsonl_entry(entry, show_secrets=secrets, mark=mark)
 
-    def _kafka(self, entry: Entry) -> bytes:
-        if isinstance(entry, Fault):
-            if not isinstance(entry, LogFault) or entry.kind is not FaultKind.TORN_TAIL:
-                return b""
-            return log_text.kafka_closing(entry.file, entry).encode("utf-8", "surrogateescape")
-        text = log_text.kafka_entry(entry, skip_record_metadata=self.skip_record_metadata)
-        return text.encode("utf-8", "replace")
+
+def _kafka(entry: Entry, *, skip_record_metadata: bool) -> bytes:
+    from kraftool.reports.logs import text as log_text
+
+    if isinstance(entry, Fault):
+        if not isinstance(entry, LogFault) or entry.kind is not FaultKind.TORN_TAIL:
+            return b""
+        return log_text.kafka_closing(entry.file, entry).encode("utf-8", "surrogateescape")
+    text = log_text.kafka_entry(entry, skip_record_metadata=skip_record_metadata)
+    return text.encode("utf-8", "replace")
 
 
 def _csv_batch(entry: Entry) -> bytes:
+    from kraftool.reports.logs import text as log_text
+
     row = log_text.csv_batch(entry) if isinstance(entry, BatchEntry) else log_text.csv_entry(entry)
     return row.encode("utf-8", "replace")
 
@@ -74,14 +85,22 @@ class Pieces:
     """Renders item after item, and gives the output in pieces that are worth writing."""
 
     def __init__(self, plan: RenderPlan, file: str) -> None:
-        self._write, self._dump, self._file = plan.renderer(), plan.dump(), file
+        self._plan, self._file, self._dump = plan, file, plan.dump()
         self._native = native_renderer(plan, file)
-        self._sieve = sieve_of(self._dump) if self._native is None else None
+        self._sieve: Sifter | None = None
+        if self._native is None:
+            from kraftool.reports.logs.native_sieve import sieve_of
+
+            self._sieve = sieve_of(self._dump)
         self._parts: list[bytes] = []
         self._problems: list[Fault] = []
         self._size = 0
         self.native_bytes = self.python_bytes = 0
         """Of the spans, so many were rendered natively, and so many by Python."""
+
+    @cached_property
+    def _write(self) -> Callable[[Entry], bytes]:
+        return self._plan.renderer()
 
     @property
     def is_native(self) -> bool:
@@ -155,14 +174,11 @@ def render(
     read_at: ReadAt,
     state: WalkState = BEGINNING,
     stop: int | None = None,
-    *,
-    reuses: bool = False,
 ) -> Iterator[Rendered]:
-    """Render a file, or a slice of it, piece by piece. With `reuses`, a piece holds only until the
-    next one is asked for."""
+    """Render a file, or a slice of it, piece by piece."""
     walk = Walk(read_at, state, stop=stop)
     pieces = Pieces(plan, file)
     for item in walk.spans():
         for data, problems in pieces.any(item):
-            yield Rendered(data if reuses else bytes(data), problems, walk.state)
+            yield Rendered(data, problems, walk.state)
     yield Rendered(*pieces.rest(), walk.state)

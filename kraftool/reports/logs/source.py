@@ -11,20 +11,20 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError, KraftoolError
 from kraftool.decoders.kinds import FileKind, detect
-from kraftool.decoders.log_record import decode_batch
 from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.walk import Walk
-from kraftool.reports.findings.finding import Finding
-from kraftool.reports.logs.file_names import misnamed
 from kraftool.storage.entry import Entry, EntryPlace, EntryProblem, Severity
-from kraftool.storage.lock import LockState, lock_holder
 from kraftool.storage.paths import Location, LocationKind, open_path
 from kraftool.storage.source import ByteSource, FileSource
+
+if TYPE_CHECKING:
+    from kraftool.reports.findings.finding import Finding
 
 FIRST_OFFSET = 1
 """A log that begins here or before has its beginning: offset 0 is the LeaderChange of the first
@@ -98,6 +98,8 @@ class LogFile:
         whole = self.location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         if not whole and self.entry.place is EntryPlace.PARTITION:
             directory = os.path.join(directory, "..")
+        from kraftool.storage.lock import LockState, lock_holder
+
         return lock_holder(directory).state is LockState.HELD
 
 
@@ -128,6 +130,8 @@ def log_files(
                         unreadable(_sentence(item))
                     continue
                 if not named_itself(location) and item.place is EntryPlace.PARTITION:
+                    from kraftool.reports.logs.file_names import misnamed
+
                     wrong = misnamed(item.name)
                     if wrong is not None:
                         stray(wrong)
@@ -169,6 +173,8 @@ def _is_topic(entry: Entry, location: Location) -> bool:
         return False
     if first.compression != "none":
         return True  # metadata never is
+    from kraftool.decoders.log_record import decode_batch
+
     try:
         return all(record.api_key is None for record in islice(decode_batch(first), 10))
     except DecodeError:
@@ -196,9 +202,11 @@ def _kind(entry: Entry, location: Location, named: tuple[FileKind, ...]) -> File
 
 def kind_of(entry: Entry, location: Location) -> FileKind | None:
     """Return the kind of a segment or checkpoint of a directory's log; None for other entries."""
-    if named_itself(location) or entry.place is not EntryPlace.PARTITION or misnamed(entry.name):
+    if named_itself(location) or entry.place is not EntryPlace.PARTITION:
         return None
-    return _kind_by_name(entry)
+    from kraftool.reports.logs.file_names import misnamed
+
+    return None if misnamed(entry.name) else _kind_by_name(entry)
 
 
 def _kind_by_name(entry: Entry) -> FileKind | None:

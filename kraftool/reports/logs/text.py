@@ -11,8 +11,6 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
-import orjson
-
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.codec import has_doubles, json_text
 from kraftool.decoders.control import BY_ID, ControlRecordType
@@ -23,7 +21,6 @@ from kraftool.decoders.log_record import LogRecord, position_in_file
 from kraftool.decoders.names import parse_checkpoint_name
 from kraftool.decoders.schema import KAFKA
 from kraftool.reports.logs.dump import BatchEntry, Entry, raw_value
-from kraftool.reports.text.csv_text import csv_text
 from kraftool.reports.text.printable import file_text
 
 CSV_COLUMNS = (
@@ -42,6 +39,8 @@ CSV_COLUMNS = (
 
 @lru_cache(maxsize=64)
 def _file_json(file: str) -> bytes:
+    import orjson
+
     return orjson.dumps(file_text(file))
 
 
@@ -209,6 +208,8 @@ def jsonl_entry(
 
 
 def _line(value: dict[str, Any]) -> bytes:
+    import orjson
+
     safe = {key: file_text(each) if isinstance(each, str) else each for key, each in value.items()}
     return orjson.dumps(safe) + b"\n"
 
@@ -250,6 +251,8 @@ def _undecoded_object(entry: BatchEntry, item: LogRecord, show_secrets: bool) ->
 
 def csv_entry(entry: Entry) -> str:
     """The records of one entry as CSV rows; damage has a row with its reason as data."""
+    from kraftool.reports.text.csv_text import csv_text
+
     if isinstance(entry, Fault):
         row: list[Any] = [entry.file, entry.position, "", "", "", "", "", "ERROR", ""]
         return csv_text([[*row, entry.sentence()]])
@@ -276,6 +279,10 @@ def csv_entry(entry: Entry) -> str:
 
 def csv_batch(entry: BatchEntry) -> str:
     """One batch as a CSV row: its magic as version, its numbers as data."""
+    import orjson
+
+    from kraftool.reports.text.csv_text import csv_text
+
     batch, header = entry.batch, entry.batch.header
     data = {
         "lastOffset": batch.last_offset,

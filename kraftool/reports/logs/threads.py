@@ -9,51 +9,84 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from itertools import islice
+from queue import Empty, SimpleQueue
+from threading import Lock, Thread
 
-from kraftool.decoders.errors import Fault
 from kraftool.decoders.segment import BatchSpan, ReadAt
 from kraftool.decoders.walk import Walk, WalkState
-from kraftool.reports.logs.render import Bytes, Pieces, Rendered, RenderPlan
+from kraftool.reports.logs.render import Output, Pieces, Rendered, RenderPlan
 
 _TRIED = 4
 """Spans that are rendered before the threads start, to see what they are made of."""
-_GROWTH = 12
-"""Bytes of text that a byte of log becomes, about: what a thread has room for at first."""
+_AHEAD = 2
+"""Spans for each thread that are read before they are rendered, or rendered and not yet written."""
 
 
-class _Slot:
-    """A renderer with room for all that a span becomes. One thread uses it at a time."""
+class _Task:
+    """A span to render, and what became of it."""
 
-    def __init__(self, plan: RenderPlan, file: str) -> None:
-        self.pieces = Pieces(plan, file)
-        self._room = bytearray()
+    def __init__(self, span: BatchSpan, state: WalkState) -> None:
+        self.span, self.state = span, state
+        self._outputs: list[Output] = []
+        self._error: BaseException | None = None
+        self._working = Lock()
+        self._working.acquire()
 
-    def span(self, span: BatchSpan) -> tuple[Bytes, list[Fault]]:
-        """Render a span; what comes of it holds until the slot is used again."""
-        if not self._room:
-            self._room = bytearray(_GROWTH * span.size)
-        problems: list[Fault] = []
-        filled = 0
-        for data, new_problems in self._outputs(span):
-            problems += new_problems
-            stop = filled + len(data)
-            if stop > len(self._room):
-                self._room = self._room[:filled] + bytes(stop)
-            self._room[filled:stop] = data
-            filled = stop
-        return memoryview(self._room)[:filled], problems
+    def run(self, pieces: Pieces) -> None:
+        try:
+            self._outputs = [*pieces.span(self.span), pieces.rest()]
+        except BaseException as error:  # it is raised where the outputs are waited for
+            self._error = error
+        finally:
+            self._working.release()
 
-    def _outputs(self, span: BatchSpan) -> Iterator[tuple[Bytes, list[Fault]]]:
-        yield from self.pieces.span(span)
-        yield self.pieces.rest()
+    def outputs(self) -> list[Output]:
+        """Wait for the outputs."""
+        with self._working:
+            if self._error is not None:
+                raise self._error
+            return self._outputs
+
+
+class _Pool:
+    """Threads that render spans, each with a renderer of its own.
+
+    `concurrent.futures` takes longer to import than a thread takes to start.
+    """
+
+    def __init__(self, plan: RenderPlan, file: str, jobs: int) -> None:
+        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        self._threads = [Thread(target=self._work, args=(Pieces(plan, file),)) for _ in range(jobs)]
+
+    def _work(self, pieces: Pieces) -> None:
+        while (task := self._tasks.get()) is not None:
+            task.run(pieces)
+
+    def begin(self, task: _Task) -> None:
+        self._tasks.put(task)
+
+    def __enter__(self) -> _Pool:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End the threads, each after the task that it has; the others are forgotten."""
+        with suppress(Empty):
+            while True:
+                self._tasks.get_nowait()
+        for _thread in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
 
 
 def render_in_threads(
     plan: RenderPlan, file: str, read_at: ReadAt, jobs: int, start: WalkState
 ) -> Generator[Rendered, None, WalkState | None]:
-    """Render a file; each piece holds only until the next one is asked for.
+    """Render a file.
 
     Where most of the log is for Python it ends early, and returns the state in which processes go
     on; None if all is rendered.
@@ -67,22 +100,21 @@ def render_in_threads(
     yield Rendered(*pieces.rest(), walk.state)
     if pieces.python_bytes > pieces.native_bytes:
         return walk.state
-    free = [_Slot(plan, file) for _ in range(jobs + 2)]
-    waiting: deque[tuple[_Slot, Future[tuple[Bytes, list[Fault]]], WalkState]] = deque()
+    waiting: deque[_Task] = deque()
 
     def finished() -> Iterator[Rendered]:
-        """Yield what was begun first; then its slot is free."""
-        slot, future, state = waiting.popleft()
-        yield Rendered(*future.result(), state)
-        free.append(slot)
+        """Yield what was begun first."""
+        task = waiting.popleft()
+        for data, problems in task.outputs():
+            yield Rendered(data, problems, task.state)
 
-    with ThreadPoolExecutor(jobs) as pool:
+    with _Pool(plan, file, jobs) as pool:
         for item in items:
             if isinstance(item, BatchSpan):
-                if not free:
+                if len(waiting) >= _AHEAD * jobs:
                     yield from finished()
-                slot = free.pop()
-                waiting.append((slot, pool.submit(slot.span, item), walk.state))
+                waiting.append(_Task(item, walk.state))
+                pool.begin(waiting[-1])
                 continue
             while waiting:
                 yield from finished()

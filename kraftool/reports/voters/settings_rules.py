@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from kraftool.decoders.addresses import host_and_port
 from kraftool.decoders.java_text import INT32_MAX
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.raft.endpoints import shown_endpoint, shown_voter
 from kraftool.raft.names import Endpoint, Voter, VoterSet
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
@@ -23,7 +24,7 @@ from kraftool.reports.voters.voter_set import addresses, set_differences
 Sources = Sequence[VoterSourceReport]
 _STATIC = "controller.quorum.voters"
 _DYNAMIC = "controller.quorum.bootstrap.servers"
-_ADDRESS = re.compile(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
+_ADDRESS = late_pattern(r"(?:[0-9A-Za-z%._-]*://)?\[?[0-9A-Za-z%._:-]*\]?:([0-9]{1,20})", re.ASCII)
 """As Kafka's Utils takes a bootstrap server, with a protocol and an empty host too."""
 
 

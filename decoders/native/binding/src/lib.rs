@@ -12,6 +12,7 @@ mod values;
 use std::mem;
 use std::sync::Mutex;
 
+use bytes::Bytes;
 use kraftool_core::batch;
 use kraftool_core::check::Checker as CoreChecker;
 use kraftool_core::json::push_uuid;
@@ -22,10 +23,10 @@ use kraftool_core::sieve::{
     Kind as SievedKind, Selected, Sieve as CoreSieve, Values as SievedValues,
 };
 use kraftool_core::{NotPlain, Plain};
-use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3_bytes::PyBytes as SharedBytes;
 
 /// Everything was read.
 const END: i32 = -1;
@@ -68,7 +69,14 @@ fn sound(py: Python<'_>, data: &[u8], at: usize, stop: usize) -> (usize, usize, 
 }
 
 #[pyclass]
-struct Renderer(CoreRenderer);
+struct Renderer {
+    core: CoreRenderer,
+    /// The memory of pieces that Python may still have. It is used again once Python has let go.
+    pieces: Vec<Bytes>,
+}
+
+/// Pieces of one renderer that are kept to be used again.
+const PIECES: usize = 4;
 
 #[pymethods]
 impl Renderer {
@@ -97,7 +105,8 @@ impl Renderer {
         };
         let wanted =
             Wanted { first_offset, last_offset, epoch, since, until, by_record, batches_only };
-        Ok(Renderer(CoreRenderer::new(format, file.to_vec(), wanted, full)))
+        let core = CoreRenderer::new(format, file.to_vec(), wanted, full);
+        Ok(Renderer { core, pieces: Vec::new() })
     }
 
     /// Give a type the program that reads it.
@@ -109,12 +118,12 @@ impl Renderer {
         opening: &[u8],
         is_shown: bool,
     ) -> PyResult<()> {
-        checked(self.0.table.add(api_key, version, program, opening, is_shown))
+        checked(self.core.table.add(api_key, version, program, opening, is_shown))
     }
 
     /// Stop at this type.
     fn refuse(&mut self, api_key: u8, version: u8) -> PyResult<()> {
-        checked(self.0.table.refuse(api_key, version))
+        checked(self.core.table.refuse(api_key, version))
     }
 
     /// Render sound batches; returns how far it came and why it stopped.
@@ -126,18 +135,24 @@ impl Renderer {
         end: usize,
         start: u64,
     ) -> PyResult<(usize, i32)> {
-        read_to(py, data, end, |data| self.0.render(data, at, start))
+        if self.core.out.capacity() == 0
+            && let Some(free) = self.pieces.iter().position(Bytes::is_unique)
+        {
+            let mut piece = self.pieces.swap_remove(free);
+            piece.clear(); // else it is copied
+            self.core.out = piece.into();
+        }
+        read_to(py, data, end, |data| self.core.render(data, at, start))
     }
 
-    /// The size of what the last call rendered.
-    #[getter]
-    fn size(&self) -> usize {
-        self.0.out.len()
-    }
-
-    /// Copy what the last call rendered into a buffer of that size.
-    fn copy_to(&self, py: Python<'_>, target: &Bound<'_, PyAny>) -> PyResult<()> {
-        PyBuffer::<u8>::get(target)?.copy_from_slice(py, &self.0.out)
+    /// What the last call rendered: memory that is Python's to read, and that nothing is written to
+    /// before Python has let go of it.
+    fn take(&mut self) -> SharedBytes {
+        let piece = Bytes::from(mem::take(&mut self.core.out));
+        if self.pieces.len() < PIECES {
+            self.pieces.push(piece.clone());
+        }
+        SharedBytes::new(piece)
     }
 }
 

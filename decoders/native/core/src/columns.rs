@@ -6,7 +6,7 @@
 use crate::batch::{self, Header};
 use crate::cells::Column;
 use crate::fields::{self, Nothing, Sink, structure};
-use crate::json::Json;
+use crate::json::{Json, UuidTexts};
 use crate::program::{Field, Kind, MOST_FIELDS, Struct};
 use crate::render::Stop;
 use crate::table::{MESSAGE, Table};
@@ -104,12 +104,13 @@ pub struct Columns {
     pub rows: Rows,
     /// The entries of the records of the batch that is being read.
     seen: Vec<usize>,
+    uuids: UuidTexts,
 }
 
 impl Columns {
     pub fn new(wanted: Wanted) -> Self {
-        let rows = Rows::default();
-        Columns { table: Table::new(false), wanted, fields: Vec::new(), rows, seen: Vec::new() }
+        let (fields, rows, seen, uuids) = Default::default();
+        Columns { table: Table::new(false), wanted, fields, rows, seen, uuids }
     }
 
     /// Give a type the program that reads it. `chosen` are the fields that become columns.
@@ -263,8 +264,10 @@ impl Columns {
                 read(&mut |cursor| message(program, columns, cursor))?;
             }
             if is_shown && wanted.payloads {
-                let out = &mut self.rows.records.payloads;
-                read(&mut |cursor| structure(program, cursor, &mut Json::<false> { out }))?;
+                let (out, uuids) = (&mut self.rows.records.payloads, &mut self.uuids);
+                let mut json = Json::<false> { out, uuids };
+                read(&mut |cursor| structure(program, cursor, &mut json))?;
+                let out = &self.rows.records.payloads;
                 return if out.len() > LARGEST { Err(NotPlain) } else { Ok(()) };
             }
             if is_shown && wanted.fields {

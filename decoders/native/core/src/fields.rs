@@ -2,13 +2,17 @@
 //!
 //! Owns what is plain inside a message: no unknown tags, tags in order, no defaults written out.
 
-use crate::program::{Guard, Kind, MOST_FIELDS, MOST_TAGS, Struct};
+use crate::program::{Guard, Kind, Label, MOST_FIELDS, MOST_TAGS, Struct};
 use crate::wire::Cursor;
 use crate::{NotPlain, Plain};
 
 /// Takes the values.
 pub trait Sink {
     fn raw(&mut self, text: &[u8]);
+    /// The name of the field whose value follows.
+    fn label(&mut self, label: &Label, is_first: bool) {
+        self.raw(label.text(is_first));
+    }
     fn null(&mut self) {
         self.raw(b"null");
     }
@@ -16,6 +20,17 @@ pub trait Sink {
         self.raw(if value { b"true" } else { b"false" });
     }
     fn int(&mut self, value: i64);
+    /// Int32s of a list, as they are on the wire.
+    fn ints(&mut self, wire: &[u8]) {
+        let mut is_first = true;
+        for four in wire.chunks_exact(4) {
+            if !is_first {
+                self.raw(b",");
+            }
+            is_first = false;
+            self.int(four.first_chunk().map_or(0, |four| i64::from(i32::from_be_bytes(*four))));
+        }
+    }
     fn double(&mut self, value: f64) -> Plain<()>;
     fn uuid(&mut self, value: &[u8; 16]);
     fn text(&mut self, value: &str);
@@ -31,7 +46,9 @@ pub struct Nothing;
 
 impl Sink for Nothing {
     fn raw(&mut self, _: &[u8]) {}
+    fn label(&mut self, _: &Label, _: bool) {}
     fn int(&mut self, _: i64) {}
+    fn ints(&mut self, _: &[u8]) {}
     fn double(&mut self, _: f64) -> Plain<()> {
         Ok(())
     }
@@ -59,7 +76,7 @@ pub fn structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S) ->
             slot.get_or_insert((index, out.mark(), *cursor, is_first));
             continue;
         }
-        out.raw(&field.label[usize::from(is_first)..]);
+        out.label(&field.label, is_first);
         is_first = false;
         value(&field.kind, field.is_nullable, cursor, out)?;
     }
@@ -79,7 +96,7 @@ fn guarded_structure<S: Sink>(program: &Struct, cursor: &mut Cursor, out: &mut S
         if field.is_tagged {
             continue;
         }
-        out.raw(&field.label[usize::from(index == 0)..]);
+        out.label(&field.label, index == 0);
         starts[index] = cursor.at;
         if let Kind::Guarded(guard) = &field.kind {
             guarded(guard, &starts, field.is_nullable, cursor, out)?;
@@ -125,7 +142,7 @@ fn tagged<S: Sink>(
         } else {
             None
         };
-        out.raw(&field.label[usize::from(is_first)..]);
+        out.label(&field.label, is_first);
         is_first = false;
         match at {
             Some(end) => {
@@ -196,11 +213,15 @@ pub fn value<S: Sink>(
         Kind::Array(element) => match cursor.length()? {
             Some(count) => {
                 out.raw(b"[");
-                for index in 0..count {
-                    if index > 0 {
-                        out.raw(b",");
+                if matches!(**element, Kind::Int32) {
+                    out.ints(cursor.bytes(count.checked_mul(4).ok_or(NotPlain)?)?);
+                } else {
+                    for index in 0..count {
+                        if index > 0 {
+                            out.raw(b",");
+                        }
+                        value(element, false, cursor, out)?;
                     }
-                    value(element, false, cursor, out)?;
                 }
                 out.raw(b"]");
             }

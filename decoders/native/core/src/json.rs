@@ -1,6 +1,7 @@
 //! Kafka's JSON form as Jackson writes it, and the same inside a CSV cell.
 
 use crate::fields::Sink;
+use crate::program::Label;
 use crate::{NotPlain, Plain};
 
 const URL: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -23,6 +24,60 @@ const fn pairs() -> [[u8; 2]; 4096] {
     pairs
 }
 
+/// Numbers of up to three digits, and how many digits each has.
+static SMALL: [[u8; 4]; 1000] = small();
+
+const fn small() -> [[u8; 4]; 1000] {
+    let mut texts = [[0; 4]; 1000];
+    let mut number = 0;
+    while number < 1000 {
+        let digits = [
+            b'0' + (number / 100) as u8,
+            b'0' + (number / 10 % 10) as u8,
+            b'0' + (number % 10) as u8,
+        ];
+        let size = if number < 10 {
+            1
+        } else if number < 100 {
+            2
+        } else {
+            3
+        };
+        let mut at = 0;
+        while at < size {
+            texts[number][at] = digits[3 - size + at];
+            at += 1;
+        }
+        texts[number][3] = size as u8;
+        number += 1;
+    }
+    texts
+}
+
+/// The texts of uuids that were written a short while ago. A log names few topics and directories,
+/// and each of them often.
+pub struct UuidTexts(Box<[([u8; 16], [u8; UUID]); UUIDS]>);
+
+const UUID: usize = 22;
+const UUIDS: usize = 256;
+
+impl Default for UuidTexts {
+    fn default() -> Self {
+        let none = [0; 16];
+        UuidTexts(Box::new([(none, uuid_text(&none)); UUIDS]))
+    }
+}
+
+impl UuidTexts {
+    fn text(&mut self, value: &[u8; 16]) -> &[u8; UUID] {
+        let slot = &mut self.0[usize::from(value[15])];
+        if slot.0 != *value {
+            *slot = (*value, uuid_text(value));
+        }
+        &slot.1
+    }
+}
+
 /// The bytes that a JSON string cannot have as they are.
 static ESCAPED: [bool; 256] = escaped();
 
@@ -41,27 +96,44 @@ const fn escaped() -> [bool; 256] {
 /// Writes JSON behind what is in the buffer. With `CSV` every quote is doubled.
 pub struct Json<'a, const CSV: bool> {
     pub out: &'a mut Vec<u8>,
+    pub uuids: &'a mut UuidTexts,
 }
 
 impl<const CSV: bool> Json<'_, CSV> {
+    #[inline]
     fn quote(&mut self) {
         self.out.extend_from_slice(if CSV { b"\"\"" } else { b"\"" });
     }
 }
 
+/// Write the first bytes of a piece whose size the compiler knows: it copies that in a step or two,
+/// where a size that is not known needs a call.
+#[inline]
+pub fn push_part<const N: usize>(out: &mut Vec<u8>, piece: &[u8; N], size: usize) {
+    let end = out.len() + size.min(N);
+    out.extend_from_slice(piece);
+    out.truncate(end);
+}
+
+#[inline]
 pub fn push_int(out: &mut Vec<u8>, value: i64) {
-    // Most numbers of a log are ids of brokers and epochs: a digit or two.
-    if (0..10).contains(&value) {
-        out.push(b'0' + value as u8);
-        return;
+    // Most numbers of a log are ids of brokers and epochs.
+    if (0..SMALL.len() as i64).contains(&value) {
+        let text = &SMALL[value as usize];
+        push_part(out, text, usize::from(text[3]));
+    } else {
+        push_large(out, value);
     }
+}
+
+fn push_large(out: &mut Vec<u8>, value: i64) {
     let mut digits = itoa::Buffer::new();
     out.extend_from_slice(digits.format(value).as_bytes());
 }
 
 /// Kafka's text of a uuid: 22 digits of base64.
-pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
-    let mut text = [0u8; 22];
+fn uuid_text(value: &[u8; 16]) -> [u8; UUID] {
+    let mut text = [0u8; UUID];
     for group in 0..5 {
         let [a, b, c] = [value[3 * group], value[3 * group + 1], value[3 * group + 2]];
         let high = usize::from(a) << 4 | usize::from(b) >> 4;
@@ -70,7 +142,11 @@ pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
         text[4 * group + 2..4 * group + 4].copy_from_slice(&URL_PAIRS[low]);
     }
     text[20..].copy_from_slice(&URL_PAIRS[usize::from(value[15]) << 4]);
-    out.extend_from_slice(&text);
+    text
+}
+
+pub fn push_uuid(out: &mut Vec<u8>, value: &[u8; 16]) {
+    out.extend_from_slice(&uuid_text(value));
 }
 
 /// Bytes in base64, with padding.
@@ -86,10 +162,20 @@ pub fn push_base64(out: &mut Vec<u8>, value: &[u8]) {
 }
 
 impl<const CSV: bool> Sink for Json<'_, CSV> {
+    #[inline]
     fn raw(&mut self, text: &[u8]) {
         self.out.extend_from_slice(text);
     }
 
+    #[inline]
+    fn label(&mut self, label: &Label, is_first: bool) {
+        match label.short(is_first) {
+            Some((piece, size)) => push_part(self.out, piece, size),
+            None => self.raw(label.text(is_first)),
+        }
+    }
+
+    #[inline]
     fn int(&mut self, value: i64) {
         push_int(self.out, value);
     }
@@ -122,7 +208,7 @@ impl<const CSV: bool> Sink for Json<'_, CSV> {
 
     fn uuid(&mut self, value: &[u8; 16]) {
         self.quote();
-        push_uuid(self.out, value);
+        self.out.extend_from_slice(self.uuids.text(value));
         self.quote();
     }
 
@@ -182,7 +268,7 @@ mod tests {
 
     fn written(write: impl Fn(&mut Json<false>)) -> String {
         let mut out = Vec::new();
-        write(&mut Json { out: &mut out });
+        write(&mut Json { out: &mut out, uuids: &mut UuidTexts::default() });
         String::from_utf8(out).unwrap()
     }
 
@@ -204,7 +290,8 @@ mod tests {
     fn doubles_that_are_not_whole_are_left_to_others() {
         let mut out = Vec::new();
         for value in [1.000_007_629_394_531_25, -0.0, f64::NAN, f64::INFINITY, 1e16, 0.5] {
-            assert_eq!(Json::<false> { out: &mut out }.double(value), Err(NotPlain));
+            let mut json = Json::<false> { out: &mut out, uuids: &mut UuidTexts::default() };
+            assert_eq!(json.double(value), Err(NotPlain));
         }
         assert!(out.is_empty());
     }
@@ -217,5 +304,31 @@ mod tests {
         );
         assert_eq!(written(|json| json.bytes(b"abcd")), "\"YWJjZA==\"");
         assert_eq!(written(|json| json.uuid(&[0xff; 16])), "\"_____________________w\"");
+    }
+
+    #[test]
+    fn numbers_have_their_digits() {
+        let edges = [0, 9, 10, 99, 100, 999, 1000, 999_999, i64::MAX, -1, -1000, i64::MIN];
+        for value in (-2000..12_000).chain(edges) {
+            let mut out = b"x".to_vec();
+            push_int(&mut out, value);
+            assert_eq!(String::from_utf8(out).unwrap(), format!("x{value}"));
+        }
+    }
+
+    #[test]
+    fn a_uuid_that_takes_the_place_of_another_has_its_own_text() {
+        let mut out = Vec::new();
+        let mut uuids = UuidTexts::default();
+        for first in [0, 1, 0, 0xff, 1] {
+            let mut json = Json::<false> { out: &mut out, uuids: &mut uuids };
+            let mut value = [0; 16];
+            value[0] = first;
+            json.uuid(&value);
+            let mut alone = Vec::new();
+            push_uuid(&mut alone, &value);
+            assert_eq!(out[1..23], alone);
+            out.clear();
+        }
     }
 }

@@ -19,9 +19,43 @@ pub struct Struct {
     pub is_guarded: bool,
 }
 
+/// What is written before a value, with a comma in front if it is not the first: `,"name":`.
+pub struct Label {
+    text: Vec<u8>,
+    /// The same without the comma and with it, in pieces of one size; unused if it is longer.
+    pieces: [[u8; SHORT]; 2],
+}
+
+/// Bytes of a label that is copied in one step.
+const SHORT: usize = 32;
+
+impl Label {
+    fn new(text: Vec<u8>) -> Plain<Label> {
+        if text.first() != Some(&b',') {
+            return Err(NotPlain);
+        }
+        let mut pieces = [[0; SHORT]; 2];
+        if text.len() <= SHORT {
+            pieces[0][..text.len() - 1].copy_from_slice(&text[1..]);
+            pieces[1][..text.len()].copy_from_slice(&text);
+        }
+        Ok(Label { text, pieces })
+    }
+
+    pub fn text(&self, is_first: bool) -> &[u8] {
+        &self.text[usize::from(is_first)..]
+    }
+
+    /// The text at the start of a longer piece, and its size; None if it is too long for that.
+    #[inline]
+    pub fn short(&self, is_first: bool) -> Option<(&[u8; SHORT], usize)> {
+        let size = self.text.len() - usize::from(is_first);
+        (self.text.len() <= SHORT).then_some((&self.pieces[usize::from(!is_first)], size))
+    }
+}
+
 pub struct Field {
-    /// What is written before the value, with a comma in front: `,"name":`.
-    pub label: Vec<u8>,
+    pub label: Label,
     pub kind: Kind,
     pub is_nullable: bool,
     pub is_tagged: bool,
@@ -34,7 +68,8 @@ pub struct Field {
 impl Field {
     /// The field's name.
     pub fn name(&self) -> String {
-        let name = self.label.get(2..self.label.len().saturating_sub(2)).unwrap_or_default();
+        let label = self.label.text(false);
+        let name = label.get(2..label.len().saturating_sub(2)).unwrap_or_default();
         String::from_utf8_lossy(name).into_owned()
     }
 }
@@ -127,9 +162,7 @@ fn structure(cursor: &mut Cursor, doubled: bool, depth: usize) -> Plain<Struct> 
         if doubled {
             label = String::from_utf8(label).map_err(|_| NotPlain)?.replace('"', "\"\"").into();
         }
-        if label.first() != Some(&b',') {
-            return Err(NotPlain);
-        }
+        let label = Label::new(label)?;
         let flags = cursor.byte()?;
         let is_tagged = flags & 2 != 0;
         let mut default = Vec::new();

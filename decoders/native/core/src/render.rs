@@ -4,7 +4,7 @@
 
 use crate::batch::{self, Header, Records};
 use crate::fields::structure;
-use crate::json::{Json, push_int};
+use crate::json::{Json, UuidTexts, push_int};
 use crate::table::{MESSAGE, Missing, Table};
 use crate::wire::Cursor;
 
@@ -70,13 +70,17 @@ pub struct Renderer {
     file: Vec<u8>,
     wanted: Wanted,
     full: usize,
+    uuids: UuidTexts,
+    /// What a batch has between the offset and the size of each of its records.
+    between: Vec<u8>,
 }
 
 impl Renderer {
     /// `file` is the file's name as the format has it. A call stops after `full` bytes.
     pub fn new(format: Format, file: Vec<u8>, wanted: Wanted, full: usize) -> Self {
         let table = Table::new(format == Format::Csv);
-        Renderer { table, out: Vec::new(), format, file, wanted, full }
+        let (out, uuids, between) = Default::default();
+        Renderer { table, out, format, file, wanted, full, uuids, between }
     }
 
     /// Write the sound batches from `at` to the end of `data`; `start` is the place of its first
@@ -114,6 +118,9 @@ impl Renderer {
         if wanted.batches_only && !wanted.by_record {
             return Ok(());
         }
+        self.between.clear();
+        field(&mut self.between, b" CreateTime: ", header.base_timestamp);
+        self.between.extend_from_slice(b" keySize: -1 valueSize: ");
         let mut records = Records::new(batch);
         let mut is_shown = !wanted.by_record;
         for index in 0..header.record_count {
@@ -146,7 +153,7 @@ impl Renderer {
         value: &[u8],
         number: usize,
     ) -> Result<(), Stop> {
-        let out = &mut self.out;
+        let (out, uuids) = (&mut self.out, &mut self.uuids);
         let offset = header.base_offset + index;
         let place = [
             (batch + position as u64) as i64,
@@ -159,11 +166,8 @@ impl Renderer {
             Format::Kafka => {
                 out.extend_from_slice(b"| offset: ");
                 push_int(out, offset);
-                out.extend_from_slice(b" CreateTime: ");
-                push_int(out, header.base_timestamp);
-                out.extend_from_slice(b" keySize: -1 valueSize: ");
+                out.extend_from_slice(&self.between);
                 push_int(out, value.len() as i64);
-                out.extend_from_slice(b" sequence: -1 headerKeys: []");
             }
             Format::KafkaPayloads => out.push(b'|'),
             Format::JsonLines => {
@@ -186,9 +190,9 @@ impl Renderer {
         let mark = out.len();
         let read = if self.format == Format::Csv {
             out.push(b'"');
-            structure(&entry.program, &mut cursor, &mut Json::<true> { out })
+            structure(&entry.program, &mut cursor, &mut Json::<true> { out, uuids })
         } else {
-            structure(&entry.program, &mut cursor, &mut Json::<false> { out })
+            structure(&entry.program, &mut cursor, &mut Json::<false> { out, uuids })
         };
         if read.is_err() || !cursor.is_at_end() {
             return Err(Stop::NotPlain);

@@ -13,10 +13,11 @@ from dataclasses import field
 from functools import lru_cache
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.late_pattern import late_pattern
 
-_QUOTED = re.compile(r"\\(.)", re.DOTALL)
-_SPECIAL = re.compile(r"[*?{}\\]")
-_GLOBBING = re.compile(r"[*?{]")
+_QUOTED = late_pattern(r"\\(.)", re.DOTALL)
+_SPECIAL = late_pattern(r"[*?{}\\]")
+_GLOBBING = late_pattern(r"[*?{]")
 _MOST_SEEN = 10_000
 """Sets of places that are remembered of one pattern; beyond, they are made anew."""
 

@@ -35,6 +35,8 @@ from tests.bench.processes import Watched, watched
 CLUSTERS, NODES = 8, 3
 HUGE_SHARE = 0.8
 """Of all bytes, in the one cluster of the uneven set."""
+_LOGS = "__cluster_metadata-0/*.log"
+_READING, _DUMPING = "reading and CRC", "dump-log -o jsonl"
 _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _SEED = 1
 _SEGMENT = 1 << 30
@@ -88,6 +90,18 @@ _HEADS = (
 )  # fmt: skip
 
 
+_FLOOR = """
+import sys
+from crc32c import crc32c
+for name in sys.argv[1:]:
+    crc = 0
+    with open(name, "rb") as log:
+        while data := log.read(1 << 20):
+            crc = crc32c(data, crc)
+"""
+"""What no run can do without: each byte of the logs is read, and goes into a CRC."""
+
+
 def size_of(text: str) -> int:
     """A size such as 100MB or 2GB."""
     found = re.fullmatch(r"(\d+)([KMG]B)?", text.strip().upper())
@@ -109,7 +123,7 @@ def make_set(root: Path, size: int, *, is_even: bool) -> Input:
         )
         write_cluster(root, spec)
     directories = tuple(sorted(path for path in root.glob("*/*") if path.is_dir()))
-    logs = [path for one in directories for path in one.glob("__cluster_metadata-0/*.log")]
+    logs = [path for one in directories for path in one.glob(_LOGS)]
     return Input(
         root=root,
         directories=directories,
@@ -151,10 +165,18 @@ class Bench:
         shutil.rmtree(out)
         return row
 
+    def floor(self, given: Input) -> Row:
+        """The logs read, and their bytes summed up, by one process."""
+        logs = [str(log) for one in given.directories for log in one.glob(_LOGS)]
+        run = watched([sys.executable, "-c", _FLOOR, *logs], 1, self._folder)
+        if run.code:
+            raise SystemExit(f"reading the logs ended with {run.code}:\n{run.stderr}")
+        return Row(_READING, 1, given, run)
+
     def direct(self, given: Input) -> Row:
         """The same records as JSON lines, by one process without Spark."""
         names = map(str, given.directories)
-        return self._kraftool("dump-log -o jsonl", 1, given, "dump-log", "-o", "jsonl", *names)
+        return self._kraftool(_DUMPING, 1, given, "dump-log", "-o", "jsonl", *names)
 
     def audit(self, given: Input, out: Path, cores: int) -> Row:
         return self._kraftool(
@@ -171,20 +193,22 @@ def show(rows: list[Row], start_s: float) -> None:
     """Print a Markdown table."""
     print(f"\nA session by itself takes {start_s:.1f} s, which records/s leave out.\n")
     lines = [list(_HEADS), ["---"] * len(_HEADS)]
-    lines += [row.cells(start_s if "dump-log" not in row.what else 0.0) for row in rows]
+    direct = (_READING, _DUMPING)
+    lines += [row.cells(0.0 if row.what in direct else start_s) for row in rows]
     for line in lines:
         print(f"| {' | '.join(line)} |")
 
 
 def ratios(rows: list[Row], start_s: float) -> list[str]:
     """What the runs are to each other; sessions are started in each, which is left out."""
-    tenth, one, two, direct, uneven = rows
+    tenth, one, two, floor, direct, uneven = rows
     busy = {id(row): max(row.run.wall_s - start_s, 0.001) for row in rows}
     per_core = one.input.records / busy[id(one)]
     directly = direct.input.records / direct.run.wall_s
     return [
         f"{two.cores} cores against 1: {busy[id(one)] / busy[id(two)]:.2f} times as fast",
         f"tables against dump-log, a core each: {per_core / directly:.2f} times the records/s",
+        f"tables against reading and CRC: {one.run.cpu_s / floor.run.cpu_s:.0f} times the CPU",
         f"one huge cluster against even ones: {busy[id(uneven)] / busy[id(two)]:.2f} times as long",
         "10 times the input: "
         + ", ".join(
@@ -226,6 +250,7 @@ def main(arguments: list[str] | None = None) -> int:
             bench.tables("tables, a tenth", cores, small),
             bench.tables("tables", 1, even),
             bench.tables("tables", cores, even),
+            bench.floor(even),
             bench.direct(even),
         ]
         shutil.rmtree(even.root)

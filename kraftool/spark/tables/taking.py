@@ -7,7 +7,6 @@ on in batches. It refuses to know what becomes of them: see `sink.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from kraftool.arrow.rows import ArrowRows
@@ -24,30 +23,19 @@ class Taking(Protocol):
 
 
 class RowWriter:
-    """Rows of one table of a cluster that has no days. `same` is what they all have."""
+    """Rows of one table of a cluster that has no days."""
 
-    def __init__(
-        self,
-        sink: Taking,
-        table: str,
-        cluster_id: str | None,
-        same: Mapping[str, Any] = MappingProxyType({}),
-    ) -> None:
+    def __init__(self, sink: Taking, table: str, cluster_id: str | None) -> None:
         self._sink, self._name, self._cluster = sink, table, cluster_id
         self._table = ArrowRows(arrow_schema(table))
-        self._same = same
-        self._own = pa.struct(
-            [_as_given(field) for field in arrow_schema(table) if field.name not in same]
-        )
+        self._own = pa.struct([_as_given(field) for field in arrow_schema(table)])
         self._rows: list[Mapping[str, Any]] = []
 
-    def add(self, values: Mapping[str, Any], weight: int = 0) -> None:
-        """Add a row; what it does not have is null. `weight` is about how large it is."""
-        table = self._table
+    def add(self, values: Mapping[str, Any]) -> None:
+        """Add a row; what it does not have is null."""
         self._rows.append(values)
-        table.rows += 1
-        table.weight += weight
-        if table.is_full:
+        self._table.rows += 1
+        if self._table.is_full:
             self.finish()
 
     def finish(self) -> None:
@@ -55,8 +43,6 @@ class RowWriter:
         table = self._table
         if not table.rows:
             return
-        for name, value in self._same.items():
-            table.same(name, value, table.rows)
         # All columns at once; what a row does not have is null.
         made = pa.array(self._rows, self._own).flatten()
         self._rows = []

@@ -24,9 +24,12 @@ Value = TypeVar("Value")
 
 
 def make(root: Path, count: int) -> None:
-    """Make so many directories: one copy, and links to its files."""
+    """Make so many directories: one copy without its topics, and links to its files."""
     first = root / "0/data"
-    shutil.copytree(FIXTURE, first)
+    shutil.copytree(FIXTURE / "__cluster_metadata-0", first / "__cluster_metadata-0")
+    for path in FIXTURE.iterdir():
+        if path.is_file():
+            shutil.copy(path, first)
     files = [path.relative_to(first) for path in first.rglob("*") if path.is_file()]
     for number in range(1, count):
         data = root / f"{number}/data"

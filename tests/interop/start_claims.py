@@ -386,6 +386,10 @@ LOG = (
         shows=(active, keeps_log, cured("KT-LOG-INDEX")),
     ),
     Claim(
+        code="KT-LOG-INDEX", says="Kafka recreates it when it starts", damage=d.zero_indexes,
+        name="zeros", is_variant=True, shows=(active, keeps_log, cured("KT-LOG-INDEX")),
+    ),
+    Claim(
         code="KT-LOG-INDEX-DIFFERS", says="Kafka recreates it when it starts",
         damage=d.misplace_index, shows=(active, keeps_log, cured("KT-LOG-INDEX-DIFFERS")),
     ),

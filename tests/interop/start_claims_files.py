@@ -321,6 +321,11 @@ FILES = (
         shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
     ),
     Claim(
+        code="KT-DIR-EPOCHS-EMPTY", says="Kafka recreates it from the log when it starts",
+        name="no-byte", damage=d.put("leader-epoch-checkpoint", b""), is_variant=True,
+        shows=(active, keeps_log, has_file(EPOCHS, r"\n1 0\n2 \d+\n")),
+    ),
+    Claim(
         code="KT-DIR-TOPIC-ID",
         says="names another topic than the metadata topic: Kafka refuses to start",
         damage=d.put("partition.metadata", b"version: 0\ntopic_id: BBBBBBBBBBBBBBBBBBBBBQ\n"),

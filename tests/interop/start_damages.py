@@ -245,6 +245,13 @@ def misplace_index(node: Server) -> None:
     path.with_suffix(".index").write_bytes(entry)
 
 
+def zero_indexes(node: Server) -> None:
+    for path in segments(node.data):
+        for ending in (".index", ".timeindex"):
+            index = path.with_suffix(ending)
+            index.write_bytes(bytes(index.stat().st_size or 24))
+
+
 def garble_producer_state(node: Server) -> None:
     put(f"{end_of(node):020}.snapshot", b"what is this")(node)
 

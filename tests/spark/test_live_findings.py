@@ -174,7 +174,7 @@ def test_what_cannot_be_listed_is_told_once_and_remembered_as_it_was(
         raise KraftoolError(f"{live.path}: Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kraftool.spark.live.logs.find_fleet", refused)
+        patch.setattr("kraftool.arrow.many_roots.find_fleet", refused)
         assert _codes(follow.step()) == ["KT-DIR-READ"]
         assert follow.step() == []
     assert follow.step() == []

@@ -264,7 +264,7 @@ def test_a_log_that_cannot_be_listed_for_a_while_is_not_gone(
         raise KraftoolError(f"{live.path}: Input/output error")
 
     with monkeypatch.context() as patch:
-        patch.setattr("kraftool.spark.live.logs.find_fleet", refused)
+        patch.setattr("kraftool.arrow.many_roots.find_fleet", refused)
         assert follow.step() == []
     live.append(BATCHES[3])
     rows = follow.step()

@@ -14,7 +14,7 @@ pytest.importorskip("pyspark")
 
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
-from kraftool.arrow import fleet
+from kraftool.arrow import fleet, many_roots
 from kraftool.arrow.settings import read_settings
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.columns import spark_schema
@@ -68,7 +68,7 @@ def listings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.extend(paths)
         return find(paths, **options)
 
-    monkeypatch.setattr(logs, "find_fleet", counted)
+    monkeypatch.setattr(many_roots, "find_fleet", counted)
     return seen
 
 

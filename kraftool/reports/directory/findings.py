@@ -12,20 +12,20 @@ from dataclasses import replace
 
 from kraftool.decoders.checkpoint_files import LeaderEpochCheckpoint
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.indexes import OffsetPosition
 from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.meta_properties import MetaProperties
-from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name, parse_segment_name
+from kraftool.decoders.names import METADATA_TOPIC, FileState, parse_folder_name
 from kraftool.decoders.quorum_state import QuorumStateFile
 from kraftool.decoders.walk import BEGINNING, seam_faults
 from kraftool.image.uuids import is_reserved_directory
+from kraftool.reports.directory.index_files import index_findings
 from kraftool.reports.files.directory_summary import base_offset
 from kraftool.reports.files.false_upgrade import false_upgrade
-from kraftool.reports.files.file_report import EntryList, FileReport
+from kraftool.reports.files.file_report import FileReport
 from kraftool.reports.files.log_cut import lost_by
 from kraftool.reports.files.log_findings import log_finding
 from kraftool.reports.files.metadata_summary import MetadataSummary
-from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
+from kraftool.reports.files.severity_in_context import weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -282,7 +282,7 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
         return
     if not content.entries:
         if log.batches:
-            yield dir_kinds.EPOCHS_EMPTY.at(file.name, "it has no epoch")
+            yield _empty_epochs(file)
         return
     starts = [
         start
@@ -327,6 +327,21 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
             return
 
 
+def _empty_epochs(file: FileReport) -> Finding:
+    """Kafka writes two lines even without an epoch, under another name that it then changes: a file
+    without a byte is what a crash of the machine or a failed copy leaves."""
+    if file.size:
+        return dir_kinds.EPOCHS_EMPTY.at(file.name, "it has no epoch")
+    return dir_kinds.EPOCHS_EMPTY.at(
+        file.name,
+        "it has no byte, and Kafka never writes such a file",
+        position=0,
+        severity=Severity.WARNING,
+        advice="nothing to do for this file. A crash of the machine, a full disk or a failed copy"
+        " leaves such files: look at the others of that time",
+    )
+
+
 def _false_upgrade(case: DirectoryCase) -> Iterator[Finding]:
     level = case.summary.kraft_version.level
     claimed = [
@@ -346,25 +361,8 @@ def _transactions(case: DirectoryCase) -> Iterator[Finding]:
 
 
 def _indexes(case: DirectoryCase) -> Iterator[Finding]:
-    segments = {base_offset(report): report for report in case.live(FileKind.LOG)}
-    for file in case.live(FileKind.OFFSET_INDEX):
-        name = parse_segment_name(file.basename)
-        entries = file.content if isinstance(file.content, EntryList) else None
-        last = entries.last if entries is not None else None
-        if name is None or case.is_live or not isinstance(last, OffsetPosition):
-            continue
-        segment = segments.get(name.base_offset)
-        if segment is not None and last.position >= segment.size and not file.findings:
-            finding = log_kinds.INDEX_DIFFERS.at(
-                file.name,
-                "the last entry points beyond the end of the segment",
-                offset=last.offset,
-                expected=f"a position below {segment.size}",
-                found=str(last.position),
-            )
-            if entries is not None and name.base_offset == max(segments):
-                finding = left_by_truncation(finding, segment.log, roomy=entries.zero_tail > 0)
-            yield finding
+    if not case.is_live:
+        yield from index_findings([file for file in case.files if file.name not in case.cut])
 
 
 def _swaps(case: DirectoryCase) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.json_marks import Count
 from kraftool.decoders.kinds import FileKind
+from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory.findings import DirectoryCase, between_directories, is_topic
 from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
 from kraftool.reports.files.directory_summary import base_offset
@@ -171,7 +172,10 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
     newest = report.summary.newest_snapshot
     findings = [*report.findings]
     if seen.is_metadata:
+        findings = list(_without_short(report.findings, seen))
         findings += seen.late
+        if not is_live and _has_kafka_4(report):
+            findings += seen.short_indexes
         if seen.replay.compared is not None:
             findings += seen.replay.compared.findings
         findings += kraft_versions(report.history)
@@ -208,6 +212,26 @@ def _settled(
         if active is not None and roomy is not None and _are_beside(finding.file, active.name):
             finding = left_by_truncation(finding, active.log, roomy=roomy)
         yield weighed(finding, is_live=is_live)
+
+
+_OF_KAFKA_4 = 22
+"""The level of metadata.version 4.0-IV0."""
+
+
+def _without_short(findings: Sequence[Finding], seen: DirectoryPass) -> Iterator[Finding]:
+    """Leave out that entries are missing in an index of which others are known to be wrong."""
+    code = log_kinds.INDEX_DIFFERS.code
+    wrong = {finding.file for finding in seen.late if finding.code == code}
+    for finding in findings:
+        if finding.code != code or finding.offset is not None or finding.file not in wrong:
+            yield finding
+
+
+def _has_kafka_4(report: DirectoryReport) -> bool:
+    """True if no node of the cluster can be older than 4.0. Before it, a follower's append of many
+    batches made one entry."""
+    feature = report.summary.feature(METADATA_VERSION)
+    return feature is not None and feature.level >= _OF_KAFKA_4
 
 
 def _are_beside(index: str, segment: str) -> bool:

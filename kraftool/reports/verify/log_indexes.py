@@ -11,8 +11,15 @@ from array import array
 from collections import deque
 from collections.abc import Iterator
 
-from kraftool.decoders.indexes import OffsetIndex, OffsetPosition, TimeIndex, TimestampOffset
+from kraftool.decoders.indexes import (
+    OFFSET_ENTRY_SIZE,
+    OffsetIndex,
+    OffsetPosition,
+    TimeIndex,
+    TimestampOffset,
+)
 from kraftool.reports.files.notes import Notes
+from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 
 MOST_TRACED = 500_000
@@ -46,6 +53,31 @@ class _Fitting:
         return wrong is not None and wrong > self._last_right
 
 
+_GAP = 16 << 10
+"""Kafka 4 writes an entry with the first batch that begins more than 4 KiB after the one before. A
+start and a truncation let it count from 0 again."""
+_COPIED_APART = 1 << 20
+
+
+class _Gap:
+    """The longest part of a segment without an entry; the batch of an entry counts with none."""
+
+    def __init__(self) -> None:
+        self.size, self.offset, self.entry = 0, 0, 0
+        self._start: tuple[int, int] | None = None
+        self._is_first = True
+
+    def batch(self, position: int, base: int, entry: int, *, has_entry: bool) -> None:
+        if has_entry or self._is_first:
+            self._start, self._is_first = None, False
+            return
+        if self._start is None:
+            self._start = (position, base)
+        start, offset = self._start
+        if position - start > self.size:
+            self.size, self.offset, self.entry = position - start, offset, entry
+
+
 class OffsetIndexCheck:
     """`.index`: a batch begins at each position, and one from there on ends with the offset.
 
@@ -60,6 +92,8 @@ class OffsetIndexCheck:
         self._next = next(self._entries, None)
         self._open: deque[OffsetPosition] = deque()
         self._last = -1
+        self._taken = 0
+        self._gap = _Gap()
 
     def batch(self, position: int, base: int, last: int, timestamp: int) -> None:
         entry = self._next
@@ -73,7 +107,9 @@ class OffsetIndexCheck:
             else:
                 self._open.append(entry)
             self._last = max(self._last, entry.position)
+            self._taken += 1
             entry = self._next = next(self._entries, None)
+        self._gap.batch(position, base, self._taken, has_entry=self._last == position)
         opened = self._open
         while opened and opened[0].offset <= last:
             offset_position = opened.popleft()
@@ -90,6 +126,27 @@ class OffsetIndexCheck:
             return
         for entry in self._open:
             self._wrong(entry, "no batch of the segment reaches that offset")
+
+    def short(self) -> Finding | None:
+        """Return that entries are missing, for an index whose entries are all right.
+
+        A file that is preallocated belongs to a running Kafka, or is a copy of its file, which may
+        be older than the copy of the log.
+        """
+        gap = self._gap
+        most = _COPIED_APART if self.fitting.is_preallocated else _GAP
+        if gap.size <= most or self.notes.findings():
+            return None
+        return log_kinds.INDEX_DIFFERS.at(
+            self.notes.file,
+            f"no entry points to {gap.size} bytes of the segment from this offset on",
+            position=gap.entry * OFFSET_ENTRY_SIZE,
+            offset=gap.offset,
+            expected="an entry for about every 4096 bytes",
+            found="a longer gap",
+            severity=Severity.INFO,
+            advice="nothing to do: Kafka recreates the index when it starts",
+        )
 
     def _wrong(self, entry: OffsetPosition, text: str, position: int | None = None) -> None:
         self.fitting.wrong(entry.offset)

@@ -80,6 +80,8 @@ class DirectoryPass:
     times: HeaderTimes = field(default_factory=HeaderTimes)
     late: list[Finding] = field(default_factory=list)
     """What was found in a file after its turn."""
+    short_indexes: list[Finding] = field(default_factory=list)
+    """Offset indexes with gaps, which Kafka 4 does not leave."""
     left_indexes: dict[str, bool] = field(default_factory=dict)
     """Indexes of which all that does not fit may be what a truncation left behind, and whether they
     have preallocated space."""
@@ -189,7 +191,7 @@ class DirectoryPass:
             self._indexes.setdefault(name.base_offset, []).append(check)
             return
         trace.show(check)
-        self._checked(check)
+        self._checked(check, whole=trace.is_whole and not trace.has_damage)
         if not trace.is_whole:
             text = "compared only with the first batches: in the stream it comes after its segment"
             self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
@@ -212,11 +214,13 @@ class DirectoryPass:
             self._traces[name.base_offset] = trace
         for check in checks:
             check.end(whole=not passing.damaged)
-            self._checked(check)
+            self._checked(check, whole=not passing.damaged)
         return replace(report, findings=(*report.findings, *notes.findings()))
 
-    def _checked(self, check: IndexCheck) -> None:
+    def _checked(self, check: IndexCheck, *, whole: bool) -> None:
         self.late += check.notes.findings()
+        if isinstance(check, OffsetIndexCheck) and whole and (short := check.short()):
+            self.short_indexes.append(short)
         if check.fitting.may_be_left:
             self.left_indexes[check.notes.file] = check.fitting.is_preallocated
 

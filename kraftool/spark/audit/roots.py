@@ -11,7 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kraftool.arrow.fleet import DEPTH, Empty, FleetFile, Unread, find_fleet
+from kraftool.arrow.fleet import DEPTH, Empty, FleetFile, Unread
+from kraftool.arrow.many_roots import find_fleets
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.findings.finding import Finding, Severity
@@ -47,11 +48,10 @@ def find(
     led_by: dict[str, str] = {}
     problems: list[Unread] = []
     empty: dict[str, Empty] = {}
-    for root in roots:
-        try:
-            fleet = find_fleet([root], depth=depth, options=options)
-        except KraftoolError as error:
-            found = unopened(shown_url(root), error)
+    fleets = find_fleets(roots, depth=depth, options=options)
+    for root, fleet in zip(roots, fleets, strict=True):
+        if isinstance(fleet, KraftoolError):
+            found = unopened(shown_url(root), fleet)
             told.setdefault((found.code, found.file), found)
             continue
         problems += fleet.problems

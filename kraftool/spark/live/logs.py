@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from typing import Any
 
-from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, find_fleet, with_batches
+from kraftool.arrow.fleet import Fleet, FleetDirectory, FleetFile, Unread, with_batches
+from kraftool.arrow.many_roots import find_fleets
 from kraftool.arrow.places import is_missing
 from kraftool.arrow.settings import SourceOptions
 from kraftool.decoders.errors import KraftoolError
@@ -29,13 +30,12 @@ def fleet_now(settings: SourceOptions) -> Fleet:
     is among the problems."""
     files: dict[str, FleetFile] = {}
     problems: list[Unread] = []
-    for path in settings.paths:
-        try:
-            fleet = find_fleet([path], depth=settings.depth, options=settings.storage)
-        except KraftoolError as error:
+    fleets = find_fleets(settings.paths, depth=settings.depth, options=settings.storage)
+    for path, fleet in zip(settings.paths, fleets, strict=True):
+        if isinstance(fleet, KraftoolError):
             shown = shown_url(path)
-            if not is_missing(shown, error):
-                problems.append(Unread(name=shown, reason=error.message, hint=error.hint))
+            if not is_missing(shown, fleet):
+                problems.append(Unread(name=shown, reason=fleet.message, hint=fleet.hint))
             continue
         problems += fleet.problems
         for file in fleet.files:

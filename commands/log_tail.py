@@ -140,4 +140,4 @@ def _entries(one: _Kept) -> Iterator[Entry]:
         yield content
         return
     for batch in content.batches():
-        yield from one.dump.item(one.file.name, batch)
+        yield from one.dump.entries_of(one.file.name, batch)

@@ -254,6 +254,17 @@ def test_a_batch_that_the_native_module_leaves_does_not_end_its_work() -> None:
         native_checks.check(data, plan_of(form))
 
 
+def test_a_batch_that_is_decoded_late_does_not_take_back_the_name_of_a_topic() -> None:
+    """The last entries of a dump are decoded at its end, when the topics of all batches are known."""
+    topic = "AAAAAAAAAAAAAAAAAAAAAA"
+    named = [
+        batch_of(encode_record("TopicRecord", 0, {"name": name, "topicId": topic}))
+        for name in ("first", "second")
+    ]
+    for tail in (2, 3):
+        native_checks.check_entries(_wide(named), Selection(last_offset=0), tail)
+
+
 def _wide(batches: list[bytes]) -> bytes:
     """Batches as a log, each at the offset behind the one before."""
     data, offset = [], 0

@@ -193,9 +193,13 @@ class LogDump:
 
     def _batch(self, file: str, batch: RecordBatch, *, valid: bool) -> Iterator[Entry]:
         """The entries of one batch, if it is selected, and whatever is wrong inside it."""
-        selection = self.selection
         if self.learns_topics and not batch.is_control:
             self.topics.learn(batch)
+        yield from self.entries_of(file, batch, valid=valid)
+
+    def entries_of(self, file: str, batch: RecordBatch, *, valid: bool = True) -> Iterator[Entry]:
+        """The entries of a batch whose topics are learnt already."""
+        selection = self.selection
         if not selection.may_hold(batch):
             return
         if self.batches_only and not selection.looks_into_records:

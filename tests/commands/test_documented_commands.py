@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.conftest import Run
 from tests.commands.test_help import EXAMPLES
 from tests.documented import ROOT, Example, Machine, Steps, examples
 from tests.ports import HOST, free_ports
@@ -168,3 +169,19 @@ def test_the_pipelines_of_their_document_run(fixtures_dir: Path, tmp_path: Path)
 
 def test_what_runs_elsewhere_is_there() -> None:
     assert not [path for path in ELSEWHERE.values() if not (ROOT / path).exists()]
+
+
+def test_the_scenarios_of_the_documentation_run(tmp_path: Path, kraftool: Run) -> None:
+    text = (ROOT / "docs/simulate-election.md").read_text()
+    examples = [
+        "\n".join(line[4:] for line in block.splitlines())
+        for block in text.split("\n\n")
+        if block.startswith("    ") and "nodes:" in block
+    ]
+    assert len(examples) == 3
+    for number, example in enumerate(examples):
+        path = tmp_path / f"{number}.yaml"
+        path.write_text(example)
+        ran = kraftool("simulate-election", "--runs", 2, "--scenario", path)
+        assert ran.err == ""
+        assert ran.code == (1 if "lost its log" in example else 0)

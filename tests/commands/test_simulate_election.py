@@ -488,19 +488,3 @@ def test_a_scenario_is_run(tmp_path: Path, kraftool: Run) -> None:
     )
     ran = kraftool("simulate-election", *FEW, "--scenario", path, "--down", 1)
     assert ran.code == 1
-
-
-def test_the_examples_of_the_documentation_run(tmp_path: Path, kraftool: Run) -> None:
-    text = (ROOT / "docs/simulate-election.md").read_text()
-    examples = [
-        "\n".join(line[4:] for line in block.splitlines())
-        for block in text.split("\n\n")
-        if block.startswith("    ") and "nodes:" in block
-    ]
-    assert len(examples) == 3
-    for number, example in enumerate(examples):
-        path = tmp_path / f"{number}.yaml"
-        path.write_text(example)
-        ran = kraftool("simulate-election", "--runs", 2, "--scenario", path)
-        assert ran.err == ""
-        assert ran.code == (1 if "lost its log" in example else 0)

@@ -96,7 +96,9 @@ class _Table:
         mark = "≠ " if event.disputed and event.type != "diverged" else ""
         mark += _MARKS.get(event.visibility, "")
         body = printable(mark + event.text)
-        wrapped = textwrap.wrap(body, self.room, break_on_hyphens=False) or [""]
+        wrapped = textwrap.wrap(
+            body, self.room, break_on_hyphens=False, break_long_words=False
+        ) or [""]
         node_lines = _broken(nodes, self.nodes) if self.nodes else []
         first = len(printable(mark + event.what))
         for number in range(max(len(wrapped), len(node_lines))):

@@ -235,10 +235,12 @@ def test_the_documented_commands_run(quorum: Cluster, tmp_path: Path) -> None:
         re.sub(r"(?m)^log.dirs=.*$", f"log.dirs={node.metadata_log_dir}", settings)
     )
     quorum.wait_caught_up(*(quorum.nodes[number] for number in (1, 2, 3)))
+    shutil.copytree(node.metadata_log_dir, machine.place("/backup/data"))
+    quorum.admin("create-topic", topic="documented", partitions=1, replication=1)
     wrong = []
     for line in _live_examples():
-        # Kafka 4.4 changed records, so there is no way back from it.
-        expected = int("--to 4.3" in line)
+        # Kafka 4.4 changed records, so there is no way back from it; topics were created meanwhile.
+        expected = int("--to 4.3" in line or line.startswith("kraftool diff-state"))
         if "--follow" in line:
             expected = 130
             code, printed = machine.interrupt(line, "BrokerRegistrationChange|NoOp")

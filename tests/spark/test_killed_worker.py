@@ -225,7 +225,7 @@ def is_busy(pid: int) -> bool:
         return False
     try:
         begun = ticks(pid)
-        while ticks(pid) - begun < 5:
+        while ticks(pid) - begun < 2:
             if not has_open(pid, LOG):
                 return False
             time.sleep(0.01)

@@ -111,9 +111,9 @@ def _voters(row: Row, event: Row) -> None:
 def _feature(row: Row, event: Row) -> None:
     data = event["data"]
     assert (row["name"], row["from_level"], row["to_level"]) == (
-        data["name"],
-        data["from"],
-        data["to"],
+        data.get("name"),
+        data.get("from"),
+        data.get("to"),
     )
     assert (row["from_release"], row["to_release"]) == (
         data.get("fromRelease"),

@@ -89,8 +89,8 @@ def _write_examples(text: HelpText, formatter: Any) -> None:
 def _write_rows(rows: list[tuple[str, str]], formatter: Any) -> None:
     """Write names, and beside them or on the next line what is said of them."""
     widest = min(max(len(name) for name, _ in rows), _NAMES)
-    for name, said in rows:
-        lines = _wrapped(said, formatter.width - widest - 4)
+    for name, help_text in rows:
+        lines = _wrapped(help_text, formatter.width - widest - 4)
         if len(name) > widest:
             formatter.write(f"  {name}\n")
         else:

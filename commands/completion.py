@@ -22,7 +22,7 @@ class Offer(NamedTuple):
     """A word that may come next, and what it is for."""
 
     word: str
-    said: str = ""
+    purpose: str = ""
 
 
 class ShellAnswer(NamedTuple):
@@ -136,8 +136,8 @@ def _values(path: tuple[str, ...], name: str) -> list[Offer]:
 
 def _options(path: tuple[str, ...], given: set[str]) -> list[Offer]:
     return [
-        Offer(name, said)
-        for names, said, _, is_repeated in _table(path)
+        Offer(name, help_text)
+        for names, help_text, _, is_repeated in _table(path)
         if is_repeated or not given.intersection(names)
         for name in names
     ]
@@ -152,16 +152,16 @@ def _table(path: tuple[str, ...]) -> tuple[Row, ...]:
     return COMMANDS[" ".join(path)]
 
 
-def _for_bash(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
-    return ShellAnswer("\n".join(offer.word for offer in found))
+def _for_bash(choices: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+    return ShellAnswer("\n".join(offer.word for offer in choices))
 
 
-def _for_zsh(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
-    if not found:
+def _for_zsh(choices: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+    if not choices:
         return ShellAnswer("_files")
     lines = [
-        f'"{_quoted(word)}":"{_quoted(said)}"' if said else f'"{_quoted(word)}"'
-        for word, said in found
+        f'"{_quoted(word)}":"{_quoted(purpose)}"' if purpose else f'"{_quoted(word)}"'
+        for word, purpose in choices
     ]
     return ShellAnswer("_arguments '*: :((" + "\n".join(lines) + "))'")
 
@@ -172,17 +172,19 @@ def _quoted(text: str) -> str:
     return text
 
 
-def _for_fish(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+def _for_fish(choices: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
     action = variables.get("_TYPER_COMPLETE_FISH_ACTION", "")
     if action == "is-args":
-        return ShellAnswer("", 0 if found else 1)
+        return ShellAnswer("", 0 if choices else 1)
     if action != "get-args":
         return ShellAnswer("")
-    return ShellAnswer("\n".join(f"{word}\t{said}" if said else word for word, said in found))
+    return ShellAnswer(
+        "\n".join(f"{word}\t{purpose}" if purpose else word for word, purpose in choices)
+    )
 
 
-def _for_powershell(found: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
-    return ShellAnswer("\n".join(f"{word}:::{said or ' '}" for word, said in found))
+def _for_powershell(choices: list[Offer], variables: Mapping[str, str]) -> ShellAnswer:
+    return ShellAnswer("\n".join(f"{word}:::{purpose or ' '}" for word, purpose in choices))
 
 
 _SHELLS = {

@@ -155,7 +155,7 @@ def diff_state(
     access = bootstrap_controller, command_config, timeout, resolve
     with ExitStack() as stack:
         live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=True))
-        locations = [open_path(each) for each in (path, other) if each]
+        locations = [open_path(given_path) for given_path in (path, other) if given_path]
         if live is not None:
             locations.append(leader_log(to, live).location)
         progress = stack.enter_context(read_progress(to, locations))

@@ -76,17 +76,17 @@ def _sides(output: Output, both: TwoStates) -> None:
 
 def _at(state: LoadedState) -> Text:
     at = state.image.provenance
-    told = Text(f"  at offset {at.offset}, epoch {at.last_epoch}")
+    position = Text(f"  at offset {at.offset}, epoch {at.last_epoch}")
     if state.open_transaction is not None:
-        told.append(f", before the transaction that is open at {state.end_offset}", style=WARN)
-    return told
+        position.append(f", before the transaction that is open at {state.end_offset}", style=WARN)
+    return position
 
 
 def _kind(
     output: Output, kind: str, changes: list[EntityChange], counts: Counts, listed: int
 ) -> None:
-    told = ", ".join(f"{count} {word}" for word, count in counts.by_kind[kind].items() if count)
-    output.rich(Text(TITLES[kind], style=NAME).append(f"  {told}", style=QUIET))
+    tally = ", ".join(f"{count} {word}" for word, count in counts.by_kind[kind].items() if count)
+    output.rich(Text(TITLES[kind], style=NAME).append(f"  {tally}", style=QUIET))
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -111,9 +111,9 @@ def _details(change: EntityChange) -> Iterator[Text]:
     for field in change.fields:
         line = text(f"{field.field} ", KEY).append_text(text(value_text(field.old)))
         yield line.append(" → ", style=QUIET).append_text(text(value_text(field.new)))
-    told = what_it_was(change)
-    if told:
-        yield text(told if len(told) <= _LONGEST else f"{told[:_LONGEST]}…", QUIET)
+    summary = what_it_was(change)
+    if summary:
+        yield text(summary if len(summary) <= _LONGEST else f"{summary[:_LONGEST]}…", QUIET)
 
 
 def _verdict(both: TwoStates, counts: Counts) -> Text:
@@ -122,11 +122,11 @@ def _verdict(both: TwoStates, counts: Counts) -> Text:
         return Text(f"{total} {'difference' if total == 1 else 'differences'}", style=BAD)
     severities = [finding.severity for finding in both.findings]
     style = style_of(overall_status(severities, is_complete=not both.rest))
-    told = Text("no difference", style=style)
+    conclusion = Text("no difference", style=style)
     if both.rest:
         rest = many(both.rest, "further offset")
-        told.append(f" up to offset {both.old.end_offset}; {rest} not compared")
+        conclusion.append(f" up to offset {both.old.end_offset}; {rest} not compared")
     old = state_hash(both.old.image)
     if old == state_hash(both.new.image):
-        told.append(f"\nstate hash  {old}", style=QUIET)
-    return told
+        conclusion.append(f"\nstate hash  {old}", style=QUIET)
+    return conclusion

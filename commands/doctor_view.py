@@ -108,11 +108,11 @@ def _quorum(to: Output, report: DoctorReport, assessment: Assessment | None) -> 
     to.rich(Text("The quorum", style=NAME))
     for sentence in sentences(assessment) if assessment is not None else ():
         to.rich(text(sentence))
-    for each in report.wiped:
-        if each.startswith("  "):
-            write_commands(to, (each.strip(),))
+    for line in report.wiped:
+        if line.startswith("  "):
+            write_commands(to, (line.strip(),))
         else:
-            to.rich(Flow(text(each), widest=READABLE))
+            to.rich(Flow(text(line), widest=READABLE))
     for words, command in report.commands:
         to.rich(text(f"{words}:", QUIET))
         write_commands(to, (command,), 2)
@@ -194,8 +194,8 @@ def _details(diagnosis: Diagnosis, directory: str) -> Iterator[Text]:
     shown = [(_below(directory, evidence), evidence.found) for evidence in diagnosis.evidence]
     if where and all(other != where for other, _ in shown):
         yield text(where)
-    for other, found in shown:
-        yield text(": ".join(part for part in (other, found) if part))
+    for other, observation in shown:
+        yield text(": ".join(part for part in (other, observation) if part))
 
 
 def _below(directory: str, evidence: Evidence) -> str:

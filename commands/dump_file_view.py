@@ -115,34 +115,34 @@ _Row = Callable[[Any, tzinfo], tuple[object, ...]]
 _COLUMNS: dict[FileKind, tuple[tuple[str, ...], _Row]] = {
     FileKind.OFFSET_INDEX: (
         ("offset", "position"),
-        lambda each, zone: (each.offset, each.position),
+        lambda index_entry, zone: (index_entry.offset, index_entry.position),
     ),
     FileKind.TIME_INDEX: (
         ("offset", "timestamp"),
-        lambda each, zone: (each.offset, iso(each.timestamp, zone)),
+        lambda index_entry, zone: (index_entry.offset, iso(index_entry.timestamp, zone)),
     ),
     FileKind.TXN_INDEX: (
         ("producer id", "first offset", "last offset", "last stable offset"),
-        lambda each, zone: (
-            each.producer_id,
-            each.first_offset,
-            each.last_offset,
-            each.last_stable_offset,
+        lambda aborted, zone: (
+            aborted.producer_id,
+            aborted.first_offset,
+            aborted.last_offset,
+            aborted.last_stable_offset,
         ),
     ),
     FileKind.OFFSET_CHECKPOINT: (
         ("topic", "partition", "offset"),
-        lambda each, zone: (each.topic, each.partition, each.offset),
+        lambda checkpoint, zone: (checkpoint.topic, checkpoint.partition, checkpoint.offset),
     ),
     FileKind.PRODUCER_STATE: (
         ("producer id", "epoch", "last seq", "last offset", "txn from", "timestamp"),
-        lambda each, zone: (
-            each.producer_id,
-            each.epoch,
-            each.last_sequence,
-            each.last_offset,
-            each.current_txn_first_offset,
-            iso(each.timestamp, zone),
+        lambda producer, zone: (
+            producer.producer_id,
+            producer.epoch,
+            producer.last_sequence,
+            producer.last_offset,
+            producer.current_txn_first_offset,
+            iso(producer.timestamp, zone),
         ),
     ),
 }
@@ -155,12 +155,12 @@ def _entries(output: Output, file: FileReport, content: EntryList, zone: tzinfo)
         right = [column for column in columns if column not in _LEFT]
         table = plain_table("", *columns, right=right)
         table.title = None
-        for each in content.head:
-            table.add_row(*(text(cell) for cell in row(each, zone)))
+        for entry in content.head:
+            table.add_row(*(text(cell) for cell in row(entry, zone)))
         if content.omitted and content.tail:
             table.add_row(Text("⋮", style=QUIET))
-        for each in content.tail:
-            table.add_row(*(text(cell) for cell in row(each, zone)))
+        for entry in content.tail:
+            table.add_row(*(text(cell) for cell in row(entry, zone)))
         output.rich(table)
     else:
         output.rich(Text("no entries", style=QUIET))
@@ -237,5 +237,7 @@ def _control_rows(log: LogSummary) -> list[tuple[str, object]]:
 
 
 def _transaction_rows(log: LogSummary) -> list[tuple[str, object]]:
-    told = transactions(log.committed_transactions, log.aborted_transactions, log.open_transaction)
-    return [("transactions", told)] if told else []
+    counts = transactions(
+        log.committed_transactions, log.aborted_transactions, log.open_transaction
+    )
+    return [("transactions", counts)] if counts else []

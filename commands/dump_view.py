@@ -229,7 +229,7 @@ def _voters(rows: _Rows, summary: MetadataSummary, voters: SeenVoters) -> None:
         words += f"by {voters.source.value}"
     rows.add("voters", words)
     leader = summary.quorum_state.leader_id if summary.quorum_state is not None else None
-    for voter in sorted(voters.voters, key=lambda each: each.id):
+    for voter in sorted(voters.voters, key=lambda voter: voter.id):
         mine = voter.id == summary.node.node_id
         stale = mine and _is_stale(voter, summary.node)
         line = text(f"{voter.id:>3}", NAME if mine else "")
@@ -300,15 +300,15 @@ def _epochs(first: int | None, last: int | None) -> str:
 def _rest(rows: _Rows, report: DirectoryReport) -> None:
     summary = report.summary
     registered = [
-        f"{noun if len(found) == 1 else f'{noun}s'} {ids(found)}"
-        for noun, found in (("broker", summary.brokers), ("controller", summary.controllers))
-        if found
+        f"{noun if len(node_ids) == 1 else f'{noun}s'} {ids(node_ids)}"
+        for noun, node_ids in (("broker", summary.brokers), ("controller", summary.controllers))
+        if node_ids
     ]
     if registered:
         rows.add("registered", "; ".join(registered))
     counts = summary.transactions
-    if told := transactions(counts.committed, counts.aborted, counts.open_offset):
-        rows.add("transactions", told)
+    if transaction_text := transactions(counts.committed, counts.aborted, counts.open_offset):
+        rows.add("transactions", transaction_text)
     if report.folders.total:
         rows.add("folders", folder_counts(report.folders))
 

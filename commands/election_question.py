@@ -42,15 +42,15 @@ def _asked(options: SimulateElectionOptions) -> tuple[ElectionCase, Conditions]:
     for text in options.assume_up:
         id_, log = _assumed(text, case)
         case = assumed_up(case, id_, log)
-    for each in dict.fromkeys((*scenario.wipe, *options.wipe)):
-        case = wiped(case, each)
+    for node_id in dict.fromkeys((*scenario.wipe, *options.wipe)):
+        case = wiped(case, node_id)
     adding = (*scenario.add_voter, *options.add_voter)
-    for each in adding:
-        _node_id(each, "--add-voter")
-        case = added(case, each)
+    for voter_id in adding:
+        _node_id(voter_id, "--add-voter")
+        case = added(case, voter_id)
     known(options.witness, case.by_id, "--witness")
-    for each in dict.fromkeys(options.witness):
-        case = witness(case, each)
+    for witness_id in dict.fromkeys(options.witness):
+        case = witness(case, witness_id)
     everyone = {*case.by_id, *case.unknown}
     cut: frozenset[tuple[int, int]] = frozenset()
     partitions = (*scenario.partition, *options.partition)

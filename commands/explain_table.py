@@ -112,7 +112,7 @@ class ExplainTable:
         indent = " " * min(row.depth, 8)
         most = self.field_width + self.value_width - len(indent)
         first, *more = _wrap_names(printable(field), self.field_width - len(indent), most)
-        lines = [(indent + first, kind), *((indent + each, "") for each in more)]
+        lines = [(indent + first, kind), *((indent + name_part, "") for name_part in more)]
         if kind and len(indent + first) + 1 + len(kind) > self.field_width:
             lines = [(name, "") for name, _ in lines] + [("", kind)]
         return lines

@@ -76,11 +76,11 @@ def _sources(output: Output, cluster: ClusterFeatures) -> None:
     for source in cluster.sources:
         if source.newest:
             continue
-        told = "settings only" if source.metadata_version is None else _behind(source.end_offset)
-        told += f"; {source.missing} is not there" if source.missing else ""
+        details = "settings only" if source.metadata_version is None else _behind(source.end_offset)
+        details += f"; {source.missing} is not there" if source.missing else ""
         if source.metadata_version not in (None, cluster.metadata_version):
-            told += f", metadata.version {named(METADATA_VERSION, source.metadata_version or 0)}"
-        output.rich(text(source.path, QUIET).append(f"  {told}", style=QUIET))
+            details += f", metadata.version {named(METADATA_VERSION, source.metadata_version or 0)}"
+        output.rich(text(source.path, QUIET).append(f"  {details}", style=QUIET))
     output.line()
 
 
@@ -99,7 +99,7 @@ def _levels(cluster: ClusterFeatures, reached: Sequence[FeatureReach], zone: tzi
         *cluster.levels,
         *(reach.name for reach in reached if reach.name not in cluster.levels),
     ]
-    names.sort(key=lambda each: each != METADATA_VERSION)
+    names.sort(key=lambda name: name != METADATA_VERSION)
     for name in names:
         level = cluster.level(name)
         most = highest.get(name)
@@ -138,10 +138,10 @@ def _nodes(output: Output, cluster: ClusterFeatures) -> None:
         if nodes[0].software:
             line.append(f": as Kafka {nodes[0].software}")
         output.rich(line)
-        told = ", ".join(
+        supported_text = ", ".join(
             f"{name} {feature_range.min}-{feature_range.max}" for name, feature_range in ranges
         )
-        output.rich(Padding(text(told or "they name no range", QUIET), (0, 0, 0, 2)))
+        output.rich(Padding(text(supported_text or "they name no range", QUIET), (0, 0, 0, 2)))
 
 
 def _labels(nodes: Sequence[NodeSupport]) -> str:
@@ -161,8 +161,8 @@ def _voters(output: Output, cluster: ClusterFeatures) -> None:
     if cluster.voters:
         output.rich(text(f"voters {_ids(cluster.voters)} (dynamic quorum)", QUIET))
     elif static is not None:
-        told = f"voters {_ids(static.ids)} (controller.quorum.voters of {static.file})"
-        output.rich(text(told, QUIET))
+        voters_text = f"voters {_ids(static.ids)} (controller.quorum.voters of {static.file})"
+        output.rich(text(voters_text, QUIET))
         if missing := unregistered_voters(cluster):
             line = f"never registered: {_ids(missing)}; until they do, Kafka changes no feature"
             output.rich(text(line, WARN))
@@ -175,21 +175,21 @@ def _ids(ids: Iterable[int]) -> str:
 def _reach(output: Output, reached: Sequence[FeatureReach]) -> None:
     for reach in reached:
         if reach.name == METADATA_VERSION:
-            told = f"all nodes support metadata.version {named(reach.name, reach.highest)}"
+            note = f"all nodes support metadata.version {named(reach.name, reach.highest)}"
             if reach.level > reach.highest:
-                output.rich(text(f"{told}, and the cluster is beyond it", BAD))
+                output.rich(text(f"{note}, and the cluster is beyond it", BAD))
             elif not reach.is_below:
-                output.rich(text(f"{told}: the cluster is there", QUIET))
+                output.rich(text(f"{note}: the cluster is there", QUIET))
             else:
-                line = text(f"{told}: the cluster runs below it", WARN)
+                line = text(f"{note}: the cluster runs below it", WARN)
                 output.rich(line)
                 output.rich(_arrow(f"kraftool features … --to {level_name(reach.highest)}"))
         elif reach.is_below:
-            told = f"{reach.name} could be {reach.expected}, the default of that release"
-            output.rich(text(told, QUIET))
+            note = f"{reach.name} could be {reach.expected}, the default of that release"
+            output.rich(text(note, QUIET))
         if reach.limited_by:
-            told = f"{reach.name} ends at {reach.highest} because of {', '.join(reach.limited_by)}"
-            output.rich(text(told, QUIET))
+            note = f"{reach.name} ends at {reach.highest} because of {', '.join(reach.limited_by)}"
+            output.rich(text(note, QUIET))
 
 
 def _arrow(words: str) -> Text:
@@ -214,7 +214,7 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
         )
     output.rich(table)
     if plan.blocked:
-        _list(output, "What blocks it", (_blocker(each) for each in _grouped(plan.blockers)), BAD)
+        _list(output, "What blocks it", (_blocker(group) for group in _grouped(plan.blockers)), BAD)
     else:
         output.line()
         minds = [Status.WARN] if plan.cautions or plan.losses or plan.newer_records else []
@@ -234,8 +234,8 @@ def _plan(output: Output, plan: FeaturePlan) -> None:
     _list(output, "Records in the log that are newer than that", newer, WARN)
     if plan.runs:
         output.line()
-        told = "This part would go through" if plan.blocked else "To do it"
-        output.rich(text(f"{told}; first with --dry-run:", QUIET))
+        introduction = "This part would go through" if plan.blocked else "To do it"
+        output.rich(text(f"{introduction}; first with --dry-run:", QUIET))
         for run in plan.runs:
             for line in _command(run):
                 output.rich(line)
@@ -265,8 +265,8 @@ def _list(output: Output, title: str, lines: Iterable[Text], style: str) -> None
     table = Table.grid(padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
-    for each in listed[:_MOST_LINES]:
-        table.add_row(Text("-", style=style), each)
+    for line in listed[:_MOST_LINES]:
+        table.add_row(Text("-", style=style), line)
     if len(listed) > _MOST_LINES:
         more = f"… and {len(listed) - _MOST_LINES} more; -o json has them all"
         table.add_row(Text("-", style=style), Text(more, style=QUIET))
@@ -275,14 +275,14 @@ def _list(output: Output, title: str, lines: Iterable[Text], style: str) -> None
 
 def _grouped(blockers: Sequence[Blocker]) -> list[tuple[str, list[str]]]:
     """Blockers that say the same of several features are one line."""
-    found: dict[str, list[str]] = {}
+    features_by_text: dict[str, list[str]] = {}
     for blocker in blockers:
-        found.setdefault(blocker.text, []).append(blocker.feature)
-    return list(found.items())
+        features_by_text.setdefault(blocker.text, []).append(blocker.feature)
+    return list(features_by_text.items())
 
 
-def _blocker(told: tuple[str, list[str]]) -> Text:
-    words, features = told
+def _blocker(group: tuple[str, list[str]]) -> Text:
+    words, features = group
     if len(features) > 1:
         words += f" (for {many(len(features), 'feature')})"
     elif features[0] not in words:

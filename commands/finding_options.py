@@ -41,21 +41,21 @@ IgnoredCodes = Annotated[
 
 def ignored_codes(given: list[str] | None) -> frozenset[str]:
     """The codes of --ignore. One that there is not is the user's mistake."""
-    words = (code.strip().upper() for each in given or () for code in each.split(","))
-    found = frozenset(filter(None, words))
-    if found:
+    words = (code.strip().upper() for code_list in given or () for code in code_list.split(","))
+    ignored = frozenset(filter(None, words))
+    if ignored:
         from kraftool.reports.doctor.explain import codes
 
-        for each in sorted(found - codes()):
+        for code in sorted(ignored - codes()):
             raise UsageError(
-                f"--ignore {each} is not a finding code", hint="kraftool doctor --explain list"
+                f"--ignore {code} is not a finding code", hint="kraftool doctor --explain list"
             )
-    return found
+    return ignored
 
 
 def settle(to: Output, findings: Iterable[Finding], fail_on: FailOn = FailOn.WARNING) -> None:
     """The exit code, of the findings that weigh enough: what was not decoded weighs most."""
-    severities = [each.value for each in FailOn]
+    severities = [threshold.value for threshold in FailOn]
     counted = severities[: severities.index(fail_on.value) + 1]
     for finding in findings:
         if finding.severity.value in counted:

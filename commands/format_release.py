@@ -82,7 +82,7 @@ def _of_quorum(target: Target) -> Release:
             f"no node of the quorum reports a finalized {METADATA_VERSION}",
             hint="give --release-version",
         )
-    newest = max(nodes, key=lambda each: each.offered.finalized_epoch)
+    newest = max(nodes, key=lambda node: node.offered.finalized_epoch)
     level = newest.offered.finalized[METADATA_VERSION]
     name = level_name(level)
     if not name:

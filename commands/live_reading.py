@@ -40,8 +40,8 @@ def options_again(
     options = ["--bootstrap-controller", bootstrap]
     options += ["--command-config", command_config] if command_config else []
     options += ["--timeout", f"{timeout:g}"] if timeout != TIMEOUT_S else []
-    for each in resolve or ():
-        options += ["--resolve", each]
+    for address in resolve or ():
+        options += ["--resolve", address]
     return tuple(options)
 
 

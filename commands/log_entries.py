@@ -155,8 +155,8 @@ class EntryRun(LogRun):
             for batch in self.last.take_span(file, self.dump, item, self.counter):
                 self._item(file, batch)
             return
-        for each in left_of(iter((item,)), self.sieve):
-            self._item(file, each)
+        for item_left in left_of(iter((item,)), self.sieve):
+            self._item(file, item_left)
             if self.remaining == 0:
                 return
 
@@ -171,8 +171,8 @@ class EntryRun(LogRun):
         """Show the damage that was held: at the end of a log that is followed it may be half a
         batch, until a sound one or another file follows."""
         held, self.held = self.held, []
-        for each in held:
-            self._item(*each)
+        for held_item in held:
+            self._item(*held_item)
 
     def end_run(self) -> None:
         """Show the run of no-ops that is being folded."""

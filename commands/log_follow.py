@@ -104,13 +104,13 @@ class DumpFollower:
     def _show(self, dump: FollowedDump, file: LogFile, follower: SegmentFollower) -> None:
         look = follower.poll()
         self._tell(dump, look)
-        for each in look.ranges:
+        for span in look.ranges:
             if dump.remaining == 0:
                 return
-            current = file.beside(follower.path_of(each.segment))
+            current = file.beside(follower.path_of(span.segment))
             with FileSource(current.path, name=current.name) as source:
                 dump.take_all(
-                    current, source.read_at, each.before, stop=each.stop, known=self._known
+                    current, source.read_at, span.before, stop=span.stop, known=self._known
                 )
             self._known, self._shown = [], None
         if look.tail is not None and look.tail == self._tail != self._shown:

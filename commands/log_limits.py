@@ -35,9 +35,9 @@ def tell_limits(
             finding = beginning.finding("dump-log")
             output.problem(printable(f"{finding.file}: {finding.text}"), hint=finding.advice)
     if nothing:
-        later = [each for each in begun if each.offset > FIRST_OFFSET]
+        later = [beginning for beginning in begun if beginning.offset > FIRST_OFFSET]
         if later and not snapshots:
-            text = "; ".join(f"{each.path} begins at {each.words}" for each in later)
+            text = "; ".join(f"{beginning.path} begins at {beginning.words}" for beginning in later)
             output.note(
                 printable(
                     f"kraftool: nothing matched. The log of {text}. Older records are only in"

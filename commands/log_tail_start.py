@@ -97,18 +97,18 @@ def find_tail_start(
     total = sum(file.size for file in files)
     if total <= WHOLE:
         return None
-    found = read = 0
+    record_count = read = 0
     for number in reversed(range(len(files))):
         dump = dump_of(files[number])
         for position, end, items in _backwards(files[number]):
             read += end - position
-            found += sum(_weight(item, dump, folds=folds) for item in items)
-            if found >= enough or read >= MOST:
+            record_count += sum(_weight(item, dump, folds=folds) for item in items)
+            if record_count >= enough or read >= MOST:
                 before = sum(file.size for file in files[:number]) + position
                 if not before:
                     return None
                 return TailStart(
-                    number=number, position=position, before=before, read=read, found=found
+                    number=number, position=position, before=before, read=read, found=record_count
                 )
     return None
 

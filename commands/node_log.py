@@ -87,22 +87,22 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:
-    found: dict[str, Any] = getattr(record, "fields", {})
+    fields: dict[str, Any] = getattr(record, "fields", {})
     if record.exc_info and record.exc_info[0] is not None:
         shown = "".join(traceback.format_exception(*record.exc_info))
-        return {**found, "traceback": shown.rstrip("\n")}
-    return found
+        return {**fields, "traceback": shown.rstrip("\n")}
+    return fields
 
 
 class _Text(logging.Formatter):
     """`2026-01-01T00:00:00.000Z INFO Follower epoch=5 leader=2`; what is None is left out."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = (
+        pairs = (
             f"{key}={_word(value)}" for key, value in _fields(record).items() if value is not None
         )
         # A line stays one line, whatever a message of a library or a name holds.
-        return printable(" ".join([_time(record), record.levelname, record.getMessage(), *told]))
+        return printable(" ".join([_time(record), record.levelname, record.getMessage(), *pairs]))
 
 
 def _word(value: Any) -> str:
@@ -122,10 +122,10 @@ class _Json(logging.Formatter):
     """One object a line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {
+        document = {
             "time": _time(record),
             "level": record.levelname,
             "message": record.getMessage(),
             **_fields(record),
         }
-        return _json(told)
+        return _json(document)

@@ -56,10 +56,10 @@ def endpoint_of(text: str, option: str, *, host: str = "127.0.0.1") -> Endpoint:
     from kraftool.decoders.addresses import host_and_port
     from kraftool.raft.names import Endpoint
 
-    found, port = host_and_port(text if ":" in text else f":{text}")
+    named_host, port = host_and_port(text if ":" in text else f":{text}")
     if port is None:
         raise UsageError(f"{option} {text}: no port", hint=f"{option} 9100")
-    return Endpoint(found or host, port)
+    return Endpoint(named_host or host, port)
 
 
 def run_to_end(to: Output, config: NodeConfig, options: NodeOptions, log_format: LogFormat) -> None:

@@ -24,17 +24,17 @@ def write_plan(
     runs_controller: bool,
 ) -> None:
     """Say who would run where, as what, and what prevents it. Raises NotStarted as the run does."""
-    found = at_rest(config, identity)
-    refuse_observing(identity, wanted, is_voter=found.is_voter)
-    part = wanted or (QuorumRole.VOTER if found.is_voter else QuorumRole.OBSERVER)
+    stored = at_rest(config, identity)
+    refuse_observing(identity, wanted, is_voter=stored.is_voter)
+    part = wanted or (QuorumRole.VOTER if stored.is_voter else QuorumRole.OBSERVER)
     lock = lock_holder(config.metadata_directory)
     rows = [
         ("node", f"{identity.node_id}, directory {identity.directory_id}"),
         ("cluster", identity.cluster_id),
         ("directory", config.metadata_directory),
         ("lock", f"held by {lock.holder}" if lock.state is LockState.HELD else "free"),
-        ("log", _offsets(found)),
-        ("voters", ", ".join(found.voters) or "none in its log yet"),
+        ("log", _offsets(stored)),
+        ("voters", ", ".join(stored.voters) or "none in its log yet"),
         ("runs as", part + _candidacy(part, runs_controller=runs_controller)),
         (
             "listens",
@@ -45,8 +45,8 @@ def write_plan(
         ),
     ]
     # A static voter's address has no listener, and is not recorded in the log.
-    if found.recorded and "" not in found.recorded and part is QuorumRole.VOTER:
-        rows.append(("recorded", _recorded(config, found)))
+    if stored.recorded and "" not in stored.recorded and part is QuorumRole.VOTER:
+        rows.append(("recorded", _recorded(config, stored)))
     width = max(len(name) for name, _ in rows)
     for name, value in rows:
         to.line(f"{name:<{width}}  {value}")
@@ -54,8 +54,8 @@ def write_plan(
         to.problem(
             "it would not start: stop the process that holds the lock", code=ExitCode.FINDING
         )
-    for each in found.unread:
-        to.problem(each)
+    for problem in stored.unread:
+        to.problem(problem)
 
 
 def _candidacy(part: QuorumRole, *, runs_controller: bool) -> str:
@@ -67,19 +67,19 @@ def _candidacy(part: QuorumRole, *, runs_controller: bool) -> str:
     return ", a witness: leads as a last resort only, until a controller has caught up"
 
 
-def _offsets(found: AtRest) -> str:
+def _offsets(stored: AtRest) -> str:
     """As `dump` says it."""
-    if found.log is None or found.log[0] == found.log[1]:
-        return "empty" if found.log is None else f"empty (end offset {found.log[1]})"
-    start, end = found.log
+    if stored.log is None or stored.log[0] == stored.log[1]:
+        return "empty" if stored.log is None else f"empty (end offset {stored.log[1]})"
+    start, end = stored.log
     return f"offsets {start} to {end - 1} (end offset {end})"
 
 
-def _recorded(config: NodeConfig, found: AtRest) -> str:
+def _recorded(config: NodeConfig, stored: AtRest) -> str:
     """Return where the voter set has this voter, and whether its leader will be told otherwise."""
     advertised = config.advertised()
-    told = []
-    for listener, address in sorted(found.recorded.items()):
+    places = []
+    for listener, address in sorted(stored.recorded.items()):
         now = advertised.get(listener)
         change = ""
         if now is None:
@@ -88,10 +88,10 @@ def _recorded(config: NodeConfig, found: AtRest) -> str:
             change = f": will be changed to {now.host} and whichever port is free"
         elif (now.host, now.port) != host_and_port(address):
             change = f": will be changed to {shown_address(now.host, now.port)}"
-        told.append(f"at {address} ({listener}){change}")
-    told += [
+        places.append(f"at {address} ({listener}){change}")
+    places += [
         f"nowhere ({name}): will be added at {shown_address(endpoint.host, endpoint.port)}"
         for name, endpoint in sorted(advertised.items())
-        if name not in found.recorded
+        if name not in stored.recorded
     ]
-    return "; ".join(told)
+    return "; ".join(places)

@@ -447,15 +447,15 @@ def _crash_report(error: Exception) -> tuple[str, str]:
     lines = [f"kraftool {__version__} on Python {sys.version.split()[0]}"]
     lines += [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in summary]
     lines.append(type(error).__name__)
-    said, hint = f"internal error: {type(error).__name__}", "run again with --debug"
+    message, hint = f"internal error: {type(error).__name__}", "run again with --debug"
     try:
         with tempfile.NamedTemporaryFile(
             "w", prefix="kraftool-crash-", suffix=".txt", delete=False
         ) as report:
             report.write("\n".join(lines) + "\n")
     except OSError as problem:
-        return f"{said}; no report: {unwritable('it', problem)}", f"{hint} to see the traceback"
+        return f"{message}; no report: {unwritable('it', problem)}", f"{hint} to see the traceback"
     return (
-        f"{said}; report written to {report.name}",
+        f"{message}; report written to {report.name}",
         f"{hint} to see the traceback; the report holds no data of yours",
     )

@@ -37,7 +37,7 @@ class PlainValue:
             return () if several else None
         make = self._maker.value
         try:
-            return [make(each) for each in value] if several else make(value)
+            return [make(word) for word in value] if several else make(value)
         except ValueError as error:
             raise typer.BadParameter(str(error), ctx=ctx, param=param) from None
 
@@ -113,8 +113,10 @@ class PlainOption(_Plain, TyperOption):
         if not self.show_default or callable(default):
             return ""
         if self.is_flag:
-            said = self.secondary_opts and default is not None
-            return (self.opts if default else self.secondary_opts)[0].lstrip("-") if said else ""
+            is_shown = self.secondary_opts and default is not None
+            return (
+                (self.opts if default else self.secondary_opts)[0].lstrip("-") if is_shown else ""
+            )
         if default is None or default == "" or isinstance(default, list | tuple):
             return ""
         return str(getattr(default, "value", default))

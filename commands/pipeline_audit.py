@@ -109,10 +109,10 @@ def _write_page(page: Output, model: FleetAudit) -> None:
 
 def _settle(to: Output, counts: FleetCounts, fail_on: FailOn) -> None:
     """The exit code; what could not be read weighs more than what is odd."""
-    for each in FailOn:
-        if getattr(counts.undecoded_with, each.value):
+    for threshold in FailOn:
+        if getattr(counts.undecoded_with, threshold.value):
             to.raise_code(ExitCode.UNREADABLE)
-        elif getattr(counts.finding_counts, each.value):
+        elif getattr(counts.finding_counts, threshold.value):
             to.raise_code(ExitCode.FINDING)
-        if each is fail_on:
+        if threshold is fail_on:
             return

@@ -79,9 +79,9 @@ def _headline(to: Output, audit: FleetAudit) -> None:
 
 
 def _spread(versions: Sequence[VersionCount]) -> str:
-    told = [f"{version.name} in {version.clusters}" for version in versions[:5]]
+    counts = [f"{version.name} in {version.clusters}" for version in versions[:5]]
     more = f" and {len(versions) - 5} others" if len(versions) > 5 else ""
-    return f"{', '.join(told)}{more} {'cluster' if versions[-1].clusters == 1 else 'clusters'}"
+    return f"{', '.join(counts)}{more} {'cluster' if versions[-1].clusters == 1 else 'clusters'}"
 
 
 def _clusters(to: Output, audit: FleetAudit) -> None:
@@ -161,10 +161,10 @@ def _findings(to: Output, audit: FleetAudit) -> None:
 def _by_cluster(
     findings: Iterable[FleetFinding],
 ) -> list[tuple[str, list[FleetFinding]]]:
-    found: dict[str, list[FleetFinding]] = {}
+    findings_by_cluster: dict[str, list[FleetFinding]] = {}
     for finding in findings:
-        found.setdefault(finding.cluster, []).append(finding)
-    return list(found.items())
+        findings_by_cluster.setdefault(finding.cluster, []).append(finding)
+    return list(findings_by_cluster.items())
 
 
 def _body(fleet_finding: FleetFinding, explained: set[tuple[str, str]]) -> Text:
@@ -175,8 +175,8 @@ def _body(fleet_finding: FleetFinding, explained: set[tuple[str, str]]) -> Text:
     if where := finding.where():
         body.append("\n").append_text(text(where, "cyan"))
     body.append("\n").append_text(text(finding.sentence()))
-    told = f"{finding.where()} {finding.sentence()}"
-    others = [one for one in fleet_finding.directories if one not in told]
+    body_text = f"{finding.where()} {finding.sentence()}"
+    others = [one for one in fleet_finding.directories if one not in body_text]
     if others:
         body.append("\n").append_text(text(f"about {', '.join(others)}", QUIET))
     # One cluster's advice is no other's: it is left out only where it was just given.
@@ -210,10 +210,10 @@ def _codes(to: Output, audit: FleetAudit) -> None:
 
 def _verdict(counts: FleetCounts) -> Text:
     line = Text()
-    told = _told(counts.finding_counts)
-    for number, (words, style) in enumerate(told):
+    severity_counts = _told(counts.finding_counts)
+    for number, (words, style) in enumerate(severity_counts):
         line.append(" and " if number else "").append(words, style=style)
-    if not told:
+    if not severity_counts:
         fine = "no problems found" if counts.directories else "no directory was examined"
         is_complete = bool(counts.directories) and not (counts.undecoded or counts.ignored)
         notes = [Severity.INFO] * counts.finding_counts.info

@@ -128,12 +128,12 @@ def spark_run(
 
     with (
         ended_by_signals() as ending,
-        to.task_progress("starting Spark", lines=True) as told,
+        to.task_progress("starting Spark", lines=True) as progress,
         spark_session(engine, app, classic_only) as spark,
     ):
 
         def tell(now: JobProgress) -> None:
-            told(app, now.tasks_done, now.tasks)
+            progress(app, now.tasks_done, now.tasks)
 
         if is_connect(spark):
 
@@ -148,7 +148,7 @@ def spark_run(
                 ending.working(spark.sparkContext.cancelAllJobs),
             ):
                 yield spark
-        told("stopping Spark", 0, 0)
+        progress("stopping Spark", 0, 0)
 
 
 _Result = TypeVar("_Result")

@@ -156,7 +156,7 @@ class StreamRun:
             sink = self._sink(checkpoint)
             if sink is not None:
                 ending.callback(sink.close)
-            told = ending.enter_context(self.output.task_progress("starting Spark"))
+            progress = ending.enter_context(self.output.task_progress("starting Spark"))
             spark = ending.enter_context(self._spark())
             if checkpoint is not None:
                 state = checkpoint.folder / STATE
@@ -175,7 +175,7 @@ class StreamRun:
                 )
             )
             asked.is_streaming = True
-            self._follow(run, asked, told)
+            self._follow(run, asked, progress)
 
     def _spark(self) -> AbstractContextManager[SparkSession]:
         private = replace(self.options, conf=[_PRIVATE, *self.options.conf])
@@ -222,7 +222,7 @@ class StreamRun:
         self,
         run: RunningStream,
         asked: Stopping,
-        told: Callable[[str, int, int], None],
+        progress: Callable[[str, int, int], None],
     ) -> None:
         from kraftool.spark.live.lag import Pace
 
@@ -236,8 +236,8 @@ class StreamRun:
                 self._show(rows, table)
                 self.output.flush()
             elif self.output.is_watched and self._is_free and pace.look():
-                told(pace.words(), pace.rows, 0)
-        told("stopping Spark", pace.rows, 0)
+                progress(pace.words(), pace.rows, 0)
+        progress("stopping Spark", pace.rows, 0)
 
     @property
     def _is_free(self) -> bool:

@@ -114,5 +114,5 @@ def _written(to: Output, wanted: TablesRequest, engine: EngineOptions) -> Tables
 
 def _left_out(names: tuple[str, ...]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    told = ", ".join(names[:3])
-    return f"could not be read, so the next run tries again: {told}{more}"
+    shown_names = ", ".join(names[:3])
+    return f"could not be read, so the next run tries again: {shown_names}{more}"

@@ -85,7 +85,7 @@ def _parts(annotation: Any) -> tuple[Any, Argument | Option]:
         raise NotPlainError
     kind, *marks = get_args(annotation)
     if get_origin(kind) in (Union, UnionType):
-        kinds = [each for each in get_args(kind) if each is not NoneType]
+        kinds = [member for member in get_args(kind) if member is not NoneType]
         if len(kinds) != 1:
             raise NotPlainError
         kind = kinds[0]

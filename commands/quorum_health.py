@@ -58,17 +58,17 @@ def health(
     target = target_of(bootstrap_controller, command_config, timeout, resolve)
     to = Output(color=color, quiet=quiet, out=out)
     with to.task_progress("the committed metadata") as progress:
-        found = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
+        health_report = asyncio.run(check(target, with_metadata=not quorum_only, progress=progress))
     shown: tuple[NodeAnswer, ...] = ()
     if output is RowFormat.TABLE:
         from kraftool.commands.quorum_view import write_health
 
-        write_health(to, found, zone)
-        shown = found.view.asked
+        write_health(to, health_report, zone)
+        shown = health_report.view.asked
     else:
         from kraftool.client.quorum_json import health_document
 
-        to.document(health_document(found), output)
-    tell_reach(to, found.view, shown=shown)
-    settle(to, found.findings)
+        to.document(health_document(health_report), output)
+    tell_reach(to, health_report.view, shown=shown)
+    settle(to, health_report.findings)
     to.finish()

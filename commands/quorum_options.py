@@ -75,10 +75,10 @@ def directory_id_of(text: str) -> str | None:
 
     if not text:
         return None
-    found = read_uuid(text)
-    if found is None:
+    directory_id = read_uuid(text)
+    if directory_id is None:
         raise UsageError(f"{text!r} is not a directory id", hint="it is in meta.properties")
-    return found
+    return directory_id
 
 
 def tell_unreached(to: Output, view: QuorumView, *, shown: Sequence[NodeAnswer] = ()) -> None:

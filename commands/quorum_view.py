@@ -144,8 +144,8 @@ def _replicas(view: QuorumView, zone: tzinfo) -> Table:
     assert view.quorum is not None, "only a leader reports replicas"
     end = leader_end(view)
     clock = max((voter.last_fetch_timestamp for voter in view.voters), default=-1)
-    voters = sorted(view.voters, key=lambda each: each.replica.id)
-    for replica in (*voters, *sorted(view.observers, key=lambda each: each.replica.id)):
+    voters = sorted(view.voters, key=lambda voter: voter.replica.id)
+    for replica in (*voters, *sorted(view.observers, key=lambda observer: observer.replica.id)):
         is_leader = replica.replica.id == view.quorum.leader_id and replica in view.voters
         known = replica.log_end_offset >= 0
         table.add_row(
@@ -238,18 +238,18 @@ def _problems(output: Output, view: QuorumView) -> None:
 
 def _features(output: Output, view: QuorumView) -> None:
     """The finalized levels; nodes that tell the same share a line."""
-    told: dict[tuple[tuple[str, int], ...], list[NodeAnswer]] = {}
+    by_levels: dict[tuple[tuple[str, int], ...], list[NodeAnswer]] = {}
     for answer in view.reached:
-        told.setdefault(tuple(sorted(answer.offered.finalized.items())), []).append(answer)
-    if not told:
+        by_levels.setdefault(tuple(sorted(answer.offered.finalized.items())), []).append(answer)
+    if not by_levels:
         return
     output.line()
     output.rich(heading("Finalized features"))
-    for levels, nodes in told.items():
+    for levels, nodes in by_levels.items():
         ids = ", ".join("?" if node.node_id is None else str(node.node_id) for node in nodes)
         words = ", ".join(
             f"{name} {level}" + (f" ({level_name(level)})" if name == METADATA_VERSION else "")
             for name, level in levels
         )
-        line = Text() if len(told) == 1 else text(f"nodes {ids}: ", NAME)
+        line = Text() if len(by_levels) == 1 else text(f"nodes {ids}: ", NAME)
         output.rich(line.append_text(text(words or "none")))

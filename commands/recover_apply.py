@@ -96,8 +96,8 @@ def apply(
     with refusing():
         repair = Apply(made, directory, host=host, sources=sources_of(source or ()))
         for name in repair.unneeded:
-            told = f"--source {name} is not used: {repair.host.name} needs no file of it"
-            to.note(printable(told))
+            note = f"--source {name} is not used: {repair.host.name} needs no file of it"
+            to.note(printable(note))
         if repair.host.edits and repair.stage is not Stage.APPLIED:
             if dry_run:
                 repair.check()
@@ -142,7 +142,7 @@ def _tell(to: Output, repair: Apply, plan: str, config: str) -> None:
     from kraftool.storage.repair_journal import Stage
 
     to.rich(*plan_head(repair.plan, plan))
-    to.rich(*labelled("Plan", [text(each) for each in repair.plan.summary]))
+    to.rich(*labelled("Plan", [text(line) for line in repair.plan.summary]))
     to.rich(*host_row(repair.host, repair.directory.name))
     if repair.stage is Stage.CHANGING:
         to.rich(*labelled("", [Text("It was interrupted. This finishes it.")]))
@@ -203,7 +203,7 @@ def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
     from kraftool.reports.findings.finding import Severity
 
     relied = {
-        os.path.join(repair.directory.path, each.target.path) for each in repair.host.expected
+        os.path.join(repair.directory.path, file.target.path) for file in repair.host.expected
     }
     return any(
         finding.severity is Severity.ERROR and finding.file not in relied

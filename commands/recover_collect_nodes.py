@@ -88,10 +88,10 @@ def collect_nodes(
                 running = []
                 for number, node in enumerate(nodes):
                     file = Path(scratch) / f"{number}.tar"
-                    told = _reporting(report, node.name)
-                    told(0, 0)
+                    bar = _reporting(report, node.name)
+                    bar(0, 0)
                     running.append(
-                        pool.submit(fetch, node, file, seconds=seconds, stop=stop, progress=told)
+                        pool.submit(fetch, node, file, seconds=seconds, stop=stop, progress=bar)
                     )
                 for done in as_completed(running):
                     fetched = done.result()
@@ -100,7 +100,7 @@ def collect_nodes(
                     fetched.file.unlink(missing_ok=True)
         except KeyboardInterrupt:
             stop.set()
-            came = [each for each, result in results.items() if result.file]
+            came = [name for name, result in results.items() if result.file]
             words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
             to.problem(words, code=ExitCode.INTERRUPTED)
             raise

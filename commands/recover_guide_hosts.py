@@ -64,9 +64,9 @@ def places_of(
     ]
     places = {}
     for host in plan.hosts:
-        found = [ssh for path, who, ssh in known if (path, who) == (host.path, host.identity)]
-        is_here = not found and bool(host.path) and os.path.isdir(host.path)
-        ssh = found[0] if found else ""
+        ssh_hosts = [ssh for path, who, ssh in known if (path, who) == (host.path, host.identity)]
+        is_here = not ssh_hosts and bool(host.path) and os.path.isdir(host.path)
+        ssh = ssh_hosts[0] if ssh_hosts else ""
         places[host.name] = HostPlace(host=host, is_here=is_here, ssh=ssh, sudo=sudo and bool(ssh))
     return places
 
@@ -116,7 +116,7 @@ def apply_commands(
     folder here of each directory that apply reads; `back` is the collect file to bring back."""
     plan_there = f"kraftool-plan-{plan.id[:SHORT_ID]}.yaml"
     options = "".join(
-        f" --source {each}={each}-data" for each in sorted(sources_needed(place.host))
+        f" --source {source}={source}-data" for source in sorted(sources_needed(place.host))
     )
     apply = f"{place.as_root}kraftool recover apply {plan_there} --dir {place.directory}{options}"
     commands = []

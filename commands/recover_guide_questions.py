@@ -50,7 +50,7 @@ class GuideQuestions:
     def _local(self) -> list[str]:
         """Directories and server.properties files, which collect and doctor read. Collect files
         and archives are read by plan as they are."""
-        return [each for each in self._given if os.path.isdir(each) or each.endswith(".properties")]
+        return [path for path in self._given if os.path.isdir(path) or path.endswith(".properties")]
 
     @property
     def _hosts(self) -> dict[str, str]:
@@ -103,12 +103,12 @@ class GuideQuestions:
             except ValueError as error:
                 self._say(f"This is not a list of paths: {error}", WARN)
                 continue
-            missing = [each for each in given if not os.path.exists(each)]
-            for each in missing:
-                self._say(f"{each} does not exist.", WARN)
+            missing = [path for path in given if not os.path.exists(path)]
+            for path in missing:
+                self._say(f"{path} does not exist.", WARN)
             if not missing and (given or self._hosts):
                 break
-        self._answered("paths", "Paths", shlex.join(os.path.abspath(each) for each in given))
+        self._answered("paths", "Paths", shlex.join(os.path.abspath(path) for path in given))
 
     def _ask_who_is_lost(self) -> None:
         if self._is_answered("lost", "Lost voters"):

@@ -133,7 +133,7 @@ class Guide(GuideQuestions):
 
     def _rehearse_and_apply(self, plan: Plan) -> None:
         file = self._record.path("plan.yaml")
-        carried = [each for each in self._given if each not in self._local]
+        carried = [path for path in self._given if path not in self._local]
         over_ssh = {path: host for host, path in self._hosts.items()}
         places = places_of(plan, over_ssh, carried, sudo=self._has_sudo)
         changed = _in_order(plan)
@@ -195,7 +195,7 @@ class Guide(GuideQuestions):
     def _planning(self) -> list[str]:
         # Directories of this host rather than their collect file, which has no bytes of a log.
         paths = [*self._local, *(host for host in self._hosts.values() if self._may_come(host))]
-        paths += [each for each in self._given if each not in self._local]
+        paths += [path for path in self._given if path not in self._local]
         paths += self._copies
         lost = self._record.answers.get("lost", "")
         options = ["--set", f"lost={lost}"] if lost else []
@@ -324,7 +324,7 @@ class Guide(GuideQuestions):
             return
         collected = self._record.path("local.collect")
         far = {file: host for host, file in self._hosts.items()}
-        far |= dict.fromkeys((each for each in self._given if each not in self._local), "")
+        far |= dict.fromkeys((path for path in self._given if path not in self._local), "")
         places = collected_places(far, sudo=self._has_sudo)
         if not needs_copies([collected, *far]):
             return
@@ -424,16 +424,16 @@ class Guide(GuideQuestions):
 
     def _write_rest(self, how: str) -> None:
         self._record.note(f"- {now()} {how}; these commands are left:")
-        left = [shown(each) for each in self._left]
+        left = [shown(command) for command in self._left]
         left += [command for commands in self._left_elsewhere.values() for command in commands]
-        for each in left:
-            self._record.note(f"  - `{each}`")
+        for command in left:
+            self._record.note(f"  - `{command}`")
         self._say("To go on where it stopped, run:", NAME)
         self._show(["recover", "guide", "--folder", self.folder])
         if left:
             self._say("Or run the rest by hand:", NAME)
-        for each in left:
-            self._command(each)
+        for command in left:
+            self._command(command)
 
 
 def _exists(path: str) -> bool:
@@ -444,4 +444,4 @@ def _in_order(plan: Plan) -> list[HostPlan]:
     """Return the hosts with edits, in the order in which the plan's steps apply them."""
     names = [name for step in plan.steps if step.action is Action.APPLY for name in step.hosts]
     hosts = [host for host in plan.hosts if host.edits]
-    return sorted(hosts, key=lambda each: names.index(each.name) if each.name in names else 1 << 20)
+    return sorted(hosts, key=lambda host: names.index(host.name) if host.name in names else 1 << 20)

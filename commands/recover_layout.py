@@ -71,7 +71,7 @@ def plan_head(
 def loss(plan: Plan, *, is_quorum_safe: bool = True) -> Iterator[Flow]:
     """Show what may be lost, the records that are given up, and the risks that were accepted."""
     label, style, head = _verdict(plan, is_quorum_safe=is_quorum_safe)
-    rows = [head, *(text(each) for each in _lost(plan.loss.records))]
+    rows = [head, *(text(sentence) for sentence in _lost(plan.loss.records))]
     for risk in plan.risks:
         row = Text().append(f"accepted ({risk.word}): ", style=WARN)
         rows.append(row.append_text(text(risk.text)))
@@ -146,7 +146,7 @@ def edit_rows(edits: tuple[Edit, ...]) -> Iterator[Flow]:
     """Show what happens to each file, in that order; a reason that several share comes
     once, below them."""
     rows: list[Text] = []
-    for (verb, why), group in groupby(in_turn(edits), lambda each: (_verb(each), each.why)):
+    for (verb, why), group in groupby(in_turn(edits), lambda edit: (_verb(edit), edit.why)):
         name, style = verb
         for number, edit in enumerate(group):
             row = Text().append(("" if number else name).ljust(9), style=style)

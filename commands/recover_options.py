@@ -51,9 +51,9 @@ def refuse_unknown_words(given: Iterable[str]) -> None:
     from kraftool.repair.request import Acceptance
 
     words = {acceptance.value for acceptance in Acceptance}
-    for each in given:
-        if each not in words:
+    for word in given:
+        if word not in words:
             raise UsageError(
-                f"--accept {each} is not a word for a risk",
+                f"--accept {word} is not a word for a risk",
                 hint=f"one of {', '.join(sorted(words))}",
             )

@@ -140,8 +140,8 @@ def plan(
         else:
             for line in sentences(judged):
                 to.note(printable(line))
-            options = [word for each in settings or () for word in ("--set", each)]
-            options += [word for each in accept or () for word in ("--accept", each)]
+            options = [word for setting in settings or () for word in ("--set", setting)]
+            options += [word for risk in accept or () for word in ("--accept", risk)]
             options += ["--method", method.value] if method is not None else []
             options += ["--fence"] if fence else []
             options += ["--kafka-version", kafka_version] if kafka_version else []

@@ -31,8 +31,8 @@ def write_plan(
     """Narrate a plan that was written to `file`, or to stdout if that is empty."""
     to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
     before = [_BEFORE] if judgement and plan.changes and not is_quorum_safe else []
-    to.narrate(*labelled("Quorum", [text(each) for each in (*before, *judgement)]))
-    to.narrate(*labelled("Plan", [text(each) for each in plan.summary]))
+    to.narrate(*labelled("Quorum", [text(sentence) for sentence in (*before, *judgement)]))
+    to.narrate(*labelled("Plan", [text(line) for line in plan.summary]))
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))
     _given_up(to, plan)
     if plan.steps:
@@ -43,7 +43,7 @@ def write_plan(
 
 def _survivors(plan: Plan) -> Iterator[Text]:
     """The directories that were given, the next leader first."""
-    ranking = sorted(plan.ranking, key=lambda each: each.host != plan.seed)
+    ranking = sorted(plan.ranking, key=lambda ranked: ranked.host != plan.seed)
     width = max((len(ranked.host) for ranked in ranking), default=0)
     for number, ranked in enumerate(ranking, 1):
         row = Text(f"{number}. ").append_text(text(ranked.host.ljust(width), NAME))
@@ -99,7 +99,7 @@ def _next(to: Output, plan: Plan, file: str) -> None:
 def _directories(plan: Plan, applying: Iterable[str]) -> Iterator[str]:
     """The options of all applies, once each; a host that is rehearsed needs no copy of itself."""
     hosts = {name for step in plan.steps if step.action is Action.APPLY for name in step.hosts}
-    words = [word for each in applying for word in shlex.split(each)]
+    words = [word for command in applying for word in shlex.split(command)]
     for option, value in dict.fromkeys(zip(words[::2], words[1::2], strict=True)):
         if option != "--source" or value.partition("=")[0] not in hosts:
             yield from (option, value)

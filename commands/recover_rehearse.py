@@ -166,7 +166,7 @@ def _ending_in_order() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    kept = {each: signal.getsignal(each) for each in (signal.SIGTERM, signal.SIGHUP)}
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
     for signals, before in kept.items():
         if before is not signal.SIG_IGN:
             signal.signal(signals, end)

@@ -195,13 +195,13 @@ def _nodes(nodes: NodesRehearsal) -> Iterator[Text]:
         yield _returned(returned)
 
 
-def _returned(each: Returned) -> Text:
-    line = Text(f"node {each.id} comes back, and ")
-    if each.follows:
+def _returned(returned: Returned) -> Text:
+    line = Text(f"node {returned.id} comes back, and ")
+    if returned.follows:
         return line.append("follows the recovered leader", style=GOOD)
-    if each.ended:
-        return line.append("exits: ", style=WARN).append_text(text(each.ended))
-    knows = "no leader" if each.leader is None else f"node {each.leader} as its leader"
+    if returned.ended:
+        return line.append("exits: ", style=WARN).append_text(text(returned.ended))
+    knows = "no leader" if returned.leader is None else f"node {returned.leader} as its leader"
     return line.append(f"knows {knows}")
 
 

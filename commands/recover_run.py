@@ -57,14 +57,14 @@ def telling_interruption(to: Output, repair: Repair, plan: str) -> Iterator[None
         match record_of(repair.backup.entries(), repair.backup.path).stage:
             case Stage.CHANGING | Stage.UNDOING as stage:
                 again = "apply" if stage is Stage.CHANGING else "undo"
-                told = f"the plan is {stage.value} in {where}: do not start the node, and run"
-                told += f" kraftool recover {again} {plan} again to finish it"
-                told += ", or recover undo" if stage is Stage.CHANGING else ""
+                outcome = f"the plan is {stage.value} in {where}: do not start the node, and run"
+                outcome += f" kraftool recover {again} {plan} again to finish it"
+                outcome += ", or recover undo" if stage is Stage.CHANGING else ""
             case Stage.APPLIED:
-                told = f"the plan is applied in {where}"
+                outcome = f"the plan is applied in {where}"
             case _:
-                told = f"nothing is changed in {where}"
-        to.problem(f"interrupted; {told}", code=ExitCode.INTERRUPTED)
+                outcome = f"nothing is changed in {where}"
+        to.problem(f"interrupted; {outcome}", code=ExitCode.INTERRUPTED)
         raise
 
 
@@ -115,7 +115,7 @@ def confirm(
         if missing:
             raise RefusedError(
                 f"the plan takes a risk that is not accepted here: {', '.join(missing)}",
-                hint=" ".join(f"--accept {each}" for each in missing),
+                hint=" ".join(f"--accept {word}" for word in missing),
             )
         return
     if sys.stdin is None or not sys.stdin.isatty():
@@ -159,10 +159,10 @@ def _is_id(plan: Plan, given: str) -> bool:
 
 def sources_of(given: Iterable[str]) -> dict[str, str]:
     """Return what --source says, by host."""
-    found = {}
-    for each in given:
-        host, mark, path = each.partition("=")
+    sources = {}
+    for source in given:
+        host, mark, path = source.partition("=")
         if not mark or not host or not path:
-            raise UsageError(f"--source {each} is not HOST=PATH")
-        found[host] = path
-    return found
+            raise UsageError(f"--source {source} is not HOST=PATH")
+        sources[host] = path
+    return sources

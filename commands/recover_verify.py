@@ -76,8 +76,8 @@ def verify(
         plan_verification = PlanVerification(
             plan=made,
             directories=tuple(
-                check_directory(made, each, host=host, config=config)
-                for each in (directories if made.changes else ())
+                check_directory(made, path, host=host, config=config)
+                for path in (directories if made.changes else ())
             ),
         )
     if bootstrap_controller:

@@ -36,16 +36,16 @@ def survey_copy(
     head = fetched.head
     try:
         _unpack(fetched.file, root)
-        for each in head.folders:
-            os.makedirs(_below(root, each), exist_ok=True)
+        for remote_folder in head.folders:
+            os.makedirs(_below(root, remote_folder), exist_ok=True)
         for pipe in head.pipes:
             os.mkfifo(_below(root, pipe))
         for log_dir in head.log_dirs:
             os.makedirs(_below(root, log_dir), exist_ok=True)
         path = _with_settings(head, root) if head.properties else _below(root, head.directory)
         with ExitStack() as locks:
-            for each in head.running:  # a survey sees that the directory is in use
-                locks.enter_context(DirectoryLock(_below(root, each)))
+            for locked_directory in head.running:  # a survey sees that the directory is in use
+                locks.enter_context(DirectoryLock(_below(root, locked_directory)))
             surveys = read_surveys([path], now_ms=now_ms, at=at, progress=progress)
     except OSError as error:
         raise KraftoolError(

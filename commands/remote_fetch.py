@@ -112,8 +112,8 @@ def _fetched(
         finally:
             _end(process)
         err.seek(0)
-        said = err.read(_MOST_REASONS).decode("utf-8", "replace")
-    return _judged(node, file, stream, code, [line for line in said.splitlines() if line.strip()])
+        stderr = err.read(_MOST_REASONS).decode("utf-8", "replace")
+    return _judged(node, file, stream, code, [line for line in stderr.splitlines() if line.strip()])
 
 
 class _Stream:
@@ -186,17 +186,17 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _judged(
-    node: RemoteNode, file: Path, stream: _Stream, code: int, said: list[str]
+    node: RemoteNode, file: Path, stream: _Stream, code: int, lines: list[str]
 ) -> FetchedNode:
-    of_tar = [each for each in said if each.startswith(("tar:", "tar :"))]
-    of_tar = [each for each in of_tar if "emoving leading" not in each]
-    grew = code == 1 and bool(of_tar) and all(_GREW in each for each in of_tar)
+    of_tar = [line for line in lines if line.startswith(("tar:", "tar :"))]
+    of_tar = [line for line in of_tar if "emoving leading" not in line]
+    grew = code == 1 and bool(of_tar) and all(_GREW in line for line in of_tar)
     if stream.has_head and (code in (0, CHANGED) or grew):
         return FetchedNode(
             node=node, file=file, head=stream.head, reached=True, changed=grew or code == CHANGED
         )
     # The reason comes last, below banners; but tar gives its own first.
-    reasons = of_tar[:1] or [each for each in said if not each.startswith(_KUBECTL_CODE)][-1:]
+    reasons = of_tar[:1] or [line for line in lines if not line.startswith(_KUBECTL_CODE)][-1:]
     problem = reasons[0] if reasons else ""
     problem = problem or f"{node.command[0]} exited with {code}, and sent no files"
     hint = next((words for part, words in _HINTS if part in problem), "")

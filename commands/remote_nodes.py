@@ -73,16 +73,16 @@ def pod_nodes(
             f"kubectl get pods did not answer within {seconds:g} s", hint="check kubectl config"
         ) from None
     if ran.returncode:
-        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it failed"]
-        raise KraftoolError(f"kubectl get pods: {said[-1]}")
+        error_lines = ran.stderr.decode("utf-8", "replace").strip().splitlines() or ["it failed"]
+        raise KraftoolError(f"kubectl get pods: {error_lines[-1]}")
     try:
-        found = [
+        pods = [
             (load["metadata"]["name"], container or _default_container(load))
             for load in json.loads(ran.stdout)["items"]
         ]
     except (ValueError, KeyError, IndexError, TypeError):
         raise KraftoolError("kubectl get pods: its JSON lists no pods") from None
-    if not found:
+    if not pods:
         raise KraftoolError(
             f"no pod has the labels {selector}", hint="check --kubectl and --namespace"
         )
@@ -91,7 +91,7 @@ def pod_nodes(
             name=pod,
             command=("kubectl", "exec", *where, pod, "-c", chosen, "--", *remote_command(path)),
         )
-        for pod, chosen in found
+        for pod, chosen in pods
     )
 
 

@@ -150,18 +150,18 @@ class RemoteHead:
 
 def read_head(data: bytes) -> RemoteHead:
     """Return the head. A line of an unknown kind is ignored."""
-    found: dict[str, list[str]] = {}
+    values_by_kind: dict[str, list[str]] = {}
     for line in data.decode("utf-8", "surrogateescape").splitlines():
         kind, _, value = line.partition(" ")
-        found.setdefault(kind, []).append(value)
-    total = found.get("total", ["0"])[0]
+        values_by_kind.setdefault(kind, []).append(value)
+    total = values_by_kind.get("total", ["0"])[0]
     return RemoteHead(
         total=int(total) if total.isdigit() else 0,
-        directory=found.get("directory", [""])[0],
-        log_dirs=tuple(found.get("log-dir", ())),
-        properties=found.get("properties", [""])[0],
-        settings=tuple(found.get("setting", ())),
-        folders=tuple(found.get("folder", ())),
-        pipes=tuple(found.get("pipe", ())),
-        running=tuple(found.get("running", ())),
+        directory=values_by_kind.get("directory", [""])[0],
+        log_dirs=tuple(values_by_kind.get("log-dir", ())),
+        properties=values_by_kind.get("properties", [""])[0],
+        settings=tuple(values_by_kind.get("setting", ())),
+        folders=tuple(values_by_kind.get("folder", ())),
+        pipes=tuple(values_by_kind.get("pipe", ())),
+        running=tuple(values_by_kind.get("running", ())),
     )

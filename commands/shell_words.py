@@ -161,7 +161,7 @@ def split_line(line: str) -> list[list[ShellWord]]:
 
 def quoted_word(text: str) -> str:
     """A word as it can be typed."""
-    return _TO_QUOTE.sub(lambda each: "\\" + each[0], text)
+    return _TO_QUOTE.sub(lambda match: "\\" + match[0], text)
 
 
 def read_command(words: list[str]) -> Command | None:

@@ -108,15 +108,15 @@ def _first(rows: Iterable[Text]) -> Iterator[Text]:
 
 def _brief_findings(output: Output, report: Report) -> None:
     """Show each error and warning in one line, and how many notes there are."""
-    found = [one for one in report.case.findings if one.severity is not Severity.INFO]
-    rows = [text(f"{one.code} {one.where()}", style_of(status_of(one.severity))) for one in found]
-    notes = len(report.case.findings) - len(found)
+    faults = [one for one in report.case.findings if one.severity is not Severity.INFO]
+    rows = [text(f"{one.code} {one.where()}", style_of(status_of(one.severity))) for one in faults]
+    notes = len(report.case.findings) - len(faults)
     counted = [text(many(notes, "note"), QUIET)] if notes else []
     _section(output, "Findings", _first(rows), counted)
 
 
 def _section(output: Output, title: str, *parts: Iterable[Text]) -> None:
-    rows = [each for part in parts for each in part]
+    rows = [row for part in parts for row in part]
     if rows:
         output.line()
         output.rich(heading(title), *rows)
@@ -204,10 +204,10 @@ def _state(node: NodeCase, report: Report) -> Text:
 def _promise(state: ElectionState | None) -> str:
     if state is None:
         return "none"
-    told = f"epoch {state.epoch}"
+    promise = f"epoch {state.epoch}"
     if state.leader_id is not None:
-        told += f", leader {state.leader_id}"
-    return told + (f", voted for {state.voted.id}" if state.voted is not None else "")
+        promise += f", leader {state.leader_id}"
+    return promise + (f", voted for {state.voted.id}" if state.voted is not None else "")
 
 
 def _voters(output: Output, report: Report) -> None:
@@ -349,10 +349,10 @@ def _times(report: Report) -> Iterator[tuple[str, int]]:
         return
     low, high = times[0], times[-1]
     step = next(
-        each * scale
+        factor * scale
         for scale in (1, 10, 100, 1000, 10_000)
-        for each in (10, 20, 50)
-        if (high - low) // (each * scale) < _BUCKETS
+        for factor in (10, 20, 50)
+        if (high - low) // (factor * scale) < _BUCKETS
     )
     first = low // step * step
     while first <= high:

@@ -146,20 +146,20 @@ def _brokers(image: MetadataImage, output: Output, options: TableOptions) -> _Sh
     wide = output.width >= _WIDE
 
     def rows() -> Iterator[Cells]:
-        for each in _objects(image, "broker"):
-            state = each["state"]
-            if each["isFenced"] and each["isInControlledShutdown"]:
+        for broker in _objects(image, "broker"):
+            state = broker["state"]
+            if broker["isFenced"] and broker["isInControlledShutdown"]:
                 state = "fenced, shut down"
             cells: list[str | Text] = [
-                text(each["id"], NAME),
-                text(state, _STATES[each["state"]]),
-                str(each["epoch"]),
-                text(each["rack"]) if each["rack"] is not None else Text("-", style=QUIET),
-                _listeners(each),
+                text(broker["id"], NAME),
+                text(state, _STATES[broker["state"]]),
+                str(broker["epoch"]),
+                text(broker["rack"]) if broker["rack"] is not None else Text("-", style=QUIET),
+                _listeners(broker),
             ]
             if more:
-                cells.append(_lines(each["directoryIds"]))
-                cells += [each["incarnationId"]] if wide else []
+                cells.append(_lines(broker["directoryIds"]))
+                cells += [broker["incarnationId"]] if wide else []
             yield cells
 
     columns = ["id", "state", "epoch", "rack", "listeners"]
@@ -174,11 +174,11 @@ def _brokers(image: MetadataImage, output: Output, options: TableOptions) -> _Sh
 def _controllers(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
     rows = (
         _row(
-            text(each["id"], NAME),
-            each["incarnationId"],
-            _listeners(each),
+            text(controller["id"], NAME),
+            controller["incarnationId"],
+            _listeners(controller),
         )
-        for each in _objects(image, "controller")
+        for controller in _objects(image, "controller")
     )
     return _Shown(
         title="Controllers", columns=("id", "incarnation id", "listeners"), rows=rows,
@@ -188,8 +188,8 @@ def _controllers(image: MetadataImage, output: Output, options: TableOptions) ->
 
 def _features(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
     rows = (
-        _row(each["name"], str(each["level"]), each["release"] or "")
-        for each in _objects(image, "feature")
+        _row(feature["name"], str(feature["level"]), feature["release"] or "")
+        for feature in _objects(image, "feature")
     )
     return _Shown(
         title="Features", columns=("feature", "level", "release"), rows=rows,
@@ -202,7 +202,7 @@ def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
 
     def rows() -> Iterator[Cells]:
         by_id = image.topics.by_id
-        for topic in sorted(by_id.values(), key=lambda each: (each.name, each.id)):
+        for topic in sorted(by_id.values(), key=lambda topic: (topic.name, topic.id)):
             counts = PartitionCounts()
             partitions = list(topic.partitions.values())
             counts.add_all(topic.name, partitions, least)
@@ -225,7 +225,7 @@ def _topics(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
 
 
 def _all_partitions(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
-    topics = sorted(image.topics.by_id.values(), key=lambda each: (each.name, each.id))
+    topics = sorted(image.topics.by_id.values(), key=lambda topic: (topic.name, topic.id))
     return _partitions(image, topics, output, title="Partitions")
 
 
@@ -239,18 +239,18 @@ def _partitions(
         for topic in topics:
             for number in sorted(topic.partitions):
                 partition = topic.partitions[number]
-                each = partition_object(number, partition)
+                partition_fields = partition_object(number, partition)
                 one = PartitionCounts()
                 one.add(partition, least.of(topic.name, partition.leader))
                 cells: list[str | Text] = [
                     text(f"{topic.name}-{number}", NAME),
-                    Text("none", style=BAD) if one.offline else str(each["leaderId"]),
-                    f"{each['leaderEpoch']}/{each['partitionEpoch']}",
-                    _ids(each["replicaIds"]),
-                    Text(_ids(each["isr"]), style=WARN if one.under_replicated else ""),
-                    _remarks(each, one),
+                    Text("none", style=BAD) if one.offline else str(partition_fields["leaderId"]),
+                    f"{partition_fields['leaderEpoch']}/{partition_fields['partitionEpoch']}",
+                    _ids(partition_fields["replicaIds"]),
+                    Text(_ids(partition_fields["isr"]), style=WARN if one.under_replicated else ""),
+                    _remarks(partition_fields, one),
                 ]
-                yield cells + ([_lines(each["directoryIds"])] if wide else [])
+                yield cells + ([_lines(partition_fields["directoryIds"])] if wide else [])
 
     columns = ["partition", "leader", "epochs", "replicas", "isr"]
     return _Shown(
@@ -266,8 +266,8 @@ def _ids(ids: Iterable[int]) -> str:
 
 
 def _remarks(partition: Object, counts: PartitionCounts) -> Text:
-    told = [word for word, count in counts.words() if count and word != "being reassigned"]
-    told += [
+    remarks = [word for word, count in counts.words() if count and word != "being reassigned"]
+    remarks += [
         f"{word} {_ids(partition[name])}"
         for name, word in (
             ("elr", "ELR"),
@@ -278,10 +278,10 @@ def _remarks(partition: Object, counts: PartitionCounts) -> Text:
         if partition[name]
     ]
     if partition["leaderRecoveryState"] != "RECOVERED":
-        told.append("leader recovering")
-    if not told:
+        remarks.append("leader recovering")
+    if not remarks:
         return Text("in sync", style=GOOD)
-    return text(", ".join(told), BAD if counts.offline else WARN)
+    return text(", ".join(remarks), BAD if counts.offline else WARN)
 
 
 def _resource_type(config: Object) -> str:
@@ -292,13 +292,15 @@ def _resource_type(config: Object) -> str:
 def _configs(image: MetadataImage, output: Output, options: TableOptions) -> _Shown:
     rows = (
         _row(
-            text(f"{_resource_type(each)} ").append_text(
-                text(each["resourceName"]) if each["resourceName"] else Text("default", style=QUIET)
+            text(f"{_resource_type(config)} ").append_text(
+                text(config["resourceName"])
+                if config["resourceName"]
+                else Text("default", style=QUIET)
             ),
-            text(each["name"], NAME),
-            text(each["value"], QUIET if each["isMasked"] else ""),
+            text(config["name"], NAME),
+            text(config["value"], QUIET if config["isMasked"] else ""),
         )
-        for each in _objects(image, "config", show_secrets=options.show_secrets)
+        for config in _objects(image, "config", show_secrets=options.show_secrets)
     )
     return _Shown(
         title="Configs", columns=("resource", "config", "value"), rows=rows,
@@ -311,12 +313,12 @@ def _quotas(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
         _row(
             _lines(
                 f"{part['type']} {'default' if part['name'] is None else part['name']}"
-                for part in each["entityParts"]
+                for part in quota["entityParts"]
             ),
-            text(each["key"], NAME),
-            _number(each["quota"]),
+            text(quota["key"], NAME),
+            _number(quota["quota"]),
         )
-        for each in _objects(image, "clientQuota")
+        for quota in _objects(image, "clientQuota")
     )
     return _Shown(
         title="Client quotas", columns=("entity", "quota", "value"), rows=rows,
@@ -333,20 +335,20 @@ def _acls(image: MetadataImage, output: Output, options: TableOptions) -> _Shown
     wide = output.width >= _WIDE
 
     def rows() -> Iterator[Cells]:
-        for each in _objects(image, "acl"):
-            prefixed = "*" if each["patternType"] == "PREFIXED" else ""
-            resource = text(f"{each['resourceType']} ").append_text(
-                text(each["resourceName"] + prefixed, NAME)
+        for acl in _objects(image, "acl"):
+            prefixed = "*" if acl["patternType"] == "PREFIXED" else ""
+            resource = text(f"{acl['resourceType']} ").append_text(
+                text(acl["resourceName"] + prefixed, NAME)
             )
             if prefixed:
                 resource.append(" (PREFIXED)", style=QUIET)
             yield [
                 resource,
-                text(each["principal"]),
-                text(each["host"]),
-                text(each["permissionType"], BAD if each["permissionType"] == "DENY" else ""),
-                text(each["operation"]),
-                *([each["aclId"]] if wide else []),
+                text(acl["principal"]),
+                text(acl["host"]),
+                text(acl["permissionType"], BAD if acl["permissionType"] == "DENY" else ""),
+                text(acl["operation"]),
+                *([acl["aclId"]] if wide else []),
             ]
 
     columns = ["resource", "principal", "host", "permission", "operation"]
@@ -360,12 +362,12 @@ def _scram(image: MetadataImage, output: Output, options: TableOptions) -> _Show
     secret = ("salt", "storedKey", "serverKey") if options.show_secrets else ()
     rows = (
         _row(
-            text(each["user"], NAME),
-            text(each["mechanism"]),
-            str(each["iterationCount"]),
-            *(text(each[name]) for name in secret),
+            text(credential["user"], NAME),
+            text(credential["mechanism"]),
+            str(credential["iterationCount"]),
+            *(text(credential[name]) for name in secret),
         )
-        for each in _objects(image, "scramCredential", show_secrets=options.show_secrets)
+        for credential in _objects(image, "scramCredential", show_secrets=options.show_secrets)
     )
     return _Shown(
         title="SCRAM credentials", columns=("user", "mechanism", "iterations", *secret), rows=rows,
@@ -377,18 +379,18 @@ def _tokens(image: MetadataImage, output: Output, options: TableOptions) -> _Sho
     wide = output.width >= _WIDE
 
     def time(milliseconds: int) -> str:
-        told = iso(milliseconds, options.zone)
-        return told if wide else _FRACTION.sub("", told)
+        timestamp = iso(milliseconds, options.zone)
+        return timestamp if wide else _FRACTION.sub("", timestamp)
 
     rows = (
         _row(
-            text(each["tokenId"], NAME),
-            text(each["owner"]),
-            text(", ".join(each["renewers"])),
-            *([time(each["issueTimestampMs"])] if wide else []),
-            time(each["expirationTimestampMs"]),
+            text(token["tokenId"], NAME),
+            text(token["owner"]),
+            text(", ".join(token["renewers"])),
+            *([time(token["issueTimestampMs"])] if wide else []),
+            time(token["expirationTimestampMs"]),
         )
-        for each in _objects(image, "delegationToken")
+        for token in _objects(image, "delegationToken")
     )
     columns = ["id", "owner", "renewers", *(["issued"] if wide else []), "expires"]
     return _Shown(

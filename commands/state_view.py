@@ -97,8 +97,8 @@ def _source(rows: _Rows, state: LoadedState, zone: tzinfo) -> None:
     opened = state.open_transaction
     if opened is not None:
         name = f" {opened.name!r}" if opened.name else ""
-        told = f"open{name} since offset {opened.offset}; its {many(opened.records, 'record')}"
-        rows.add("transaction", text(f"{told} are not shown", WARN))
+        words = f"open{name} since offset {opened.offset}; its {many(opened.records, 'record')}"
+        rows.add("transaction", text(f"{words} are not shown", WARN))
 
 
 def _features(rows: _Rows, image: MetadataImage) -> None:

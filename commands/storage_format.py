@@ -175,7 +175,7 @@ def format_(
             release=release.name,
             running_cluster=release.cluster_id,
             features=features,
-            scram=[scram_user(each) for each in add_scram or ()],
+            scram=[scram_user(credential) for credential in add_scram or ()],
             ignore_formatted=ignore_formatted,
         )
         plan = plan_format(request)
@@ -183,7 +183,7 @@ def format_(
         raise UsageError(error.message, hint=error.hint) from None
     except FormatRefused as error:
         raise RefusedError(error.message, hint=error.hint) from None
-    for note in (*plan.notes, *(f"{each}; left out" for each in plan.unusable)):
+    for note in (*plan.notes, *(f"{problem}; left out" for problem in plan.unusable)):
         to.note(note)
     if output is PlainFormat.JSON:
         from kraftool.commands.storage_format_json import format_document
@@ -239,8 +239,8 @@ def _show_beginning(to: Output, plan: FormatPlan, release: Release) -> None:
     from kraftool.image.metadata_version import METADATA_VERSION, level_name
 
     for name, level in plan.levels.items():
-        said = f" ({level_name(level)}), from {printable(release.source)}"
-        to.line(f"  {name}={level}{said if name == METADATA_VERSION else ''}")
+        origin = f" ({level_name(level)}), from {printable(release.source)}"
+        to.line(f"  {name}={level}{origin if name == METADATA_VERSION else ''}")
     for user in plan.scram:
         to.line(f"  {user.mechanism} for {printable(user.name)}")
     for voter in plan.voters or ():

@@ -32,13 +32,13 @@ def info(
         _list(to, "log director", ("y", "ies"), formatted.directories)
     meta = formatted.meta
     if meta is not None:
-        told = {
+        fields = {
             "cluster.id": meta.cluster_id,
             "directory.id": meta.directory_id,
             "node.id": meta.node_id,
             "version": meta.version,
         }
-        shown = ", ".join(f"{key}={value}" for key, value in told.items() if value is not None)
+        shown = ", ".join(f"{key}={value}" for key, value in fields.items() if value is not None)
         to.line(f"Found metadata: {{{printable(shown)}}}")
         to.line()
     if formatted.problems:

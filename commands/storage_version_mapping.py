@@ -37,7 +37,7 @@ def version_mapping(
         level = release_level(release_version)
     except FormatRefused as error:
         raise UsageError(error.message, hint=error.hint) from None
-    for name, each in release_levels(level).items():
+    for name, feature_level in release_levels(level).items():
         named = f" ({release_version or level_name(level)})" if name == METADATA_VERSION else ""
-        to.write(f"{name}={each}{named}\n")
+        to.write(f"{name}={feature_level}{named}\n")
     to.finish()

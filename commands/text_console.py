@@ -63,7 +63,7 @@ def rendered(console: Console, renderables: Iterable[RenderableType], *, unbroke
 
 def _unfilled(text: str) -> str:
     """Remove the blanks with which rich fills table rows up to the width: they would be copied."""
-    return _FILLING.sub(lambda found: found[0].replace(" ", ""), text)
+    return _FILLING.sub(lambda match: match[0].replace(" ", ""), text)
 
 
 def stream_width(*, watched: bool) -> int:

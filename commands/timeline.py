@@ -120,15 +120,15 @@ def timeline(
     with live_quorum(to, *access, committed=True, with_history=True) as live:
         if live is not None:
             locations = [*locations, leader_log(to, live).location]
-        with read_progress(to, locations) as told:
-            nodes, findings = open_nodes(locations, told)
+        with read_progress(to, locations) as progress:
+            nodes, findings = open_nodes(locations, progress)
             if different := other_clusters(clusters(nodes)):
                 raise UsageError(
                     f"{different.sentence()}: {different.file} belongs to another cluster than"
                     " the rest",
                     hint="name the directories of one cluster",
                 )
-            result = build(nodes, [*unopened, *findings], options, told)
+            result = build(nodes, [*unopened, *findings], options, progress)
     if output is Format.TABLE:
         from kraftool.commands.timeline_view import write_timeline
 
@@ -161,7 +161,7 @@ def _options(
 
     if not math.isfinite(gaps):
         raise UsageError(f"--gaps {gaps} is not a number of seconds")
-    words = [word.strip() for each in only for word in each.split(",") if word.strip()]
+    words = [word.strip() for kind_list in only for word in kind_list.split(",") if word.strip()]
     known = {category.value: category for category in Category if category is not Category.DAMAGE}
     for word in words:
         if word not in known:

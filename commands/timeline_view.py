@@ -164,7 +164,7 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
         words = f"{statistics.topics_created} created, {statistics.topics_deleted} deleted"
         words += f"; {many(statistics.partitions_created, 'partition')} created"
         narrowed = (options.first_offset, options.last_offset, options.since, options.until)
-        whole = any(each is not None for each in narrowed)
+        whole = any(bound is not None for bound in narrowed)
         rows.append(("topics", words + (", in the whole log" if whole else "")))
     for label, value in rows:
         lines = textwrap.wrap(value, max(output.width - 12, _SMALLEST_ROOM)) or [""]

@@ -27,22 +27,22 @@ def _message(error: Any) -> str:
         return f"no option {error.option_name}"
     if hasattr(error, "param_type"):
         return f"{_name(error.param)} is missing"
-    said = str(error.message).rstrip(".")
-    extra = _EXTRA.fullmatch(said)
+    message = str(error.message).rstrip(".")
+    extra = _EXTRA.fullmatch(message)
     if extra:
         return f"unexpected argument{'s' if ' ' in extra[1] else ''} {extra[1]}"
     if getattr(error, "param", None) is not None:
-        return f"{_name(error.param)} {said}"
+        return f"{_name(error.param)} {message}"
     option = getattr(error, "option_name", "")
     if option:
-        return f"{option} {_without(said, option)}"
-    return said[:1].lower() + said[1:]
+        return f"{option} {_without(message, option)}"
+    return message[:1].lower() + message[1:]
 
 
-def _without(said: str, option: str) -> str:
+def _without(message: str, option: str) -> str:
     """Return what typer says of an option, without the option that it begins with."""
-    said = said.removeprefix(f"Option {option!r} ")
-    return said.replace("requires an argument", "requires a value")
+    message = message.removeprefix(f"Option {option!r} ")
+    return message.replace("requires an argument", "requires a value")
 
 
 def _name(parameter: Any) -> str:

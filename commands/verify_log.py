@@ -68,16 +68,16 @@ def _write(to: Output, report: LogVerification) -> None:
     """The findings of each directory, a line on what was checked, and the verdict."""
     from kraftool.commands.finding_view import NAME, QUIET, headline, text, verdict, write_findings
 
-    for number, each in enumerate(report.verified):
+    for number, verified in enumerate(report.verified):
         if number:
             to.line()
-        has_log = _has_log((each,))
+        has_log = _has_log((verified,))
         fine = _FINE if has_log else _NO_LOG
-        head = headline(each.path, each.findings, fine=fine, is_complete=has_log)
+        head = headline(verified.path, verified.findings, fine=fine, is_complete=has_log)
         to.rich(head, unbroken=True)
-        for line in _checked(each):
+        for line in _checked(verified):
             to.rich(text(line, QUIET))
-        write_findings(to, each.findings, each.path, explain=True)
+        write_findings(to, verified.findings, verified.path, explain=True)
     if report.findings:
         to.line()
         to.rich(text("Between the directories, and of the PATH as a whole", NAME))
@@ -97,10 +97,10 @@ def _has_log(verified: Sequence[Verified]) -> bool:
     return any(all(finding.code != none for finding in one.findings) for one in verified)
 
 
-def _checked(each: Verified) -> list[str]:
+def _checked(verified: Verified) -> list[str]:
     from kraftool.reports.text.words import many, size, span
 
-    checked = each.checked
+    checked = verified.checked
     counts = (
         many(checked.segments, "segment"),
         many(checked.snapshots, "snapshot"),
@@ -114,11 +114,11 @@ def _checked(each: Verified) -> list[str]:
         if checked.replayed_from is not None and checked.replayed_to is not None:
             replayed = f"replayed {span(checked.replayed_from, checked.replayed_to - 1)}"
         empty = checked.start_offset == checked.end_offset
-        told = "no offsets" if empty else f"offsets {span(checked.start_offset, last)}, {replayed}"
-        lines.append(told)
+        reach = "no offsets" if empty else f"offsets {span(checked.start_offset, last)}, {replayed}"
+        lines.append(reach)
     if checked.snapshots and checked.segments:
         lines.append(_compared(checked))
-    if each.is_live:
+    if verified.is_live:
         lines.append("another process holds the lock: what it is writing now may look torn")
     return lines
 
@@ -133,23 +133,23 @@ def _compared(checked: Checked) -> str:
         return (
             "states of snapshots not compared with the log; kraftool verify-snapshot compares them"
         )
-    told = f"state compared with the snapshot at {checked.compared_snapshot}"
+    line = f"state compared with the snapshot at {checked.compared_snapshot}"
     if checked.snapshots == 1:
-        return told
-    return f"{told} of {many(checked.snapshots, 'snapshot')}; kraftool verify-snapshot compares all"
+        return line
+    return f"{line} of {many(checked.snapshots, 'snapshot')}; kraftool verify-snapshot compares all"
 
 
 def _sum(report: LogVerification) -> str:
     """Return what was checked, over all PATHs."""
     from kraftool.reports.text.words import many
 
-    all_checked = [each.checked for each in report.verified]
+    all_checked = [verified.checked for verified in report.verified]
     counts = [
-        many(sum(each.files for each in all_checked), "file"),
-        many(sum(each.batches for each in all_checked), "batch"),
-        many(sum(each.records for each in all_checked), "record"),
+        many(sum(checked.files for checked in all_checked), "file"),
+        many(sum(checked.batches for checked in all_checked), "batch"),
+        many(sum(checked.records for checked in all_checked), "record"),
         many(
-            sum((each.end_offset or 0) - (each.start_offset or 0) for each in all_checked),
+            sum((checked.end_offset or 0) - (checked.start_offset or 0) for checked in all_checked),
             "offset",
         ),
     ]

@@ -157,20 +157,20 @@ def _lines(of: VerifiedDirectory, snapshot: VerifiedSnapshot) -> Iterator[Flow]:
     name = snapshot.file
     if name.startswith(of.path.rstrip("/") + "/"):
         name = name[len(of.path.rstrip("/")) + 1 :]
-    told = [size(snapshot.size)]
+    details = [size(snapshot.size)]
     if snapshot.state is not FileState.LIVE:
-        told.append(left.get(snapshot.state, snapshot.state.value))
+        details.append(left.get(snapshot.state, snapshot.state.value))
     if snapshot.batches:
-        told.append(many(snapshot.records, "record"))
+        details.append(many(snapshot.records, "record"))
     if snapshot.metadata_version is not None:
         level = snapshot.metadata_version
-        told.append(f"metadata.version {level_name(level) or level}")
+        details.append(f"metadata.version {level_name(level) or level}")
     if snapshot.controls.kraft_version and snapshot.controls.voters is not None:
         voters = [voter["voterId"] for voter in snapshot.controls.voters["voters"]]
-        told.append(f"voters {ids(sorted(voters))}")
+        details.append(f"voters {ids(sorted(voters))}")
     if snapshot.compared_with:
-        told.append(f"compared with {', '.join(snapshot.compared_with)}")
-    body = Text().append_text(text(f"{name}  ")).append_text(text(", ".join(told), QUIET))
+        details.append(f"compared with {', '.join(snapshot.compared_with)}")
+    body = Text().append_text(text(f"{name}  ")).append_text(text(", ".join(details), QUIET))
     yield Flow(body, lead="  ", again="    ")
     if snapshot.state_hash and snapshot.offset:
         yield Flow(text(f"state {snapshot.state_hash}", QUIET), lead="    ")

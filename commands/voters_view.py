@@ -63,9 +63,9 @@ def _sources(diff: VoterDiff, letters: Sequence[str]) -> Table:
         words = ", ".join(matrix.about(source))
         if words:
             body.append("\n").append_text(text(words, QUIET))
-        told, is_bad = matrix.standing(source)
-        if told and source.source is not diff.newest:
-            body.append(f"\n{told}", style=BAD if is_bad else WARN)
+        standing, is_bad = matrix.standing(source)
+        if standing and source.source is not diff.newest:
+            body.append(f"\n{standing}", style=BAD if is_bad else WARN)
         table.add_row(Text(letter, style=NAME), body)
     return table
 
@@ -128,10 +128,10 @@ def _write_reasons(output: Output, rows: Sequence[HistoryRow]) -> None:
     legend = [words for mark, words in matrix.HOLDS_WORDS.items() if mark in used]
     output.rich(Text("   ".join(legend), style=QUIET))
     for row in rows:
-        told = matrix.reason(row.entry)
-        if not told:
+        reason = matrix.reason(row.entry)
+        if not reason:
             continue
         commitment = row.entry.verdict.commitment
         line = Text(f"offset {row.entry.offset} epoch {row.entry.epoch}: ")
         line.append(matrix.COMMITMENT_WORDS[commitment], style=_COMMITMENTS[commitment])
-        output.rich(line.append_text(text(f": {told}")))
+        output.rich(line.append_text(text(f": {reason}")))

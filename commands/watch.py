@@ -100,7 +100,7 @@ def watch(
 
         config = ("--command-config", command_config) if command_config else ()
         colours = ("--theme", theme.value) if theme is not None else ()
-        ports = (f"--resolve={each}" for each in resolve or ())
+        ports = (f"--resolve={address}" for address in resolve or ())
         own = ("--served", "--timeout", str(timeout), "--interval", str(interval), "--view", view)
         arguments = (*own, *config, *colours, *ports, "--", *sources.directories)
         serve_windows(arguments, serve, Output(color=color, quiet=quiet), target)

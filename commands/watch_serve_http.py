@@ -55,8 +55,8 @@ class DashboardServer:
         """Serve until SIGINT, SIGTERM or SIGHUP; then end every dashboard."""
         ended = asyncio.Event()
         loop = asyncio.get_running_loop()
-        for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(each, ended.set)
+        for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            loop.add_signal_handler(signal_number, ended.set)
         runner = web.AppRunner(
             self._application(), access_log=None, shutdown_timeout=_ENDING_S, handle_signals=False
         )
@@ -192,10 +192,10 @@ class DashboardServer:
 async def _take(session: DashboardSession, window: web.WebSocketResponse, text: str) -> None:
     """One message of the terminal in the browser; what it never sends is passed over."""
     try:
-        told = json.loads(text)
+        message = json.loads(text)
     except (ValueError, RecursionError):
         return
-    match told:
+    match message:
         case ["stdin", str(keys)]:
             await session.keys(keys)
         case ["resize", {"width": width, "height": height}]:
@@ -207,8 +207,8 @@ async def _take(session: DashboardSession, window: web.WebSocketResponse, text: 
             await session.tell(what)
 
 
-def _same(told: str, secret: str) -> bool:
-    return hmac.compare_digest(told.encode("utf-8", "replace"), secret.encode())
+def _same(claim: str, secret: str) -> bool:
+    return hmac.compare_digest(claim.encode("utf-8", "replace"), secret.encode())
 
 
 def _refused(status: int, why: str) -> web.Response:

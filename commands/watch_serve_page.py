@@ -81,13 +81,13 @@ class Asset:
 def assets() -> Mapping[str, Asset]:
     """All files, read once. Raises ModuleNotFoundError without textual-serve."""
     static = files("textual_serve") / "static"
-    found = {
+    assets_by_name = {
         name: Asset((static / path).read_bytes(), content_type)
         for name, (path, content_type) in _ASSETS.items()
     }
-    found["page.css"] = Asset(_STYLE.encode(), STYLE)
-    found["page.js"] = Asset(_SCRIPT.encode(), SCRIPT)
-    return found
+    assets_by_name["page.css"] = Asset(_STYLE.encode(), STYLE)
+    assets_by_name["page.js"] = Asset(_SCRIPT.encode(), SCRIPT)
+    return assets_by_name
 
 
 def page(*, host: str, font_size: int) -> str:

@@ -141,5 +141,5 @@ async def _frame(stream: asyncio.StreamReader) -> tuple[bytes, bytes]:
 
 
 def _type(payload: bytes) -> object:
-    told = json.loads(payload)
-    return told.get("type") if isinstance(told, dict) else None
+    message = json.loads(payload)
+    return message.get("type") if isinstance(message, dict) else None

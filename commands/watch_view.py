@@ -39,10 +39,10 @@ def write_watched(output: Output, report: QuorumReport) -> None:
     if report.statements:
         output.line()
     for statement in report.statements:
-        said = _part(summary.sign(statement.severity))
+        row = _part(summary.sign(statement.severity))
         for part in summary.finding(statement):
-            said.append(" ", style="").append_text(_part(part))
-        output.rich(said)
+            row.append(" ", style="").append_text(_part(part))
+        output.rich(row)
 
 
 def _part(part: StyledText) -> Text:
@@ -54,6 +54,6 @@ def _replicas(report: QuorumReport, width: int) -> Table:
     names = [column for column in summary.columns(report, width) if column != summary.TREND]
     table = plain_table("Replicas", *names, right=[*summary.RIGHT])
     for replica in report.replicas:
-        told = summary.cells(report, replica)
-        table.add_row(*(_part(told[name]) for name in names))
+        cells = summary.cells(report, replica)
+        table.add_row(*(_part(cells[name]) for name in names))
     return table

@@ -159,9 +159,9 @@ def _candidates(read_at: ReadAt, place: ExpectedBatch) -> Iterator[BitFlip]:
             if RecordBatch.read(data).is_valid:
                 yield from _outside_of_crc(read_at, place, data)
             else:
-                found = crc_flip(data)
-                if found is not None:
-                    yield _flip(position, data, *found)
+                flip = crc_flip(data)
+                if flip is not None:
+                    yield _flip(position, data, *flip)
     yield from _other_lengths(read_at, position, length)
 
 

@@ -188,7 +188,7 @@ def _with_java_doubles(value: Any) -> Any:
         text = java_double(value)
         return text if text[-1] in "Ny" else orjson.Fragment(text)
     if isinstance(value, dict):
-        return {name: _with_java_doubles(each) for name, each in value.items()}
+        return {name: _with_java_doubles(member) for name, member in value.items()}
     if isinstance(value, list):
-        return [_with_java_doubles(each) for each in value]
+        return [_with_java_doubles(member) for member in value]
     return value

@@ -95,12 +95,12 @@ def _own_members(cls: type) -> dict[str, Any]:
 
 def _inherited_members(cls: type) -> dict[str, type]:
     """Return the names of the members of a class's bases, each with the base that has it."""
-    found = {}
+    owners = {}
     for base in reversed(cls.__mro__[1:]):
         fields = vars(base).get(_FIELDS, ())
         for name in fields.own if isinstance(fields, _Fields) else fields:
-            found[name] = base
-    return found
+            owners[name] = base
+    return owners
 
 
 def _places(cls: type, own: dict[str, Any]) -> tuple[str, ...]:

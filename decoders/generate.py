@@ -75,14 +75,14 @@ class Generated:
         return f"{prefix}{self.counter}"
 
 
-def default_of(each: Field, version: int, *, json: bool = False) -> Any:
+def default_of(schema_field: Field, version: int, *, json: bool = False) -> Any:
     """The value a field has when nothing says otherwise."""
-    text = each.default
+    text = schema_field.default
     if text == "null":
         return None
-    if each.is_array:
+    if schema_field.is_array:
         return []
-    match each.type:
+    match schema_field.type:
         case "string":
             return text or ""
         case "bool":
@@ -93,49 +93,49 @@ def default_of(each: Field, version: int, *, json: bool = False) -> Any:
             return text or ZERO_UUID
         case "bytes" | "records":
             return "" if json else b""
-    if each.is_struct:
+    if schema_field.is_struct:
         return {
             part.name: default_of(part, version, json=json)
-            for part in each.fields
+            for part in schema_field.fields
             if version in part.versions and not (json and part.is_tagged(version))
         }
     return int(text or "0", 0)
 
 
-def is_fixed(each: Field) -> bool:
-    return each.type in FIXED
+def is_fixed(schema_field: Field) -> bool:
+    return schema_field.type in FIXED
 
 
-def minimum_size(each: Field, version: int, flexible: bool) -> int:
+def minimum_size(schema_field: Field, version: int, flexible: bool) -> int:
     """The fewest bytes that a field can take; bounds a count before anything is read."""
-    if each.is_array:
+    if schema_field.is_array:
         return 1 if flexible else 4
-    return minimum_element(each, version, flexible)
+    return minimum_element(schema_field, version, flexible)
 
 
-def minimum_element(each: Field, version: int, flexible: bool) -> int:
-    if each.element in FIXED:
-        return FIXED[each.element][1]
-    if each.element == "string":
+def minimum_element(schema_field: Field, version: int, flexible: bool) -> int:
+    if schema_field.element in FIXED:
+        return FIXED[schema_field.element][1]
+    if schema_field.element == "string":
         return 1 if flexible else 2
-    if not each.is_struct:
+    if not schema_field.is_struct:
         return 1 if flexible else 4
-    if not each.is_array and version in each.nullable:
+    if not schema_field.is_array and version in schema_field.nullable:
         return 1
-    parts = (p for p in each.fields if version in p.versions and not p.is_tagged(version))
+    parts = (p for p in schema_field.fields if version in p.versions and not p.is_tagged(version))
     return sum(minimum_size(part, version, flexible) for part in parts) + flexible
 
 
 def runs(fields: list[Field]) -> list[list[Field]]:
     """Group neighbours of fixed size, which one struct call reads or writes together."""
     groups: list[list[Field]] = []
-    for each in fields:
-        if groups and is_fixed(each) and is_fixed(groups[-1][0]):
-            groups[-1].append(each)
+    for schema_field in fields:
+        if groups and is_fixed(schema_field) and is_fixed(groups[-1][0]):
+            groups[-1].append(schema_field)
         else:
-            groups.append([each])
+            groups.append([schema_field])
     return groups
 
 
 def run_format(run: list[Field]) -> str:
-    return ">" + "".join(FIXED[each.type][0] for each in run)
+    return ">" + "".join(FIXED[schema_field.type][0] for schema_field in run)

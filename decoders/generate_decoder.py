@@ -55,10 +55,10 @@ class _Lists(dict[bytes, list[Any]]):
     def __missing__(self, raw: bytes) -> list[Any]:
         if len(self) >= 10_000:
             self.clear()
-        found = self.read(raw)
+        elements = self.read(raw)
         if len(raw) <= 1024:
-            self[raw] = found
-        return found
+            self[raw] = elements
+        return elements
 
 
 _LISTS = {form: _Lists(form, size) for form, size in FIXED.values()}
@@ -138,20 +138,20 @@ class _Decoder:
         name = "read_" + form.replace("?", "t")
         return self.out.constant(name, struct.Struct(">" + form).unpack_from)
 
-    def field(self, each: Field, name: str, depth: int, path: str) -> None:
+    def field(self, field: Field, name: str, depth: int, path: str) -> None:
         """Read one field of variable size into `name`."""
-        site = Site(path + each.name)
-        flexible = self.flexible if each.flexible is None else self.version in each.flexible
-        nullable = self.version in each.nullable
-        if each.is_struct and not each.is_array:
-            self.single_struct(each, name, depth, path, nullable)
+        site = Site(path + field.name)
+        flexible = self.flexible if field.flexible is None else self.version in field.flexible
+        nullable = self.version in field.nullable
+        if field.is_struct and not field.is_array:
+            self.single_struct(field, name, depth, path, nullable)
             return
-        if each.is_array and flexible:
+        if field.is_array and flexible:
             # The empty array, which most are, by its one byte.
             self.out.line(depth, f"if b[p] == 1: {name} = []; p += 1", site)
             self.out.line(depth, "else:")
             depth += 1
-        self.length(each, depth, site, flexible)
+        self.length(field, depth, site, flexible)
         self.out.line(depth, "if n < 0:")
         if not flexible:
             self.out.line(
@@ -162,12 +162,12 @@ class _Decoder:
         else:
             self.out.line(depth + 1, "raise Malformed(NULL)", site)
         self.out.line(depth, "else:")
-        if each.is_array:
-            self.array(each, name, depth + 1, site, path)
+        if field.is_array:
+            self.array(field, name, depth + 1, site, path)
         else:
             self.out.line(depth + 1, "r = q + n")
             self.out.line(depth + 1, "if r > end: raise beyond(n, end - q)", site)
-            self.out.line(depth + 1, f"{name} = {self.slice(each.type)}; p = r", site)
+            self.out.line(depth + 1, f"{name} = {self.slice(field.type)}; p = r", site)
 
     def slice(self, kind: str) -> str:
         if kind == "string":

@@ -70,7 +70,9 @@ class _Encoder:
                 )
         if self.flexible:
             tagged = [field for field in present if field.is_tagged(self.version)]
-            self.tagged(sorted(tagged, key=lambda each: each.tag or 0), depth, path, value, target)
+            self.tagged(
+                sorted(tagged, key=lambda field: field.tag or 0), depth, path, value, target
+            )
 
     def refuse_others(self, fields: tuple[Field, ...], depth: int, path: str, value: str) -> None:
         """Refuse names the struct does not have, and values that this version would lose."""
@@ -113,41 +115,43 @@ class _Encoder:
             form = "h" if field.type == "string" else "i"
             self.out.line(depth, f"{target} += {self.packer(form)}(n)", site)
 
-    def field(self, each: Field, depth: int, path: str, expression: str, target: str) -> None:
-        site = Site(path + each.name)
-        flexible = self.flexible if each.flexible is None else self.version in each.flexible
-        nullable = self.version in each.nullable
+    def field(self, field: Field, depth: int, path: str, expression: str, target: str) -> None:
+        site = Site(path + field.name)
+        flexible = self.flexible if field.flexible is None else self.version in field.flexible
+        nullable = self.version in field.nullable
         x = self.out.name("x")
         self.out.line(depth, f"{x} = {expression}", site)
-        if each.is_struct and not each.is_array:
-            self.single_struct(each, depth, path, x, target, nullable)
+        if field.is_struct and not field.is_array:
+            self.single_struct(field, depth, path, x, target, nullable)
             return
         self.out.line(depth, f"if {x} is None:")
         if nullable:
             self.out.line(depth + 1, "n = -1")
-            self.length(each, depth + 1, site, flexible, target)
+            self.length(field, depth + 1, site, flexible, target)
         else:
             self.out.line(depth + 1, "raise Malformed(NULL)", site)
         self.out.line(depth, "else:")
         depth += 1
-        if each.type == "string":
+        if field.type == "string":
             self.out.line(depth, f"{x} = {x}.encode('utf-8', 'surrogateescape')", site)
         self.out.line(depth, f"n = len({x})", site)
-        self.length(each, depth, site, flexible, target)
-        if not each.is_array:
+        self.length(field, depth, site, flexible, target)
+        if not field.is_array:
             self.out.line(depth, f"{target} += {x}", site)
-        elif each.element == "uuid":
+        elif field.element == "uuid":
             self.out.line(depth, f"for i in {x}: {target} += UUID[i]", site)
-        elif each.element in FIXED:
-            self.out.line(depth, f"{target} += pack('>%d{FIXED[each.element][0]}' % n, *{x})", site)
+        elif field.element in FIXED:
+            self.out.line(
+                depth, f"{target} += pack('>%d{FIXED[field.element][0]}' % n, *{x})", site
+            )
         else:
             index, item = self.out.name("i"), self.out.name("x")
             self.out.line(depth, f"for {index}, {item} in enumerate({x}):", site)
-            below = f"{path}{each.name}[{{{index}}}]"
-            if each.is_struct:
-                self.structure(each.fields, depth + 1, below + ".", item, target)
+            below = f"{path}{field.name}[{{{index}}}]"
+            if field.is_struct:
+                self.structure(field.fields, depth + 1, below + ".", item, target)
             else:
-                one = Field(name="", type=each.element, versions=each.versions)
+                one = Field(name="", type=field.element, versions=field.versions)
                 self.field(one, depth + 1, below, item, target)
 
     def single_struct(

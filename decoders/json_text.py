@@ -86,10 +86,10 @@ def _is_too_deep(value: object) -> bool:
     level = [value]
     for _ in range(_MOST_NESTED - 1):  # the object around the value counts, too
         level = [
-            each
+            inner
             for outer in level
             if isinstance(outer, dict | list)
-            for each in (outer.values() if isinstance(outer, dict) else outer)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
         ]
         if not level:
             return False

@@ -69,8 +69,8 @@ class CompactRows(Mapping[int, _Item], Generic[_Item]):
         item = self.get(number)
         if item is None:
             raise KeyError(number)
-        found: _Item = item
-        return found
+        row: _Item = item
+        return row
 
     def __contains__(self, number: object) -> bool:
         return isinstance(number, int) and number in _NUMBERS and self.rows.has(number)
@@ -154,8 +154,8 @@ class OpenGroup(MutableMapping[int, _Item], Generic[_Item]):
         item = self.get(number)
         if item is None:
             raise KeyError(number)
-        found: _Item = item
-        return found
+        row: _Item = item
+        return row
 
     def __setitem__(self, number: int, item: _Item) -> None:
         if self._plain is None:

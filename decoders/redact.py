@@ -140,7 +140,7 @@ def _at(value: Any, path: str, change: Callable[[Any], Any]) -> Any:
     if value is None:
         return None
     if isinstance(value, list):
-        return [_at(each, path, change) for each in value]
+        return [_at(member, path, change) for member in value]
     if not path:
         return change(value)
     name, _, rest = path.partition(".")
@@ -168,10 +168,10 @@ def _with_masked_configs(data: dict[str, Any], where: ConfigList) -> dict[str, A
 def _without_unknown_tags(value: Any) -> Any:
     """Mask tagged fields of a newer Kafka, wherever: in these messages they may be secrets too."""
     if isinstance(value, list):
-        return [_without_unknown_tags(each) for each in value]
+        return [_without_unknown_tags(member) for member in value]
     if not isinstance(value, dict):
         return value
     return {
-        name: MASK if name == "unknownTaggedFields" else _without_unknown_tags(each)
-        for name, each in value.items()
+        name: MASK if name == "unknownTaggedFields" else _without_unknown_tags(member)
+        for name, member in value.items()
     }

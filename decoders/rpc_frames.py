@@ -41,12 +41,12 @@ class ResponseFrame:
 @cache
 def apis() -> dict[int, str]:
     """The name of each api by its key."""
-    found = {}
+    api_names = {}
     for name in schema.names():
         message = schema.message(name)
         if message.kind == "request" and message.api_key is not None:
-            found[message.api_key] = name.removesuffix("Request")
-    return found
+            api_names[message.api_key] = name.removesuffix("Request")
+    return api_names
 
 
 def header_versions(name: str, version: int) -> tuple[int, int]:

@@ -278,9 +278,9 @@ class Scan:
         have = window.fill(position, HEADER_SIZE)
         if have <= 0:
             return None
-        found = self._found(position, have)
-        self.position = position + found.size
-        return found
+        stretch = self._found(position, have)
+        self.position = position + stretch.size
+        return stretch
 
     def _found(self, position: int, have: int) -> RecordBatch | Damage:
         window, work = self._window, self._work
@@ -432,11 +432,11 @@ def _resync(
             if end - position < HEADER_SIZE:
                 return None
         at, last = position - window.start, end - window.start
-        found = _candidate(window.data, at, last)
-        upto = found if found is not None else last - HEADER_SIZE + 1
+        candidate = _candidate(window.data, at, last)
+        upto = candidate if candidate is not None else last - HEADER_SIZE + 1
         zeros = zeros and _is_zero(window.data, at, upto)
         position = window.start + upto
-        if found is None:
+        if candidate is None:
             continue
         header = _header(window.take(position, HEADER_SIZE))
         size = LOG_OVERHEAD + header.length

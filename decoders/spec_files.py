@@ -114,7 +114,9 @@ class BatchConstruct(Construct):
     def _parse(self, stream: BytesIO, context: Context, path: str) -> dict[str, Any]:
         with context._params.trace.group(path, "batch header"):
             header = BATCH_HEADER._parsereport(stream, context, path)
-        value = {name: each for name, each in header.items() if not name.startswith("_")}
+        value = {
+            name: field_value for name, field_value in header.items() if not name.startswith("_")
+        }
         if value["count"] < 0:
             fail(NEGATIVE, stream.tell() - 4, f"{path} -> count", "0 or more", str(value["count"]))
         records = []
@@ -123,7 +125,9 @@ class BatchConstruct(Construct):
             place = f"{path} -> records[{index}]"
             with context._params.trace.group(place, "record"):
                 record = RECORD._parsereport(stream, context, place)
-            records.append({key: each for key, each in record.items() if key != "_io"})
+            records.append(
+                {key: field_value for key, field_value in record.items() if key != "_io"}
+            )
         return value | {"records": records}
 
     def _build(self, obj: Any, stream: BytesIO, context: Context, path: str) -> Any:
@@ -174,7 +178,9 @@ def parse(what: Construct, data: bytes, position: int = 0) -> tuple[dict[str, An
     stream = BytesIO(data)
     stream.seek(position)
     value = what.parse_stream(stream, end=len(data), trace=ParseTrace(wanted=False))
-    return {name: each for name, each in value.items() if name != "_io"}, stream.tell()
+    return {
+        name: field_value for name, field_value in value.items() if name != "_io"
+    }, stream.tell()
 
 
 def parse_record_length(data: bytes, position: int) -> tuple[int, int]:

@@ -301,8 +301,8 @@ class Elements(Counted):
         if obj is not None and not isinstance(obj, list | tuple):
             refuse(f"not an array: {obj!r}", path)
         self.write_length(obj, stream, path)
-        for index, each in enumerate(obj or ()):
-            self.element._build(each, stream, context, f"{path}[{index}]")
+        for index, member in enumerate(obj or ()):
+            self.element._build(member, stream, context, f"{path}[{index}]")
         return obj
 
 
@@ -348,7 +348,7 @@ class TaggedSection(Construct):
         start = stream.tell()
         count: int = UVARINT.read(stream, context, here, start)
         trace.leaf(start, stream.tell(), here, "count (uvarint)", count)
-        found: dict[str, Any] = {}
+        tagged_fields: dict[str, Any] = {}
         unknown = []
         # Each turn takes two bytes at least or fails, so the bytes left bound the loop.
         for _ in range(count):
@@ -370,13 +370,13 @@ class TaggedSection(Construct):
                     trace.leaf(start, start + size, place, "unknown tagged field", raw)
                     continue
                 # A tagged field is named, so construct adds the name to the path itself.
-                found[subcon.name or ""] = subcon._parsereport(stream, context, path)
+                tagged_fields[subcon.name or ""] = subcon._parsereport(stream, context, path)
                 taken = stream.tell() - start
                 if taken != size:
                     fail(TAG_SIZE, start, place, f"{size} bytes", f"{taken} taken")
         if unknown:
-            found[UNKNOWN_TAGGED_FIELDS] = unknown
-        return found
+            tagged_fields[UNKNOWN_TAGGED_FIELDS] = unknown
+        return tagged_fields
 
     def _build(self, obj: Any, stream: BytesIO, context: Context, path: str) -> Any:
         entries: list[tuple[int, bytes]] = [

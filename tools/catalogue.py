@@ -72,7 +72,7 @@ def fetch_jars(version: str, folder: Path) -> None:
 
 def definitions(folder: Path) -> list[dict[str, Any]]:
     """Every message definition in the jars of `folder`."""
-    found = []
+    messages = []
     for artifact in ARTIFACTS:
         jars = sorted(folder.glob(f"{artifact}-[0-9]*.jar"))
         if not jars:
@@ -81,8 +81,8 @@ def definitions(folder: Path) -> list[dict[str, Any]]:
             for name in sorted(jar.namelist()):
                 if re.fullmatch(r"common/(message|metadata)/\w+\.json", name):
                     text = jar.read(name).decode()
-                    found.append(json.loads(without_comments(text)))
-    return found
+                    messages.append(json.loads(without_comments(text)))
+    return messages
 
 
 def without_comments(text: str) -> str:
@@ -159,7 +159,7 @@ def field_lines(fields: list[dict[str, Any]], depth: int) -> list[str]:
 def modules(messages: list[dict[str, Any]], version: str) -> dict[str, str]:
     """The text of each generated module, by its name."""
     blocks: dict[str, list[str]] = {name: [] for name in TITLES}
-    for message in sorted(messages, key=lambda each: str(each["name"])):
+    for message in sorted(messages, key=lambda definition: str(definition["name"])):
         blocks[module_of(message["type"])].append(block(message))
     texts = {
         name: f'"""{TITLES[name].format(version=version)}\n\n'

@@ -162,12 +162,12 @@ def runner() -> ModuleType:
 
 def read(kafka: ModuleType) -> list[ConfigName]:
     """Ask every release that fixtures come from."""
-    found = []
+    names = []
     for version in kafka.VERSIONS:
         source = INTEROP / "java" / "ConfigNames.java"
         done = kafka.run_source(version, source, check=True)
-        found += [ConfigName(**json.loads(line)) for line in done.stdout.decode().splitlines()]
-    return found
+        names += [ConfigName(**json.loads(line)) for line in done.stdout.decode().splitlines()]
+    return names
 
 
 def render(configs: Iterable[ConfigName], versions: Iterable[str]) -> str:

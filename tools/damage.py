@@ -50,8 +50,8 @@ def case(maker: Callable[[], Case]) -> Callable[[], Case]:
 
 
 def batches(data: bytes) -> list[RecordBatch]:
-    found = scan(lambda at, size: data[at : at + size])
-    return [item for item in found if isinstance(item, RecordBatch)]
+    scanned = scan(lambda at, size: data[at : at + size])
+    return [item for item in scanned if isinstance(item, RecordBatch)]
 
 
 def log() -> bytes:
@@ -318,10 +318,10 @@ def write(folder: Path) -> None:
 def differences(left: Path, right: Path) -> list[str]:
     """Files that differ between two folders, by name."""
     compared = dircmp(left, right, ignore=[])
-    found = [*compared.left_only, *compared.right_only, *compared.diff_files]
+    names = [*compared.left_only, *compared.right_only, *compared.diff_files]
     for name in compared.common_dirs:
-        found += [f"{name}/{difference}" for difference in differences(left / name, right / name)]
-    return sorted(found)
+        names += [f"{name}/{difference}" for difference in differences(left / name, right / name)]
+    return sorted(names)
 
 
 def main() -> int:

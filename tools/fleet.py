@@ -60,8 +60,10 @@ def main(arguments: list[str] | None = None) -> int:
     planted = build(out, plan, progress)
     took = time.monotonic() - began
     clear = "\r" if shown else ""
-    told = f"{plan.clusters} clusters of {plan.nodes}, {len(planted)} faults planted, {took:.1f} s"
-    print(f"{clear}{told}", file=sys.stderr)
+    summary = (
+        f"{plan.clusters} clusters of {plan.nodes}, {len(planted)} faults planted, {took:.1f} s"
+    )
+    print(f"{clear}{summary}", file=sys.stderr)
     return 0
 
 

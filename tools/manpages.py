@@ -136,13 +136,13 @@ def _option(parameter: Any) -> tuple[str, str]:
     value = parameter.value_name()
     if value:
         names += f" \\fI{escape(value)}\\fR"
-    said = (parameter.help or "").strip()
-    if parameter.multiple and "repeat" not in said:
-        said += " May be given more than once."
+    help_text = (parameter.help or "").strip()
+    if parameter.multiple and "repeat" not in help_text:
+        help_text += " May be given more than once."
     if parameter.limits():
-        said += f" {parameter.limits().capitalize()}."
+        help_text += f" {parameter.limits().capitalize()}."
     default = "" if parameter.is_flag else parameter.default_words()
-    return names, f"{said} Default: {default}." if default else said
+    return names, f"{help_text} Default: {default}." if default else help_text
 
 
 def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
@@ -167,9 +167,9 @@ def _wanted() -> dict[str, str]:
 
 def main(arguments: Sequence[str]) -> int:
     wanted = _wanted()
-    found = {path.name: path.read_text(encoding="utf-8") for path in MAN.glob("*.1")}
-    names = sorted(wanted.keys() | found.keys())
-    stale = [name for name in names if wanted.get(name) != found.get(name)]
+    written_pages = {path.name: path.read_text(encoding="utf-8") for path in MAN.glob("*.1")}
+    names = sorted(wanted.keys() | written_pages.keys())
+    stale = [name for name in names if wanted.get(name) != written_pages.get(name)]
     if "--check" in arguments:
         if stale:
             print(f"man: not fresh: {', '.join(stale)}; mend it with: {MEND}", file=sys.stderr)

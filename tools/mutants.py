@@ -90,23 +90,23 @@ def main() -> int:
         return _play(next(mutant for mutant in MUTANTS if mutant.name == given.one))
     chosen = [mutant for mutant in MUTANTS if given.only in mutant.name]
     if given.list:
-        for each in chosen:
-            sys.stdout.write(f"{each.caught_by:<16}{each.name}\n")
+        for mutant in chosen:
+            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n")
         return 0
     return _all(chosen, given.jobs)
 
 
 def _all(chosen: Sequence[Mutant], jobs: int) -> int:
-    for each in chosen:
-        edited(each)
+    for chosen_mutant in chosen:
+        edited(chosen_mutant)
     began = time.perf_counter()
     survived = 0
     with ThreadPoolExecutor(jobs) as pool:
         for mutant, done in zip(chosen, pool.map(_in_a_process, chosen), strict=True):
             is_caught = done.returncode == 0
             survived += not is_caught
-            told = done.stdout.strip() if is_caught else f"SURVIVES {done.stdout}{done.stderr}"
-            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n{'':<16}  {told}\n")
+            outcome = done.stdout.strip() if is_caught else f"SURVIVES {done.stdout}{done.stderr}"
+            sys.stdout.write(f"{mutant.caught_by:<16}{mutant.name}\n{'':<16}  {outcome}\n")
             sys.stdout.flush()
     wall = time.perf_counter() - began
     sys.stdout.write(f"{len(chosen)} mutants, {survived} survived, in {wall:.0f} s\n")
@@ -164,10 +164,10 @@ def _transcripts() -> int:
     if sound.returncode != 0:
         sys.stdout.write(f"the transcripts fail without the mutant, too\n{sound.stdout}")
         return 1
-    with redirect_stdout(io.StringIO()) as told:
+    with redirect_stdout(io.StringIO()) as output:
         pytest.main([*quiet, *of_the_core, "-p", "no:xdist", path])
-    failed = [line for line in told.getvalue().splitlines() if line.startswith("FAILED")]
-    titles = [each.partition("[")[2].partition("]")[0] for each in failed]
+    failed = [line for line in output.getvalue().splitlines() if line.startswith("FAILED")]
+    titles = [failure.partition("[")[2].partition("]")[0] for failure in failed]
     sys.stdout.write(f"{len(failed)} transcripts: " + "; ".join(titles) + "\n")
     return 0 if len(failed) >= FEWEST_TRANSCRIPTS else 1
 

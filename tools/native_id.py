@@ -25,11 +25,11 @@ def build_id() -> str:
     files = [_CRATES / name for name in _FILES]
     for folder in _FOLDERS:
         files += sorted((_CRATES / folder).glob("*.rs"))
-    found = _OFFSET
+    digest = _OFFSET
     for file in files:
         for byte in file.read_bytes():
-            found = (found ^ byte) * _PRIME & _MASK
-    return f"{found:016x}"
+            digest = (digest ^ byte) * _PRIME & _MASK
+    return f"{digest:016x}"
 
 
 def text() -> str:

@@ -88,13 +88,13 @@ def check(text: str) -> dict[str, Any]:
     """What a validator says of itself, as fields of ResourceConfig."""
     if not text:
         return {}
-    if found := _RANGE.fullmatch(text):
-        low, high, also = (part or "" for part in found.groups())
+    if match := _RANGE.fullmatch(text):
+        low, high, also = (part or "" for part in match.groups())
         return {"low": low, "high": high, "also": also}
     if text.endswith(_OR_DURATION):
         return check(text.replace(_OR_DURATION, "]")) | {"may_be_duration": True}
-    if found := _WORDS.fullmatch(text):
-        return {"words": tuple(word.strip() for word in found[1].split(","))}
+    if match := _WORDS.fullmatch(text):
+        return {"words": tuple(word.strip() for word in match[1].split(","))}
     if _REPLICAS.fullmatch(text):
         return {"is_replica_list": True}
     raise SystemExit(f"topic configs: a validator of a new kind: {text}")

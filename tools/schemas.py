@@ -120,8 +120,8 @@ DOCUMENTS = {
         title="kraftool recover collect, plan, apply, undo, verify and rehearse -o json",
         documents=(
             *(
-                f"commands.recover_json:{each}Document"
-                for each in ("Collect", "Plan", "Apply", "Undo", "Verify")
+                f"commands.recover_json:{action}Document"
+                for action in ("Collect", "Plan", "Apply", "Undo", "Verify")
             ),
             "commands.recover_rehearse_json:RehearseDocument",
         ),
@@ -178,10 +178,10 @@ class Definitions:
 
     def members_of(self, kind: Any, first: Schema | None = None) -> Schema:
         """A class as an object that has each of its members and no other, behind the `first`."""
-        said = docstrings(kind)
+        texts = docstrings(kind)
         properties: Schema = dict(first or {})
         for member in members(kind):
-            about = said.get(member.attribute, "")
+            about = texts.get(member.attribute, "")
             properties[member.name] = _described(about, self.type_of(member.hint))
             if member.is_moment:
                 twin = f"{member.name} in ISO-8601; null where it is not known."
@@ -200,7 +200,7 @@ class Definitions:
         if origin is Annotated:
             return self.type_of(given[0])
         if origin in (Union, types.UnionType):
-            return _one_of([self.type_of(each) for each in given])
+            return _one_of([self.type_of(argument) for argument in given])
         if origin is Literal:
             return {"enum": list(given)}
         if hint in _PLAIN:
@@ -263,19 +263,19 @@ def _plain_text(text: str) -> str:
 @cache
 def docstrings(kind: Any) -> dict[str, str]:
     """What stands below each attribute of a class, and in its properties."""
-    said: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for owner in reversed(kind.__mro__[:-1]):
         if owner is tuple or not owner.__module__.startswith("kraftool"):
             continue
-        said |= _attributes_of(owner.__module__).get(owner.__name__, {})
-    return said
+        texts |= _attributes_of(owner.__module__).get(owner.__name__, {})
+    return texts
 
 
 @cache
 def _attributes_of(module: str) -> dict[str, dict[str, str]]:
     tree = ast.parse(inspect.getsource(import_module(module)))
     return {
-        each.name: dict(_said_in(each)) for each in ast.walk(tree) if isinstance(each, ast.ClassDef)
+        node.name: dict(_said_in(node)) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)
     }
 
 
@@ -324,9 +324,9 @@ def _written(value: Any, indent: int = 0) -> str:
         return short
     pad, end = "\n" + " " * (indent + 2), "\n" + " " * indent
     if isinstance(value, list):
-        return "[" + ",".join(pad + _written(each, indent + 2) for each in value) + end + "]"
+        return "[" + ",".join(pad + _written(member, indent + 2) for member in value) + end + "]"
     lines = (
-        f"{pad}{json.dumps(name)}: {_written(each, indent + 2)}" for name, each in value.items()
+        f"{pad}{json.dumps(name)}: {_written(member, indent + 2)}" for name, member in value.items()
     )
     return "{" + ",".join(lines) + end + "}"
 

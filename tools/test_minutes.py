@@ -101,7 +101,9 @@ def read(junit: Path) -> list[Cost]:
     """The tests of a JUnit file that this plugin measured."""
     costs = []
     for case in ET.parse(junit).iter("testcase"):
-        values = {each.get("name"): each.get("value", "") for each in case.iter("property")}
+        values = {
+            attribute.get("name"): attribute.get("value", "") for attribute in case.iter("property")
+        }
         if "cpu_s" in values:
             costs.append(
                 Cost(

@@ -43,10 +43,13 @@ def main() -> int:
     outputs = set()
     for wheel in wheels:
         with tempfile.TemporaryDirectory(prefix="kraftool-wheel-") as folder:
-            said, written = tried(wheel, Path(folder))
+            version_text, written = tried(wheel, Path(folder))
         is_pure = wheel.name.endswith("-py3-none-any.whl")
-        print(f"{wheel.name}: {said}, {len(written)} bytes of output")
-        if said.endswith("(pure Python)") != is_pure or said.endswith("(native)") == is_pure:
+        print(f"{wheel.name}: {version_text}, {len(written)} bytes of output")
+        if (
+            version_text.endswith("(pure Python)") != is_pure
+            or version_text.endswith("(native)") == is_pure
+        ):
             print(f"{wheel.name} takes the wrong path", file=sys.stderr)
             return 1
         outputs.add(written)

@@ -76,10 +76,11 @@ class WatchApp(WatchFrame):
         kept = self._memory.read() if self._memory is not None else {}
         surroundings = os.environ if environment is None else environment
         self._first_view = next(
-            (each for each in (view, kept.get("view", "")) if named(each)), VIEWS[0].name
+            (view_name for view_name in (view, kept.get("view", "")) if named(view_name)),
+            VIEWS[0].name,
         )
-        for each in THEMES:
-            self.register_theme(each)
+        for known_theme in THEMES:
+            self.register_theme(known_theme)
         wanted = NO_COLOUR if surroundings.get("NO_COLOR") else theme
         self.theme = wanted if wanted in NAMES else DARK
         self._search = ""

@@ -61,10 +61,10 @@ class ViewTabs(Widget):
         self._active = ""
         self._found: Mapping[str, TabStatus | None] = {}
 
-    def tell(self, found: Mapping[str, TabStatus | None]) -> None:
+    def tell(self, statuses: Mapping[str, TabStatus | None]) -> None:
         """Show how much is wrong in each view."""
-        if found != self._found:
-            self._found = found
+        if statuses != self._found:
+            self._found = statuses
             self.refresh()
 
     def activate(self, name: str) -> None:

@@ -86,8 +86,8 @@ class Working(Static):
             return
         palette = _palette(self)
         share = task.share
-        told = ": ".join(filter(None, (self._what, task.label)))
-        line = palette.text(told, "key").append("  ")
+        heading = ": ".join(filter(None, (self._what, task.label)))
+        line = palette.text(heading, "key").append("  ")
         rest = f"  {_elapsed(task.elapsed_s)}" + ("   x stops it" if self._can_stop else "")
         if share is not None:
             width = min(max(self.size.width - line.cell_len - len(rest) - 8, 4), _BAR)

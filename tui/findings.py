@@ -15,8 +15,8 @@ from kraftool.reports.findings.status import status_of
 from kraftool.tui.palette import Palette
 from kraftool.tui.table import Row
 
-SIGNS = {each: status_of(each).mark for each in Severity}
-MEANINGS = {each: status_of(each).meaning for each in Severity}
+SIGNS = {level: status_of(level).mark for level in Severity}
+MEANINGS = {level: status_of(level).meaning for level in Severity}
 
 
 _ZEROS = re.compile(r"(?<!\d)0{6,}(?=\d{4})")
@@ -40,9 +40,9 @@ def tail(path: str, room: int) -> str:
     return path if len(path) <= room else f"…{path[-max(room - 1, 1) :]}"
 
 
-def severity(palette: Palette, each: Severity) -> Text:
+def severity(palette: Palette, level: Severity) -> Text:
     """A severity with its sign."""
-    return palette.text(f"{SIGNS[each]} {each.value}", MEANINGS[each])
+    return palette.text(f"{SIGNS[level]} {level.value}", MEANINGS[level])
 
 
 def finding_rows(palette: Palette, findings: Sequence[Finding], below: str) -> list[Row]:
@@ -68,7 +68,7 @@ def place(finding: Finding, below: str = "") -> str:
     file = finding.file
     if below:
         file = "" if file == below else file.removeprefix(f"{below.rstrip('/')}/")
-    told = [file] if file else []
-    told += [f"position {finding.position}"] if finding.position is not None else []
-    told += [f"offset {finding.offset}"] if finding.offset is not None else []
-    return " ".join(told)
+    parts = [file] if file else []
+    parts += [f"position {finding.position}"] if finding.position is not None else []
+    parts += [f"offset {finding.offset}"] if finding.offset is not None else []
+    return " ".join(parts)

@@ -78,7 +78,9 @@ def _directories(picture: Picture, overview: Overview) -> Iterator[str]:
     if not picture.directories:
         return
     yield many(len(picture.directories), "directory")
-    counts = [(overview.loud.count(each), each) for each in (Severity.ERROR, Severity.WARNING)]
+    counts = [
+        (overview.loud.count(severity), severity) for severity in (Severity.ERROR, Severity.WARNING)
+    ]
     words = ", ".join(many(count, severity.value) for count, severity in counts if count)
     if words:
         yield words

@@ -32,10 +32,10 @@ class ViewEntry:
         return self._path in sys.modules
 
     def load(self) -> type[View]:
-        found: object = getattr(import_module(self._path), self.cls)
-        assert isinstance(found, type), f"{self.cls} is no class"
-        assert issubclass(found, View), f"{self.cls} is no View"
-        return found
+        view_class: object = getattr(import_module(self._path), self.cls)
+        assert isinstance(view_class, type), f"{self.cls} is no class"
+        assert issubclass(view_class, View), f"{self.cls} is no View"
+        return view_class
 
 
 VIEWS = (

@@ -57,12 +57,12 @@ def message(name: str) -> MessageSchema:
 
 @cache
 def _keys(module: str) -> dict[tuple[str, int], str]:
-    found = {}
+    message_names = {}
     for name, block in _blocks(module).items():
         _, kind, key, _ = block.split(None, 3)
         if key != "-":
-            found[kind, int(key)] = name
-    return found
+            message_names[kind, int(key)] = name
+    return message_names
 
 
 @lru_cache(maxsize=MOST_KEYS)

@@ -51,14 +51,16 @@ def source_of(rows: str) -> str:
     Raises KraftoolError for anything else.
     """
     known = {row_name(source): source for source in sources()}
-    found = {name.lower(): source for name, source in known.items()}.get(rows.strip().lower())
-    if found is None:
+    matched_source = {name.lower(): source for name, source in known.items()}.get(
+        rows.strip().lower()
+    )
+    if matched_source is None:
         words = ", ".join(name for name in known if name.islower())
         raise KraftoolError(
             f"kraft has no rows {rows!r}",
             hint=f"use {words}, or a record type such as PartitionRecord",
         )
-    return found
+    return matched_source
 
 
 def row_name(source: str) -> str:
@@ -72,7 +74,7 @@ def path_text(path: Path | Sequence[Path]) -> str:
     """One or more paths as the option `path` has them."""
     if isinstance(path, str | os.PathLike):
         return os.fspath(path)
-    return orjson.dumps([os.fspath(each) for each in path]).decode()
+    return orjson.dumps([os.fspath(single_path) for single_path in path]).decode()
 
 
 def option_texts(choices: Choices) -> dict[str, str]:
@@ -108,7 +110,7 @@ def _text(name: str, value: Any) -> str:
         return "..".join("" if bound is None else str(bound) for bound in value)
     if isinstance(value, str | int):
         return str(value)
-    texts = [str(each) for each in value]
+    texts = [str(choice) for choice in value]
     return orjson.dumps(texts).decode() if name == "directory" else ",".join(texts)
 
 

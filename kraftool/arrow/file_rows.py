@@ -31,9 +31,11 @@ def finding_rows(
 ) -> Iterator[ArrowBatch]:
     """Every finding of every file, and what could not be listed."""
     table = ArrowRows(arrow)
-    for each in unread:
-        finding = dir_kinds.UNREADABLE.at(each.name, each.reason, advice=each.hint)
-        add_finding(table, FleetDirectory(name=each.name), finding)
+    for unread_place in unread:
+        finding = dir_kinds.UNREADABLE.at(
+            unread_place.name, unread_place.reason, advice=unread_place.hint
+        )
+        add_finding(table, FleetDirectory(name=unread_place.name), finding)
     for split in splits:
         for finding in read_file(split.file.entry()).findings:
             add_finding(table, split.file.directory, finding)

@@ -230,20 +230,20 @@ class _Search:
         if not has_pattern(path):
             raise missing(shown_url(path))
         root, pattern = _fixed_part(path)
-        files, found = _files(root, self._options), 0
+        files, item_count = _files(root, self._options), 0
         # Of what ** finds, some is below the rest.
         apart = files.takes_threads and "**" not in pattern
         names = files.glob(pattern)
         for item in self._lookers.map(files.item, names) if apart else map(files.item, names):
             if item is None:
                 continue
-            found += 1
+            item_count += 1
             part = self.part(raises=not apart)
             if apart:
                 self._lookers.add(partial(part._item, root, files, item))
             else:
                 part._item(root, files, item)
-        if not found:
+        if not item_count:
             raise missing(shown_url(path))
 
     def _item(self, root: str, files: Files, item: RemoteItem) -> None:
@@ -448,9 +448,9 @@ def with_batches(fleet: Fleet, *, snapshots: bool = False) -> Iterator[FleetFile
             continue
         if file.place is not EntryPlace.PARTITION:
             continue
-        found = detect(file.basename, b"", file.size)
+        detection = detect(file.basename, b"", file.size)
         wanted = (FileKind.LOG, FileKind.CHECKPOINT) if snapshots else (FileKind.LOG,)
-        if found.state is FileState.LIVE and found.kind in wanted:
+        if detection.state is FileState.LIVE and detection.kind in wanted:
             yield file
 
 
@@ -473,8 +473,8 @@ def split_paths(text: str) -> list[str]:
             listed = orjson.loads(text)
         except orjson.JSONDecodeError:
             listed = None
-        if isinstance(listed, list) and all(isinstance(each, str) for each in listed):
-            return [_path(each) for each in listed]
+        if isinstance(listed, list) and all(isinstance(path, str) for path in listed):
+            return [_path(path) for path in listed]
     return [_path(text)]
 
 

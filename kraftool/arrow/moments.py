@@ -8,6 +8,6 @@ from kraftool.arrow.untyped import Array, ArrowType, pa, pc
 
 def instants(milliseconds: Array, kind: ArrowType) -> Array:
     """Milliseconds to Spark's microseconds; null where no calendar reaches."""
-    told = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
-    whole = pc.if_else(told, milliseconds, pa.scalar(None, pa.int64()))
+    mask = pc.and_(pc.greater_equal(milliseconds, FIRST_MS), pc.less_equal(milliseconds, LAST_MS))
+    whole = pc.if_else(mask, milliseconds, pa.scalar(None, pa.int64()))
     return pc.multiply(whole, 1000).cast(kind)

@@ -199,7 +199,7 @@ def _directories(given: Mapping[str, str]) -> frozenset[str] | None:
         listed = orjson.loads(text)
     except orjson.JSONDecodeError:
         listed = None
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+    if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise KraftoolError("directory is not a JSON list of names", hint='["/data/1", "/data/2"]')
     return frozenset(listed)
 

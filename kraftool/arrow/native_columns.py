@@ -243,7 +243,7 @@ def _validated(cells: Cells, kind: ArrowType) -> Array:
 
 def _array(cells: Cells, kind: ArrowType) -> Array:
     count, nulls, data, within = cells
-    buffers = [None if each is None else pa.py_buffer(each) for each in data]
+    buffers = [None if buffer is None else pa.py_buffer(buffer) for buffer in data]
     children = None
     if pa.types.is_struct(kind):
         parts = dict(within)

@@ -42,8 +42,8 @@ class LocalFiles:
         whole = self.shown(path)
         items = []
         try:
-            with os.scandir(whole) as found:
-                for dir_entry in found:
+            with os.scandir(whole) as dir_entries:
+                for dir_entry in dir_entries:
                     below = f"{path}/{dir_entry.name}" if path else dir_entry.name
                     try:
                         status = dir_entry.stat()

@@ -42,8 +42,8 @@ def private_folder(prefix: str) -> Iterator[Path]:
 def sweep(room: str, prefix: str) -> None:
     """Remove the folders of this user that no living process has."""
     try:
-        with os.scandir(room) as found:
-            left = [entry.path for entry in found if entry.name.startswith(prefix)]
+        with os.scandir(room) as dir_entries:
+            left = [entry.path for entry in dir_entries if entry.name.startswith(prefix)]
     except OSError:
         return
     for path in left:

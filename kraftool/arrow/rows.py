@@ -69,18 +69,18 @@ class ArrowRows:
         if native is not None:
             native.take()
         arrays = []
-        for each in self._arrow:
-            runs = self._runs.get(each.name)
+        for field in self._arrow:
+            runs = self._runs.get(field.name)
             if runs is not None:
-                arrays.append(self._repeats.column(each.name, runs, each.type))
-            elif each.name in self.made:
-                made = self.made[each.name]
-                is_moment = pa.types.is_timestamp(each.type)
-                arrays.append(instants(made, each.type) if is_moment else made)
+                arrays.append(self._repeats.column(field.name, runs, field.type))
+            elif field.name in self.made:
+                made = self.made[field.name]
+                is_moment = pa.types.is_timestamp(field.type)
+                arrays.append(instants(made, field.type) if is_moment else made)
             else:
-                make = self._makers.get(each.name, _array)
-                made = make(self.columns[each.name], each.type)
-                arrays.append(made if native is None else native.column(each.name, made))
+                make = self._makers.get(field.name, _array)
+                made = make(self.columns[field.name], field.type)
+                arrays.append(made if native is None else native.column(field.name, made))
         batch = pa.RecordBatch.from_arrays(arrays, schema=self._arrow)
         self.columns = {name: [] for name in self._arrow.names}
         self.made, self._runs, self.rows, self.weight = {}, {}, 0, 0

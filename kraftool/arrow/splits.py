@@ -80,12 +80,12 @@ class Borders:
     def at_or_after(self, target: int) -> int | None:
         """The first border from `target` on, or a later one; None where there is none below the
         end. Targets must rise."""
-        found = self._by_index(target)
-        if found is None:
-            found = self._by_headers(target)
-        if found is not None:
-            self.known = found
-        return found
+        border = self._by_index(target)
+        if border is None:
+            border = self._by_headers(target)
+        if border is not None:
+            self.known = border
+        return border
 
     def _by_index(self, target: int) -> int | None:
         """An entry of the offset index, if the batches there bear it out.
@@ -125,25 +125,25 @@ class Borders:
             end = position + LOG_OVERHEAD + header.length if header is not None else 0
             follows = header is not None and expected in (None, header.base_offset)
             if header is None or not follows or end > self._size:
-                found = self._by_walk(position)
-                if found is None or (found == position and header is None):
+                border = self._by_walk(position)
+                if border is None or (border == position and header is None):
                     return None
-                if found > position or not follows:
-                    position, expected = found, None
-                    self.known = found
+                if border > position or not follows:
+                    position, expected = border, None
+                    self.known = border
                     continue
                 return None  # the last batch, which the file's end cuts
             if position >= target and position > self.known:
                 if self._whole(position, expected) is not None:
                     return position
                 # Its CRC is wrong: only a walk knows whether its length is right.
-                found = self._by_walk(position + 1)
-                if found is None:
+                border = self._by_walk(position + 1)
+                if border is None:
                     return None
-                self.known = found
-                if found >= target:
-                    return found
-                position, expected = found, None
+                self.known = border
+                if border >= target:
+                    return border
+                position, expected = border, None
                 continue
             expected = header.base_offset + header.last_offset_delta + 1
             position = end
@@ -176,11 +176,11 @@ def cut(
         target = start + number * (size - start) // pieces
         if target <= cuts[-1]:
             continue
-        found = borders.at_or_after(target)
-        if found is None:
+        border = borders.at_or_after(target)
+        if border is None:
             break
-        if found > cuts[-1]:
-            cuts.append(found)
+        if border > cuts[-1]:
+            cuts.append(border)
     return [*zip(cuts, [*cuts[1:], None], strict=True)]
 
 
@@ -240,7 +240,7 @@ def packed(splits: Iterable[Split], size: int) -> Iterator[list[Split]]:
     """Small splits in groups of about a size, so that a task is worth its start."""
     group: list[Split] = []
     for split in splits:
-        if group and (sum(each.size for each in group) + split.size > size):
+        if group and (sum(member.size for member in group) + split.size > size):
             yield group
             group = []
         group.append(split)

@@ -118,7 +118,7 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     """Return what a node says over a connection; the questions go out at once. Raises NetError."""
     if answer.is_broker:
         return await _by_broker(connection, answer, timeout_s)
-    told = await asyncio.gather(
+    replies = await asyncio.gather(
         _who_leads(connection, timeout_s),
         _describe(connection, timeout_s),
         _cluster(connection, timeout_s),
@@ -126,12 +126,12 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     )
     problems: list[str] = []
     advice: list[str] = []
-    for each in told:
-        if isinstance(each, UnsupportedError):
-            problems.append(each.message)
-        elif isinstance(each, BaseException):
-            raise each
-    leads, quorum, cluster = told
+    for reply in replies:
+        if isinstance(reply, UnsupportedError):
+            problems.append(reply.message)
+        elif isinstance(reply, BaseException):
+            raise reply
+    leads, quorum, cluster = replies
     if isinstance(leads, FetchResponse):
         if leads.top_error is not Error.NONE:
             problems.append(f"it refuses a fetch: {leads.top_error.name}")
@@ -172,7 +172,7 @@ async def answered(connection: Connection, answer: NodeAnswer, timeout_s: float)
     return replace(
         answer,
         problem="; ".join(problems),
-        advice="; ".join(dict.fromkeys(each for each in advice if each)),
+        advice="; ".join(dict.fromkeys(hint for hint in advice if hint)),
     )
 
 

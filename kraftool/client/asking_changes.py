@@ -163,9 +163,15 @@ async def upgrade(
     }
 
     async def send(connection: Connection) -> LeaderAnswer:
-        told = await connection.request("UpdateFeatures", (1, 2), body, CHANGE_S + access.timeout_s)
-        results = [each for each in told.get("results") or () if each["errorCode"]]
-        failed = told if told["errorCode"] or not results else results[0]
+        response = await connection.request(
+            "UpdateFeatures", (1, 2), body, CHANGE_S + access.timeout_s
+        )
+        results = [
+            feature_result
+            for feature_result in response.get("results") or ()
+            if feature_result["errorCode"]
+        ]
+        failed = response if response["errorCode"] or not results else results[0]
         return _answer(failed["errorCode"], failed["errorMessage"] or "")
 
     return await at_leader(view, access, send)

@@ -112,7 +112,9 @@ def _captured(
         (quorum_state.FILE_NAME, quorum_state.encode(leader.election)),
         *logs,
     ]
-    entries += [_entry(name, f"{METADATA_PARTITION}/{each}", content) for each, content in files]
+    entries += [
+        _entry(name, f"{METADATA_PARTITION}/{file_name}", content) for file_name, content in files
+    ]
     return Captured(
         location=Location(
             path=name,
@@ -175,9 +177,9 @@ class _FileTaker:
         self._log: tuple[int, IO[bytes]] | None = None
 
     def begin(self) -> None:
-        for each in (self._snapshot, self._log):
-            if each is not None:
-                each[1].close()
+        for kept_file in (self._snapshot, self._log):
+            if kept_file is not None:
+                kept_file[1].close()
         self._snapshot = self._log = None
 
     def files(self) -> Iterator[tuple[str, IO[bytes]]]:

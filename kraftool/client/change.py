@@ -97,8 +97,8 @@ def finished(change: QuorumChange, answer: LeaderAnswer | None) -> QuorumChange:
         return replace(change, outcome=ChangeOutcome.UNKNOWN)
     if not answer.error:
         return replace(change, outcome=ChangeOutcome.DONE)
-    said = f"{answer.error}: {answer.message}" if answer.message else answer.error
-    return replace(change, outcome=ChangeOutcome.REFUSED, reason=said)
+    reason = f"{answer.error}: {answer.message}" if answer.message else answer.error
+    return replace(change, outcome=ChangeOutcome.REFUSED, reason=reason)
 
 
 def leadership(view: QuorumView) -> list[Check]:

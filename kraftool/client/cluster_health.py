@@ -78,12 +78,16 @@ def cluster_health(observation: Observation, now: QuorumView, before: QuorumView
     active = sorted(brokers.keys() - set(fenced))
     fetching = _fetching(now) | _fetching(before)
     # A broker that has just come may be in the metadata and not among the observers yet.
-    absent = [] if now.quorum is None else [each for each in active if each not in fetching]
-    stopping = [each for each in active if brokers[each].in_controlled_shutdown]
+    absent = (
+        []
+        if now.quorum is None
+        else [broker_id for broker_id in active if broker_id not in fetching]
+    )
+    stopping = [broker_id for broker_id in active if brokers[broker_id].in_controlled_shutdown]
     walk = _Walk(image)
     elections = _elections(observation, now)
     findings = [
-        *_fenced(name, [brokers[each] for each in fenced], fetching, len(brokers)),
+        *_fenced(name, [brokers[broker_id] for broker_id in fenced], fetching, len(brokers)),
         *_brokers(kinds.SHUTTING_DOWN, name, stopping, "in controlled shutdown"),
         *_brokers(kinds.BROKER_ABSENT, name, absent, "active, and no fetch from the leader"),
         *walk.findings(name),

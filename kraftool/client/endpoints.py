@@ -35,14 +35,14 @@ def parse_endpoints(text: str) -> tuple[Endpoint, ...]:
 
 def parse_resolved(given: Iterable[str]) -> dict[int, Endpoint]:
     """ID=HOST:PORT, once for each node."""
-    found: dict[int, Endpoint] = {}
-    for each in given:
-        number, mark, address = each.partition("=")
+    endpoints: dict[int, Endpoint] = {}
+    for word in given:
+        number, mark, address = word.partition("=")
         if not mark or not (number.strip().isascii() and number.strip().isdigit()):
             raise EndpointError(
-                f"{each!r} is not ID=HOST:PORT", hint="for example 2=localhost:19093"
+                f"{word!r} is not ID=HOST:PORT", hint="for example 2=localhost:19093"
             )
-        if int(number) in found:
+        if int(number) in endpoints:
             raise EndpointError(f"node {int(number)} is named twice")
-        found[int(number)] = parse_endpoint(address)
-    return found
+        endpoints[int(number)] = parse_endpoint(address)
+    return endpoints

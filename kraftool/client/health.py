@@ -125,9 +125,9 @@ def _leadership(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
             "", f"no leader{epoch} among {many(len(now.reached), 'node')} reached"
         )
     if len(now.leaders) > 1:
-        told = ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
+        leader_names = ", ".join(f"{leader.name} of epoch {leader.epoch}" for leader in now.leaders)
         same = len({leader.epoch for leader in now.leaders}) < len(now.leaders)
-        yield kinds.TWO_LEADERS.at("", told, severity=Severity.ERROR if same else None)
+        yield kinds.TWO_LEADERS.at("", leader_names, severity=Severity.ERROR if same else None)
     if now.leader is not None:
         for answer in now.reached:
             if answer is now.leader or answer.epoch is None:
@@ -246,16 +246,16 @@ def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[F
     grown = _end(this) - _end(then)
     committed = this.high_watermark - then.high_watermark
     seconds = (leader_clock(this) - leader_clock(then)) / 1000
-    found = []
+    findings = []
     if committed <= 0 and grown > 0:
-        found.append(
+        findings.append(
             kinds.STUCK.at(
                 "", f"{grown} records were written in {seconds:.1f} s, but none was committed"
             )
         )
     elif grown <= 0 and seconds > 0:
-        found.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
-    return (committed / seconds if seconds > 0 else None), found
+        findings.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
+    return (committed / seconds if seconds > 0 else None), findings
 
 
 def _end(quorum: DescribeQuorumResponse) -> int:
@@ -268,7 +268,9 @@ def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:
     answers = [answer for answer in now.reached if answer.offered.finalized_epoch >= 0]
     if not answers:
         return
-    newest = max(answers, key=lambda each: (each.quorum is not None, each.offered.finalized_epoch))
+    newest = max(
+        answers, key=lambda answer: (answer.quorum is not None, answer.offered.finalized_epoch)
+    )
     levels = newest.offered.finalized
     for answer in now.reached:
         for name, level in sorted(levels.items()):

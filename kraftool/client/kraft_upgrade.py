@@ -79,10 +79,10 @@ async def _upgrade(target: Target, dry_run: bool, view: QuorumView) -> QuorumCha
     if answer is None:
         checks.append(blocked("the leader did not answer whether it would do it"))
     elif answer.error:
-        said = f"{answer.error}: {answer.message}".rstrip(": ")
+        refusal = f"{answer.error}: {answer.message}".rstrip(": ")
         checks.append(
             blocked(
-                f"the leader would refuse: {said}",
+                f"the leader would refuse: {refusal}",
                 "after its election a leader hears from each voter within a few seconds. Then"
                 " try again",
             )

@@ -31,17 +31,17 @@ class NewVoter:
 
 def parse_listeners(given: Iterable[str]) -> dict[str, Endpoint]:
     """LISTENER://HOST:PORT, each listener once; names in upper case."""
-    found: dict[str, Endpoint] = {}
-    for each in given:
-        name, mark, address = each.partition("://")
+    endpoints: dict[str, Endpoint] = {}
+    for word in given:
+        name, mark, address = word.partition("://")
         if not mark or not name.strip():
             raise EndpointError(
-                f"{each!r} is not LISTENER://HOST:PORT", hint="for example CONTROLLER://ctl-4:9093"
+                f"{word!r} is not LISTENER://HOST:PORT", hint="for example CONTROLLER://ctl-4:9093"
             )
-        if name.strip().upper() in found:
+        if name.strip().upper() in endpoints:
             raise EndpointError(f"listener {name} is named twice")
-        found[name.strip().upper()] = parse_endpoint(address)
-    return found
+        endpoints[name.strip().upper()] = parse_endpoint(address)
+    return endpoints
 
 
 def words(endpoints: Endpoints) -> str:
@@ -69,8 +69,10 @@ def candidate_of(path: str) -> NewVoter:
         if controller_listener not in endpoints
     ]
     if missing or not endpoints:
-        said = ", ".join(missing) or "any controller listener"
-        raise SettingsError(f"{path}: neither listeners nor advertised.listeners name {said}")
+        listener_names = ", ".join(missing) or "any controller listener"
+        raise SettingsError(
+            f"{path}: neither listeners nor advertised.listeners name {listener_names}"
+        )
     folder = given.get("metadata.log.dir") or given.get("log.dirs") or given.get("log.dir", "")
     folder = folder.split(",")[0].strip()
     directory = os.path.join(os.path.dirname(os.path.abspath(path)), folder)

@@ -38,5 +38,9 @@ def examine_live(
     if captured is not None and captured.observation is not None:
         cluster = cluster_health(captured.observation, live.now, live.before)
     judged = health(live.before, live.now, cluster, live.unobserved).findings
-    told = [finding for finding in judged if not finding.code.startswith(SIGNATURES.prefix)]
-    return replace(examination, live=tuple(options), findings=(*examination.findings, *told))
+    live_findings = [
+        finding for finding in judged if not finding.code.startswith(SIGNATURES.prefix)
+    ]
+    return replace(
+        examination, live=tuple(options), findings=(*examination.findings, *live_findings)
+    )

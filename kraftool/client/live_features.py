@@ -20,7 +20,8 @@ def features_of(
     has a state."""
     ranges = {
         answer.node_id: {
-            name: FeatureRange(*told) for name, told in answer.offered.supported.items()
+            name: FeatureRange(*level_range)
+            for name, level_range in answer.offered.supported.items()
         }
         for answer in live.before.reached
         if answer.node_id is not None

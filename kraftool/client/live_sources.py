@@ -26,16 +26,16 @@ def live_sources(
     live: LiveQuorum, progress: Progress = lambda name, position: None
 ) -> tuple[VoterSourceReport, ...]:
     """Every node of a quorum as a source, the leader with its log where that was read."""
-    found = {node_source.name: node_source for node_source in node_sources(live.before)}
+    sources = {node_source.name: node_source for node_source in node_sources(live.before)}
     if live.captured is not None:
         for read in read_sources_of(live.captured.location, progress):
-            found[read.name] = read.with_words_of(found[read.name])
+            sources[read.name] = read.with_words_of(sources[read.name])
     elif live.before.reached:
         asked = live.before.leader or live.before.reached[0]
         why = unobserved_finding(live.before, asked.name, live.unobserved)
-        source = found[asked.name]
-        found[asked.name] = replace(source, findings=(*source.findings, why))
-    return tuple(found.values())
+        source = sources[asked.name]
+        sources[asked.name] = replace(source, findings=(*source.findings, why))
+    return tuple(sources.values())
 
 
 def node_sources(view: QuorumView) -> tuple[VoterSourceReport, ...]:

@@ -101,7 +101,7 @@ class QuorumView:
         """Those that answer as leaders, the newest first; more than one is rare, not wrong: an old
         one learns of its successor only when it asks, or its time has run out."""
         answers = [node for node in self.nodes if node.quorum is not None]
-        return tuple(sorted(answers, key=lambda each: -(each.epoch or 0)))
+        return tuple(sorted(answers, key=lambda answer: -(answer.epoch or 0)))
 
     @property
     def leader(self) -> NodeAnswer | None:

@@ -138,13 +138,13 @@ class ImageTaker:
         self.snapshot_id, self.place, self._rest = id, id, b""
 
     def log(self, batches: Sequence[Batch], high_watermark: int) -> None:
-        for each in batches:
-            if each.last_offset >= high_watermark:
+        for fetched_batch in batches:
+            if fetched_batch.last_offset >= high_watermark:
                 return
-            batch = RecordBatch.read(each.data, self._read)
+            batch = RecordBatch.read(fetched_batch.data, self._read)
             self.replay.batch("log", batch, start=self.place.offset)
-            self._read += each.size
-            self.place = OffsetAndEpoch(each.next_offset, each.epoch)
+            self._read += fetched_batch.size
+            self.place = OffsetAndEpoch(fetched_batch.next_offset, fetched_batch.epoch)
             leader = self.replay.controls.get(ControlRecordType.LEADER_CHANGE)
             known = self.leaders[-1] if self.leaders else None
             if leader is not None and leader != known:

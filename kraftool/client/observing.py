@@ -76,7 +76,7 @@ async def read_log(
     """
     leader = view.leader
     asked = (leader,) if leader is not None else view.reached
-    said = [] if asked else ["no node was reached"]
+    problems = [] if asked else ["no node was reached"]
     reading = _Reading(taker, place, upto, progress)
     for node in asked:
         try:
@@ -86,12 +86,12 @@ async def read_log(
                 why = "" if earlier is None else await reading.earlier(requests, earlier)
                 return Reached(leader=node, high_watermark=mark, end=reading.place, not_earlier=why)
         except TimeoutError:
-            said.append(f"{node.name}: not read within {limit_s:g} s")
+            problems.append(f"{node.name}: not read within {limit_s:g} s")
         except NetError as error:
-            said.append(f"{node.name}: {error.message}")
+            problems.append(f"{node.name}: {error.message}")
     if leader is None and asked:
-        said.insert(0, "no node leads, and other nodes do not serve their log")
-    raise UnobservableError("; ".join(said))
+        problems.insert(0, "no node leads, and other nodes do not serve their log")
+    raise UnobservableError("; ".join(problems))
 
 
 class _Reading:

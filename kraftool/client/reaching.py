@@ -47,8 +47,8 @@ def broker_words(broker: NodeAnswer) -> str:
 def reason(node: NodeAnswer) -> str:
     """Its problem without its address, which stands before it."""
     where = str(node.endpoint)
-    said = node.problem.removeprefix(f"{where}: ")
-    return f"it {said.removeprefix(f'{where} ')}" if said.startswith(f"{where} ") else said
+    problem = node.problem.removeprefix(f"{where}: ")
+    return f"it {problem.removeprefix(f'{where} ')}" if problem.startswith(f"{where} ") else problem
 
 
 def unreached_words(

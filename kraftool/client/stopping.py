@@ -213,7 +213,7 @@ def _leader_after(
                 "kraftool quorum health shows how to make a Kafka controller lead",
             )
         return
-    able = [each for each in ready if now.runs_controller(each)]
+    able = [voter_id for voter_id in ready if now.runs_controller(voter_id)]
     if able:
         yield caution(
             f"node {node_id} leads: {numbered('voter', able, 'or')} can be elected in its place",

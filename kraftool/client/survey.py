@@ -83,7 +83,7 @@ async def survey(
         missing: list[tuple[int, Endpoint, str]] = []
         named: list[NodeAnswer] = []
         # What nodes of two clusters say of node 1 is about two nodes.
-        for group in by_cluster(answers, lambda each: each.cluster_id):
+        for group in by_cluster(answers, lambda answer: answer.cluster_id):
             advertised = _advertised(group)
             group = [_named(answer, advertised) for answer in group]
             have = {answer.node_id for answer in group}
@@ -138,32 +138,32 @@ def _without_lost(
     voters = {
         voter.replica.id for one in answers if one.quorum is not None for voter in one.quorum.voters
     }
-    found = []
+    kept_answers = []
     for answer in answers:
         node_id = known.get(answer.endpoint) if answer.node_id is None else None
         if node_id is None:
-            found.append(answer)
+            kept_answers.append(answer)
         elif node_id in named:
             # The known node moved. Another one may answer in its place.
             if answer.is_reached or answer.endpoint in given:
-                found.append(answer)
+                kept_answers.append(answer)
         elif answer.is_reached or not voters or node_id in voters or answer.endpoint in given:
-            found.append(replace(answer, node_id=node_id))
-    return found
+            kept_answers.append(replace(answer, node_id=node_id))
+    return kept_answers
 
 
 def _advertised(answers: Sequence[NodeAnswer]) -> dict[int, Endpoint]:
     """Return where nodes say that nodes are; what a leader says counts most."""
-    found: dict[int, Endpoint] = {}
+    endpoints: dict[int, Endpoint] = {}
     for answer in sorted(answers, key=lambda one: (one.quorum is not None, one.epoch or -1)):
         if answer.leader_id is not None and answer.leader_endpoint is not None:
-            found[answer.leader_id] = answer.leader_endpoint
-        found |= answer.controllers
+            endpoints[answer.leader_id] = answer.leader_endpoint
+        endpoints |= answer.controllers
         if answer.quorum is not None:
             # A controller that does not register, or not anew, moves in the voter set only.
             own, other = _voters(answer)
-            found = {**other, **found, **own}
-    return found
+            endpoints = {**other, **endpoints, **own}
+    return endpoints
 
 
 def _voters(leader: NodeAnswer) -> tuple[dict[int, Endpoint], dict[int, Endpoint]]:
@@ -178,8 +178,8 @@ def _voters(leader: NodeAnswer) -> tuple[dict[int, Endpoint], dict[int, Endpoint
     own: dict[int, Endpoint] = {}
     other: dict[int, Endpoint] = {}
     for node_id, endpoints in leader.quorum.nodes.items():
-        for name, each in endpoints.items():
-            (own if name in listeners else other).setdefault(node_id, each)
+        for name, endpoint in endpoints.items():
+            (own if name in listeners else other).setdefault(node_id, endpoint)
     return own, other
 
 
@@ -203,11 +203,11 @@ def _without_doubles(answers: Sequence[NodeAnswer]) -> list[NodeAnswer]:
         key = answer.node_id, answer.cluster_id
         if key not in best or _worth(answer) > _worth(best[key]):
             best[key] = answer
-    told = {node_id for node_id, cluster_id in best if cluster_id is not None}
+    clustered_ids = {node_id for node_id, cluster_id in best if cluster_id is not None}
     known = [
         answer
         for (node_id, cluster_id), answer in best.items()
-        if cluster_id is not None or node_id not in told
+        if cluster_id is not None or node_id not in clustered_ids
     ]
     is_complete = bool(known) and all(answer.is_reached for answer in known)
     kept = [answer for answer in nameless if not (is_complete and answer.is_reached)]

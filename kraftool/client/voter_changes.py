@@ -178,11 +178,11 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
                 " controller listener. Or use --config on its own host",
             )
         ]
-    found = []
+    checks = []
     known = [set(voter_endpoint) for voter_endpoint in view.voter_endpoints.values()]
     common = set.intersection(*known) if known else set()
     if common and not common & set(endpoints):
-        found.append(
+        checks.append(
             blocked(
                 f"none of its listeners ({', '.join(endpoints)}) is one that the voters use"
                 f" ({', '.join(sorted(common))})"
@@ -191,28 +191,28 @@ def _endpoints(view: QuorumView, endpoints: Endpoints, unknown: str = "") -> lis
     hosts = {endpoint.host for one in view.voter_endpoints.values() for endpoint in one.values()}
     for name, endpoint in endpoints.items():
         if endpoint.host in ("0.0.0.0", "::"):
-            found.append(
+            checks.append(
                 blocked(
                     f"{shown_endpoint(name, endpoint)} is not an address at which other nodes can"
                     " reach a node"
                 )
             )
         elif endpoint.host in _LOOPBACK and any(host not in _LOOPBACK for host in hosts):
-            found.append(caution(f"at {shown_endpoint(name, endpoint)} every node reaches itself"))
+            checks.append(caution(f"at {shown_endpoint(name, endpoint)} every node reaches itself"))
         for other, theirs in view.voter_endpoints.items():
             if endpoint in theirs.values():
-                found.append(caution(f"{endpoint} is the endpoint of voter {other}"))
-    return found
+                checks.append(caution(f"{endpoint} is the endpoint of voter {other}"))
+    return checks
 
 
 async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> list[Check]:
     """Check that a node of this cluster answers there that supports the finalized levels."""
     level = view.kraft_version
-    found = []
+    checks = []
     for name, endpoint in endpoints.items():
         answer = await question(endpoint, target.access)
         if not answer.is_reached:
-            found.append(
+            checks.append(
                 caution(
                     f"{shown_endpoint(name, endpoint)} cannot be reached from here:"
                     f" {answer.problem}",
@@ -221,17 +221,19 @@ async def _answers(target: Target, view: QuorumView, endpoints: Endpoints) -> li
             )
             continue
         if answer.is_broker:
-            found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
+            checks.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if answer.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
+            checks.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
             continue
         low, high = answer.offered.supported.get(KRAFT_VERSION, (0, 0))
         if not low <= level <= high:
-            found.append(blocked(f"{endpoint} supports kraft.version {low} to {high}, not {level}"))
+            checks.append(
+                blocked(f"{endpoint} supports kraft.version {low} to {high}, not {level}")
+            )
         else:
-            found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
-    return found
+            checks.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
+    return checks
 
 
 async def remove_controller(
@@ -335,20 +337,20 @@ async def _is_there(
     target: Target, view: QuorumView, endpoints: Endpoints
 ) -> tuple[list[Check], VersionRange]:
     """The node has to answer at its new endpoints: nobody else tells what it supports."""
-    found, levels = [], VersionRange(0, 0)
+    checks, levels = [], VersionRange(0, 0)
     for name, endpoint in endpoints.items():
         answer = await question(endpoint, target.access)
         if not answer.is_reached:
-            found.append(
+            checks.append(
                 blocked(f"{shown_endpoint(name, endpoint)} cannot be reached: {answer.problem}")
             )
             continue
         if answer.is_broker:
-            found.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
+            checks.append(blocked(f"{endpoint} is a broker's listener, not a controller's"))
             continue
         if answer.cluster_id not in (None, view.cluster_id):
-            found.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
+            checks.append(blocked(f"{endpoint} belongs to cluster {answer.cluster_id}"))
             continue
-        found.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
+        checks.append(fine(f"{shown_endpoint(name, endpoint)} answers"))
         levels = VersionRange(*answer.offered.supported.get(KRAFT_VERSION, (0, 0)))
-    return found, levels
+    return checks, levels

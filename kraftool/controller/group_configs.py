@@ -61,13 +61,13 @@ def check_group(state: ControllerState, configs: Mapping[str, str]) -> None:
 
 def _of_file(state: ControllerState, there: Mapping[str, ResourceConfig]) -> dict[str, str]:
     """Return what the configuration file says in the stead of defaults."""
-    found = {}
+    file_values = {}
     for name, config in there.items():
         for synonym, _ in config.synonyms:
             value = state.settings.static_configs.get(synonym)
             if value is not None and not name.endswith(_ONLY_IF_SET):
-                found[name] = value.strip()
-    return found
+                file_values[name] = value.strip()
+    return file_values
 
 
 def _check_bounds(

@@ -196,8 +196,8 @@ class ControllerState:
 
     def similar_name(self, name: str) -> str | None:
         """A topic whose name is the same one to the names of metrics: `.` and `_` are one there."""
-        found = self._similar_names.get(_without_dots(name))
-        return min(found) if found else None
+        names = self._similar_names.get(_without_dots(name))
+        return min(names) if names else None
 
     def _note_name(self, name: str) -> None:
         if has_ambiguous_characters(name):

@@ -39,7 +39,7 @@ class ClientQuotasDelta:
 
     @replays("ClientQuotaRecord")
     def quota(self, record: RecordValue) -> None:
-        parts = {each["entityType"]: each["entityName"] for each in record["entity"]}
+        parts = {part["entityType"]: part["entityName"] for part in record["entity"]}
         entity = tuple((kind, parts[kind]) for kind in sorted(parts))
         quotas = dict(self._entities.get(entity) or {})
         if record["remove"]:

@@ -186,4 +186,4 @@ def partition_version(level: int) -> int:
 
 
 def _version_at(record: str, level: int) -> int:
-    return sum(level >= each for each in _RECORD_LEVELS[record][1:])
+    return sum(level >= step for step in _RECORD_LEVELS[record][1:])

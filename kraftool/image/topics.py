@@ -274,16 +274,16 @@ class TopicsDelta:
         """The partitions that a ClearElrRecord of this topic changes, by topic id."""
         topic_id = self.id_of(name)
         ids = self._topics.keys() if not name else () if topic_id is None else (topic_id,)
-        found = {}
-        for each in ids:
+        partition_numbers = {}
+        for topic_uuid in ids:
             numbers = [
                 number
-                for number, partition in self.partitions(each).items()
+                for number, partition in self.partitions(topic_uuid).items()
                 if partition.elr or partition.last_known_elr
             ]
             if numbers:
-                found[each] = numbers
-        return found
+                partition_numbers[topic_uuid] = numbers
+        return partition_numbers
 
     @replays("TopicRecord")
     def topic(self, record: RecordValue) -> None:

@@ -83,11 +83,12 @@ def offered(body: Value) -> Offered:
             if api_key["apiKey"] in names
         },
         supported={
-            each["name"]: (each["minVersion"], each["maxVersion"])
-            for each in body.get("supportedFeatures") or ()
+            feature["name"]: (feature["minVersion"], feature["maxVersion"])
+            for feature in body.get("supportedFeatures") or ()
         },
         finalized={
-            each["name"]: each["maxVersionLevel"] for each in body.get("finalizedFeatures") or ()
+            feature["name"]: feature["maxVersionLevel"]
+            for feature in body.get("finalizedFeatures") or ()
         },
         finalized_epoch=body.get("finalizedFeaturesEpoch", -1),
     )
@@ -95,8 +96,10 @@ def offered(body: Value) -> Offered:
 
 def own_range(body: Value) -> Range:
     """The versions of ApiVersions itself, as an answer in version 0 tells them."""
-    [found] = [api_key for api_key in body["apiKeys"] if api_key["apiKey"] == _key()] or [None]
-    return (0, 0) if found is None else (found["minVersion"], found["maxVersion"])
+    [api_version] = [api_key for api_key in body["apiKeys"] if api_key["apiKey"] == _key()] or [
+        None
+    ]
+    return (0, 0) if api_version is None else (api_version["minVersion"], api_version["maxVersion"])
 
 
 def unknown_version(served: Range) -> Value:
@@ -112,8 +115,8 @@ def is_wellformed(request: RequestFrame) -> bool:
     if request.version < 3:
         return True
     body = request.body
-    told = (body["clientSoftwareName"], body["clientSoftwareVersion"])
-    return all(_SOFTWARE.fullmatch(each) for each in told)
+    software = (body["clientSoftwareName"], body["clientSoftwareVersion"])
+    return all(_SOFTWARE.fullmatch(text) for text in software)
 
 
 def _key() -> int:

@@ -93,9 +93,11 @@ async def connect(
             return connection
     except AuthenticationError as error:
         await _give_up(connection)
-        said = error.message.removeprefix(f"{endpoint}: ")
+        reason = error.message.removeprefix(f"{endpoint}: ")
         failure = Failure.LOGIN if error.failure is Failure.OTHER else error.failure
-        raise AuthenticationError(f"{endpoint}: {said}", hint=error.hint, failure=failure) from None
+        raise AuthenticationError(
+            f"{endpoint}: {reason}", hint=error.hint, failure=failure
+        ) from None
     except TimeoutError:
         await _give_up(connection)
         raise ConnectError(
@@ -153,9 +155,9 @@ async def _open(
             raise AuthenticationError(
                 f"{where}: the peer stopped the TLS handshake", failure=Failure.NO_PLAINTEXT
             ) from None
-        said = os.strerror(number).lower() if number else error.strerror or str(error)
+        reason = os.strerror(number).lower() if number else error.strerror or str(error)
         failure = _FAILURES.get(number, Failure.OTHER)
-        raise ConnectError(f"{where}: {said}", failure=failure) from None
+        raise ConnectError(f"{where}: {reason}", failure=failure) from None
     except (ValueError, OverflowError):  # what a lying node names may be neither host nor port
         raise ConnectError(f"{where}: not an address of a host") from None
 
@@ -225,8 +227,8 @@ class Connection:
         """
         wanted = (versions, versions) if isinstance(versions, int) else versions
         version = self.offered.version(name, wanted)
-        said = body(version) if callable(body) else body
-        return await self._exchange(name, version, said, timeout_s)
+        request_body = body(version) if callable(body) else body
+        return await self._exchange(name, version, request_body, timeout_s)
 
     async def _exchange(
         self, name: str, version: int, body: Value, timeout_s: float | None = None

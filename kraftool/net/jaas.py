@@ -49,17 +49,17 @@ def _wrong(reason: str) -> SettingsError:
 
 
 def _tokens(text: str) -> list[str]:
-    found, at = [], 0
+    tokens, at = [], 0
     text = text.rstrip()
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
             raise _wrong("a quote is not closed")
         quoted = match[1]
-        found.append(
+        tokens.append(
             re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
             if quoted is not None
             else match[2] or match[3]
         )
         at = match.end()
-    return found
+    return tokens

@@ -41,11 +41,11 @@ class _Reader:
         self._data, self._at = data, 0
 
     def take(self, size: int) -> bytes:
-        found = self._data[self._at : self._at + size]
-        if len(found) < size:
+        chunk = self._data[self._at : self._at + size]
+        if len(chunk) < size:
             raise KeystoreError("a JKS keystore that is cut short")
         self._at += size
-        return found
+        return chunk
 
     def number(self) -> int:
         return int.from_bytes(self.take(4), "big")
@@ -121,7 +121,7 @@ def _octets(data: bytes, at: int) -> bytes:
     if size & 0x80:
         count = size & 0x7F
         size, at = int.from_bytes(data[at : at + count], "big"), at + count
-    found = data[at : at + size]
-    if len(found) < size or size < 40:
+    octets = data[at : at + size]
+    if len(octets) < size or size < 40:
         raise KeystoreError("a key that is cut short")
-    return found
+    return octets

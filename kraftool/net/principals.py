@@ -37,8 +37,10 @@ class _Rule:
         match = self.pattern.fullmatch(name)
         if match is None:
             return None
-        told = match.expand(self.replacement)
-        return {"L": told.lower, "U": told.upper}.get(self.case, lambda: told)()
+        mapped_name = match.expand(self.replacement)
+        return {"L": mapped_name.lower, "U": mapped_name.upper}.get(
+            self.case, lambda: mapped_name
+        )()
 
 
 def mapping(rules: str) -> Callable[[bytes | None], str]:
@@ -50,16 +52,16 @@ def mapping(rules: str) -> Callable[[bytes | None], str]:
             return ANONYMOUS
         name = distinguished_name(certificate)
         for rule in parsed:
-            told = rule.apply(name)
-            if told is not None:
-                return f"User:{told}"
+            mapped_name = rule.apply(name)
+            if mapped_name is not None:
+                return f"User:{mapped_name}"
         return ANONYMOUS
 
     return principal
 
 
 def _parse(rules: str) -> list[_Rule]:
-    text, found, at = rules.strip() or "DEFAULT", [], 0
+    text, parsed_rules, at = rules.strip() or "DEFAULT", [], 0
     while at < len(text):
         match = _RULE.match(text, at)
         if match is None:
@@ -68,16 +70,16 @@ def _parse(rules: str) -> list[_Rule]:
             )
         at = match.end()
         if match[1] is None:
-            found.append(_Rule(None))
+            parsed_rules.append(_Rule(None))
             continue
         try:
             # Java writes groups as $1 and named ones as ${name}.
             replacement = re.sub(r"\$(\d)", r"\\g<\1>", match[2])
             replacement = re.sub(r"\$\{(\w+)\}", r"\\g<\1>", replacement)
-            found.append(_Rule(re.compile(match[1]), replacement, match[3]))
+            parsed_rules.append(_Rule(re.compile(match[1]), replacement, match[3]))
         except re.error as error:
             raise SettingsError(f"ssl.principal.mapping.rules: {match[1]!r}: {error}") from None
-    return found
+    return parsed_rules
 
 
 def distinguished_name(certificate: bytes) -> str:
@@ -118,5 +120,5 @@ def _body(data: bytes, at: int) -> tuple[int, int]:
 
 def _escaped(value: str) -> str:
     """As Java does: these characters anywhere, blanks at both ends."""
-    told = re.sub(r'([,=+<>#;"\\])', r"\\\1", value)
-    return re.sub(r"^ +| +$", lambda blanks: "\\ " * len(blanks[0]), told)
+    escaped = re.sub(r'([,=+<>#;"\\])', r"\\\1", value)
+    return re.sub(r"^ +| +$", lambda blanks: "\\ " * len(blanks[0]), escaped)

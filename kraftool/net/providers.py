@@ -37,11 +37,11 @@ def expand(settings: Mapping[str, str]) -> dict[str, str]:
     providers = {name: _provider(settings, name) for name in named if name}
     if not providers:
         return dict(settings)
-    found = {}
+    expanded = {}
     for key, value in settings.items():
         of_providers = key == "config.providers" or key.startswith("config.providers.")
-        found[key] = value if of_providers else _expanded(settings, providers, value)
-    return found
+        expanded[key] = value if of_providers else _expanded(settings, providers, value)
+    return expanded
 
 
 def _expanded(settings: Mapping[str, str], providers: Mapping[str, Provider], value: str) -> str:
@@ -49,22 +49,22 @@ def _expanded(settings: Mapping[str, str], providers: Mapping[str, Provider], va
         name, path, key = match[1], match[2] or "", match[3]
         if name not in providers:
             return match[0]
-        told = providers[name](path, key, _parameters(settings, name))
-        return match[0] if told is None else told
+        replacement = providers[name](path, key, _parameters(settings, name))
+        return match[0] if replacement is None else replacement
 
     return _REFERENCE.sub(replace, value)
 
 
 def _provider(settings: Mapping[str, str], name: str) -> Provider:
     given = settings.get(f"config.providers.{name}.class", "").strip()
-    found = _PROVIDERS.get(given.removeprefix(_PACKAGE))
-    if found is None:
-        said = f"class {given}" if given else "no class"
+    provider = _PROVIDERS.get(given.removeprefix(_PACKAGE))
+    if provider is None:
+        class_text = f"class {given}" if given else "no class"
         raise SettingsError(
-            f"config.providers: {name} has {said}, which is not supported",
+            f"config.providers: {name} has {class_text}, which is not supported",
             hint=f"supported are {', '.join(_PROVIDERS)}",
         )
-    return found
+    return provider
 
 
 def _parameters(settings: Mapping[str, str], name: str) -> dict[str, str]:

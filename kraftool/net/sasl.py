@@ -50,8 +50,8 @@ async def _log_in(client: SaslClient, ask: Ask) -> None:
     while True:
         body = await ask("SaslAuthenticate", None, {"authBytes": token})
         if body["errorCode"]:
-            said = body["errorMessage"] or f"error {body['errorCode']}"
-            raise AuthenticationError(f"the node refuses the login of {client.user}: {said}")
+            reason = body["errorMessage"] or f"error {body['errorCode']}"
+            raise AuthenticationError(f"the node refuses the login of {client.user}: {reason}")
         try:
             token = exchange.send(body["authBytes"])
         except StopIteration:

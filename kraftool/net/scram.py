@@ -50,17 +50,17 @@ def client(mechanism: str, user: str, password: str) -> Exchange:
     nonce = secrets.token_hex(16)
     first = f"n={_escaped(user)},r={nonce}"
     server_first = (yield (_HEADER + first).encode()).decode("utf-8", "replace")
-    told = _attributes(server_first)
-    if "r" not in told or not told["r"].startswith(nonce) or told["r"] == nonce:
+    attributes = _attributes(server_first)
+    if "r" not in attributes or not attributes["r"].startswith(nonce) or attributes["r"] == nonce:
         raise AuthenticationError("the server answers SCRAM with a nonce that is not of this login")
-    iterations, salt = _iterations(told.get("i", "")), _decoded(told.get("s", ""))
+    iterations, salt = _iterations(attributes.get("i", "")), _decoded(attributes.get("s", ""))
     if not MIN_ITERATIONS <= iterations <= _MAX_ITERATIONS or not salt:
         raise AuthenticationError(f"the server asks for {iterations} iterations of SCRAM")
     salted = hashlib.pbkdf2_hmac(digest, password.encode(), salt, iterations)
     client_key = hmac.digest(salted, b"Client Key", digest)
     stored_key = hashlib.new(digest, client_key).digest()
     binding = base64.b64encode(_HEADER.encode()).decode()
-    without_proof = f"c={binding},r={told['r']}"
+    without_proof = f"c={binding},r={attributes['r']}"
     message = f"{first},{server_first},{without_proof}".encode()
     proof = _xor(client_key, hmac.digest(stored_key, message, digest))
     last = yield f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
@@ -125,12 +125,12 @@ def _without_header(message: str) -> tuple[str, str]:
 
 
 def _attributes(message: str) -> dict[str, str]:
-    found = {}
+    attributes = {}
     for part in message.split(","):
         key, mark, value = part.partition("=")
         if mark and len(key) == 1:
-            found[key] = value
-    return found
+            attributes[key] = value
+    return attributes
 
 
 def _iterations(text: str) -> int:

@@ -171,8 +171,8 @@ class Server:
         except (TimeoutError, asyncio.IncompleteReadError, ConnectionError, _Ended):
             pass  # it went, or has to
         except (NetError, DecodeError, OSError) as error:  # ssl.SSLError is an OSError
-            said = error.message if isinstance(error, KraftoolError) else str(error)
-            self._say_ended(guest, reason=said)
+            reason = error.message if isinstance(error, KraftoolError) else str(error)
+            self._say_ended(guest, reason=reason)
         except Exception:
             _say(
                 "an error closed the connection",

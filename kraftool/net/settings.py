@@ -172,17 +172,17 @@ def _server(settings: Settings, scram_lookup: scram.Lookup | None) -> SaslServer
     mechanisms = [part.strip() for part in named.split(",") if part.strip()]
     plain = None
     lookups: dict[str, scram.Lookup] = {}
-    for each in mechanisms:
-        _refuse_mechanism("sasl.enabled.mechanisms", each)
-        if each == PLAIN:
-            options = _module(settings, each).options
+    for mechanism_name in mechanisms:
+        _refuse_mechanism("sasl.enabled.mechanisms", mechanism_name)
+        if mechanism_name == PLAIN:
+            options = _module(settings, mechanism_name).options
             plain = {
                 key.removeprefix("user_"): value
                 for key, value in options.items()
                 if key.startswith("user_")
             }
         else:
-            lookups[each] = scram_lookup or (lambda mechanism, user: None)
+            lookups[mechanism_name] = scram_lookup or (lambda mechanism, user: None)
     if not mechanisms:
         raise SettingsError("sasl.enabled.mechanisms is empty")
     return SaslServer(plain=plain, scram=lookups)

@@ -107,7 +107,7 @@ def pem_certificates(data: bytes) -> tuple[Certificate, ...]:
     from cryptography import x509
 
     try:
-        return tuple(x509.load_pem_x509_certificate(each) for each in _CERTIFICATE.findall(data))
+        return tuple(x509.load_pem_x509_certificate(pem) for pem in _CERTIFICATE.findall(data))
     except ValueError as error:
         raise KeystoreError(f"a certificate that cannot be read: {error}") from None
 
@@ -138,8 +138,8 @@ def _jks_store(data: bytes, password: str | None, key_password: str | None) -> S
         if secret is None:
             raise KeystoreError("the keystore has a key, and no password was given")
         key = load_der_private_key(jks.unprotect(first.protected, secret), None)
-        chain = tuple(x509.load_der_x509_certificate(each) for each in first.chain)
-    trusted = tuple(x509.load_der_x509_certificate(each) for each in held.trusted)
+        chain = tuple(x509.load_der_x509_certificate(der) for der in first.chain)
+    trusted = tuple(x509.load_der_x509_certificate(der) for der in held.trusted)
     return StoreContent(key=key, chain=chain, trusted=trusted)
 
 
@@ -177,7 +177,7 @@ def validity_of(store: StoreContent, name: str) -> CertificateValidity | None:
     """Return how long the own chain is valid; None for a store without a key."""
     if store.key is None or not store.chain:
         return None
-    first = min(store.chain, key=lambda each: each.not_valid_after_utc)
+    first = min(store.chain, key=lambda certificate: certificate.not_valid_after_utc)
     return CertificateValidity(
         store=name,
         subject=first.subject.rfc4514_string(),

@@ -90,7 +90,7 @@ def _common(context: ssl.SSLContext, settings: Settings) -> None:
             raise KeystoreError(f"{key} {settings[key]} is not supported")
     named = settings.get("ssl.enabled.protocols", "TLSv1.2,TLSv1.3")
     wanted = [part.strip() for part in named.split(",") if part.strip()]
-    versions = [_VERSIONS[each] for each in wanted if each in _VERSIONS]
+    versions = [_VERSIONS[protocol] for protocol in wanted if protocol in _VERSIONS]
     if not versions:
         raise KeystoreError(
             f"ssl.enabled.protocols {named}: only TLSv1.2 and TLSv1.3 are supported"
@@ -122,7 +122,7 @@ def _limit_ciphers(context: ssl.SSLContext, suites: list[str]) -> None:
         context.minimum_version = ssl.TLSVersion.TLSv1_3
         return
     try:
-        context.set_ciphers(":".join(openssl_name(each) for each in older))
+        context.set_ciphers(":".join(openssl_name(suite) for suite in older))
     except ssl.SSLError:
         raise KeystoreError(
             f"ssl.cipher.suites {', '.join(older)}: none of them is known"

@@ -44,20 +44,20 @@ class ConfigRefused(KraftoolError):
     ) -> None:
         """Reasons that name an overridden key are not the file's."""
         sources = [(_source_of(reason, overridden), reason) for reason in reasons]
-        of_file = [each for source, each in sources if not source]
+        of_file = [reason for source, reason in sources if not source]
         others = f" with --override {', '.join(sorted(overridden))}" if overridden else ""
-        told = [f"{file}{others}: {'; '.join(of_file)}"] if of_file else []
-        told += [f"{source}: {each}" for source, each in sources if source]
-        super().__init__("; ".join(told))
+        sentences = [f"{file}{others}: {'; '.join(of_file)}"] if of_file else []
+        sentences += [f"{source}: {reason}" for source, reason in sources if source]
+        super().__init__("; ".join(sentences))
         self.file, self.reasons = file, reasons
 
 
 def _source_of(reason: str, overridden: Collection[str]) -> str:
     """`--override KEY` where a reason speaks of that key; else nothing."""
     named = [
-        each
-        for each in sorted(overridden)
-        if re.search(rf"(?<![\w.]){re.escape(each)}(?![\w.])", reason) is not None
+        key
+        for key in sorted(overridden)
+        if re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.])", reason) is not None
     ]
     return f"--override {named[0]}" if named else ""
 
@@ -168,11 +168,11 @@ class NodeConfig:
 
         A listener of no host, or of every interface, is advertised by the machine's own name.
         """
-        found = {}
+        endpoints = {}
         for name, endpoint in self.listeners.advertised.items():
             host = endpoint.host if endpoint.host not in ("", ANY_HOST, "::") else _own_name()
-            found[name] = Endpoint(host, endpoint.port or (ports or {}).get(name, 0))
-        return found
+            endpoints[name] = Endpoint(host, endpoint.port or (ports or {}).get(name, 0))
+        return endpoints
 
     def settings(
         self,
@@ -295,10 +295,10 @@ def _log(values: Values) -> LogConfig:
 def _limits(values: Values) -> SocketLimits:
     key = "max.connections.per.ip.overrides"
     overrides: dict[str, int] = {}
-    for each in filter(None, (part.strip() for part in values.text(key).split(","))):
-        host, _, number = each.rpartition(":")
+    for override in filter(None, (part.strip() for part in values.text(key).split(","))):
+        host, _, number = override.rpartition(":")
         if not host or not number.strip().isdecimal():
-            values.problems.append(f"{key}: {each!r} is not of the form HOST:NUMBER")
+            values.problems.append(f"{key}: {override!r} is not of the form HOST:NUMBER")
             continue
         overrides[host.strip()] = int(number)
     return SocketLimits(
@@ -333,13 +333,13 @@ def _controller(values: Values) -> ControllerConfig:
 
 
 def _super_users(values: Values) -> frozenset[str]:
-    found = set()
-    for each in filter(None, (part.strip() for part in values.text("super.users").split(";"))):
-        kind, mark, name = each.partition(":")
+    principals = set()
+    for principal in filter(None, (part.strip() for part in values.text("super.users").split(";"))):
+        kind, mark, name = principal.partition(":")
         if not mark or not kind or not name:
-            values.problems.append(f"super.users: {each!r} is not of the form TYPE:NAME")
-        found.add(each)
-    return frozenset(found)
+            values.problems.append(f"super.users: {principal!r} is not of the form TYPE:NAME")
+        principals.add(principal)
+    return frozenset(principals)
 
 
 def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
@@ -364,14 +364,14 @@ def _static_voters(values: Values, listeners: Listeners) -> VoterSet:
 
 
 def _bootstrap_servers(values: Values) -> tuple[Endpoint, ...]:
-    found = []
+    endpoints = []
     for item in values.items(_SERVERS):
         endpoint = host_and_port(item)
         if endpoint is None:
             values.problems.append(f"{_SERVERS}: {item!r} is not of the form HOST:PORT")
             continue
-        found.append(endpoint)
-    return tuple(found)
+        endpoints.append(endpoint)
+    return tuple(endpoints)
 
 
 def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
@@ -384,56 +384,60 @@ def _notes(given: Mapping[str, str]) -> tuple[str, ...]:
 
 def _contradictions(config: NodeConfig) -> list[str]:
     """Return what Kafka's own check of a whole configuration refuses, for a node with a role."""
-    found = []
+    contradictions = []
     voters, bound = config.static_voters.ids, {listener.name for listener in config.listeners.bound}
     controllers = config.listeners.controllers
     if not voters and not config.bootstrap_servers:
-        found.append(f"neither {_SERVERS} nor {_VOTERS} names the quorum")
-    found += [
+        contradictions.append(f"neither {_SERVERS} nor {_VOTERS} names the quorum")
+    contradictions += [
         f"{_NAMES}: listener.security.protocol.map does not have {name}"
         for name in controllers
         if name not in config.listeners.protocols
     ]
     if config.is_controller:
         if voters and config.node_id not in voters:
-            found.append(f"a controller is a voter: {_VOTERS} has no {config.node_id}")
-        found += [
+            contradictions.append(f"a controller is a voter: {_VOTERS} has no {config.node_id}")
+        contradictions += [
             f"{_NAMES}: {name} is not in listeners" for name in controllers if name not in bound
         ]
         if BROKER not in config.roles:
-            found += [
+            contradictions += [
                 f"listeners: {name} is not one of {_NAMES}, and the node is not a broker"
                 for name in sorted(bound - set(controllers))
             ]
     elif config.roles:
         if config.node_id in voters:
-            found.append(f"only controllers are voters: {_VOTERS} has {config.node_id}")
-        found += [
+            contradictions.append(f"only controllers are voters: {_VOTERS} has {config.node_id}")
+        contradictions += [
             f"listeners: {name} belongs to a controller, but the node is not one"
             for name in sorted(bound & set(controllers))
         ]
         if config.auto_join:
-            found.append("controller.quorum.auto.join.enable: only controllers join the quorum")
-    return found + (_of_a_broker(config) if BROKER in config.roles else [])
+            contradictions.append(
+                "controller.quorum.auto.join.enable: only controllers join the quorum"
+            )
+    return contradictions + (_of_a_broker(config) if BROKER in config.roles else [])
 
 
 def _of_a_broker(config: NodeConfig) -> list[str]:
     names = [broker.name for broker in config.listeners.brokers]
     if not names:
         return [f"listeners: a broker has one that is not in {_NAMES}"]
-    found = [
+    contradictions = [
         f"advertised.listeners: {name} is not in listeners"
         for name in names
         if name not in {listener.name for listener in config.listeners.bound}
     ]
-    found += [
+    contradictions += [
         f"advertised.listeners: no client can reach {broker.name} at {ANY_HOST}"
         for broker in config.listeners.brokers
         if broker.host == ANY_HOST
     ]
     if config.broker_listener not in names:
-        found.append(f"inter.broker.listener.name: {config.broker_listener} is not advertised")
-    return found
+        contradictions.append(
+            f"inter.broker.listener.name: {config.broker_listener} is not advertised"
+        )
+    return contradictions
 
 
 def _own_name() -> str:

@@ -65,7 +65,7 @@ class Listeners:
 def listeners_of(values: Values) -> Listeners:
     """Read them; what Kafka would refuse is a problem of `values`."""
     given = values.items("controller.listener.names")
-    controllers = tuple(each.upper() for each in given if each)
+    controllers = tuple(name.upper() for name in given if name)
     named = values.items("listeners")
     protocols = _protocols(values, given, named)
     bound = _parsed("listeners", named, protocols, values.problems)
@@ -102,7 +102,7 @@ def _protocols(
         mapped = {
             security_protocol.value: security_protocol for security_protocol in SecurityProtocol
         }
-        used = {*given, *(each.partition(":")[0].upper() for each in named)}
+        used = {*given, *(listener.partition(":")[0].upper() for listener in named)}
         if used & (set(SecurityProtocol) - {SecurityProtocol.PLAINTEXT}):
             return mapped  # Nothing is taken for PLAINTEXT beside listeners that are secured.
         return {**dict.fromkeys(given, SecurityProtocol.PLAINTEXT), **mapped}
@@ -123,7 +123,7 @@ def _parsed(
     protocols: Mapping[str, SecurityProtocol],
     problems: list[str],
 ) -> tuple[ListenerConfig, ...]:
-    found = []
+    listeners = []
     for entry in entries:
         match = _LISTENER.match(entry)
         port = read_int32(match.group(3)) if match else None
@@ -135,8 +135,10 @@ def _parsed(
         if protocol is None:
             problems.append(f"{key}: listener.security.protocol.map does not have {name}")
             continue
-        found.append(ListenerConfig(name=name, host=match.group(2), port=port, protocol=protocol))
-    return tuple(found)
+        listeners.append(
+            ListenerConfig(name=name, host=match.group(2), port=port, protocol=protocol)
+        )
+    return tuple(listeners)
 
 
 def _judge_names(key: str, listeners: tuple[ListenerConfig, ...], problems: list[str]) -> None:
@@ -165,13 +167,13 @@ def _advertised(
     bound: tuple[ListenerConfig, ...],
     configs: tuple[ListenerConfig, ...],
 ) -> dict[str, Endpoint]:
-    found = {}
+    endpoints = {}
     for name in controllers:
         for listener in (*configs, *bound):
             if listener.name == name:
-                found[name] = Endpoint(listener.host, listener.port)
+                endpoints[name] = Endpoint(listener.host, listener.port)
                 break
-    return found
+    return endpoints
 
 
 def host_and_port(text: str) -> Endpoint | None:

@@ -148,20 +148,20 @@ class Values:
     def items(self, key: str) -> tuple[str, ...]:
         known, text = KEYS[key], self._text(key)
         # Java's split by commas keeps what is empty at the end, since Kafka asks it to.
-        found = tuple(_COMMA.split(text)) if text else ()
+        words = tuple(_COMMA.split(text)) if text else ()
         if known.kind is Kind.SET and (key in self.given or known.default):
-            self._judge(key, known, found)
-            return tuple(dict.fromkeys(found))
-        return found
+            self._judge(key, known, words)
+            return tuple(dict.fromkeys(words))
+        return words
 
-    def _judge(self, key: str, known: ConfigKey, found: tuple[str, ...]) -> None:
-        if not found and not known.may_be_empty:
+    def _judge(self, key: str, known: ConfigKey, words: tuple[str, ...]) -> None:
+        if not words and not known.may_be_empty:
             self.problems.append(f"{key}: nothing is given")
-        if any(not each for each in found):
+        if any(not word for word in words):
             self.problems.append(f"{key}: there is nothing between two commas")
-        for each in found:
-            if known.only and each and each not in known.only:
-                self.problems.append(f"{key}: {each!r} is not one of {', '.join(known.only)}")
+        for word in words:
+            if known.only and word and word not in known.only:
+                self.problems.append(f"{key}: {word!r} is not one of {', '.join(known.only)}")
 
     def _text(self, key: str) -> str:
         given = self.given.get(key)

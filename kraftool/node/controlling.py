@@ -313,10 +313,10 @@ class Controlling:
         size = sum(len(record) + _RECORD_OVERHEAD for record in records)
         return Append(epoch=self._epoch, records=records, size=size, base_offset=append.base_offset)
 
-    def _told(self, said: Appended | Refused | None) -> None:
+    def _told(self, outcome: Appended | Refused | None) -> None:
         """Handle a refused append: the state is based on records that the log will not have."""
-        if isinstance(said, Refused) and self._epoch >= 0:
-            say("append refused", logging.WARNING, reason=said.reason)
+        if isinstance(outcome, Refused) and self._epoch >= 0:
+            say("append refused", logging.WARNING, reason=outcome.reason)
             self._runner.post(self._resignation(self._epoch))
             self._end()
 

@@ -128,7 +128,7 @@ def at_rest(config: NodeConfig, identity: NodeIdentity) -> AtRest:
     if not voter_set:
         known = config.static_voters
         return AtRest(
-            voters=tuple(str(each) for each in sorted(known.ids)),
+            voters=tuple(str(voter_id) for voter_id in sorted(known.ids)),
             is_voter=identity.node_id in known.ids,
             log=log,
             unread=unread,

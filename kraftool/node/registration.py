@@ -186,15 +186,17 @@ class Registrar:
 
     async def _ask(self, leader: _Leader) -> None:
         if leader.id == self._runner.settings.node_id and self._ask_itself is not None:
-            told = await self._ask_itself(self._body)
+            response = await self._ask_itself(self._body)
         else:
             connection = await self._connect(leader.endpoint)
             try:
-                told = await connection.request(_REQUEST, None, self._body, timeout_s=_REQUEST_S)
+                response = await connection.request(
+                    _REQUEST, None, self._body, timeout_s=_REQUEST_S
+                )
             finally:
                 await connection.close()
-        if told.get("errorCode"):
-            raise _Refused(told["errorCode"], told["errorMessage"])
+        if response.get("errorCode"):
+            raise _Refused(response["errorCode"], response["errorMessage"])
 
     def _tell_failure(self, text: str, leader: _Leader, reason: str, level: int) -> None:
         """Say it once, until something else comes of it."""

@@ -200,16 +200,16 @@ class Runner:
             asyncio.get_running_loop().create_future()
         )
 
-        def tell(said: Appended | Refused | None) -> None:
+        def tell(effect: Appended | Refused | None) -> None:
             if not answer.done():
-                answer.set_result(said)
+                answer.set_result(effect)
 
         self._events.append(_Posted(event, told=tell))
         self._posted.set()
-        told = await answer
-        if isinstance(told, Refused):
-            raise OrderRefused(told)
-        return told
+        outcome = await answer
+        if isinstance(outcome, Refused):
+            raise OrderRefused(outcome)
+        return outcome
 
     async def until(self, holds: Callable[[Raft], bool], timeout_s: float | None) -> bool:
         """Wait for a step after which something holds of the core; False if that takes too long,
@@ -306,8 +306,8 @@ class Runner:
         for event in events:
             effects = self._effects(event, now_ms)
             if posted.told is not None:
-                told = (effect for effect in effects if isinstance(effect, Appended | Refused))
-                posted.told(next(told, None))
+                outcomes = (effect for effect in effects if isinstance(effect, Appended | Refused))
+                posted.told(next(outcomes, None))
             await self._perform(effects, event)
         if self.after_step is not None:
             self.after_step(self.raft)
@@ -412,8 +412,10 @@ class Runner:
         def all_of_it() -> list[object]:
             return [work() for work in works]
 
-        told = await self.on_disk(all_of_it)
-        events = [each for each in told if isinstance(each, LogFlushed | SnapshotInstalled)]
+        outcomes = await self.on_disk(all_of_it)
+        events = [
+            outcome for outcome in outcomes if isinstance(outcome, LogFlushed | SnapshotInstalled)
+        ]
         self._events.extendleft(_Posted(event) for event in reversed(events))
 
     async def _reply(self, effect: Reply) -> None:

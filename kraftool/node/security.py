@@ -38,12 +38,12 @@ class Security:
         reached = {config.default_listener: config.default_protocol}
         # The node presents a certificate on its own listeners, and to the other controllers.
         named = reached | {listener.name: listener.protocol for listener in config.bound}
-        found = {
+        validities = {
             name: own_validity(config.security, name, protocol) for name, protocol in named.items()
         }
         self.validities: dict[str, CertificateValidity] = {
             name: certificate_validity
-            for name, certificate_validity in found.items()
+            for name, certificate_validity in validities.items()
             if certificate_validity is not None
         }
         """Of the certificates that the node presents, by listener."""

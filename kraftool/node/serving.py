@@ -275,12 +275,12 @@ class Serving:
         return body
 
     def _finalized(self, features: FeaturesImage | None) -> dict[str, int]:
-        found = {KRAFT_VERSION: self._runner.raft.control.kraft_version}
+        levels = {KRAFT_VERSION: self._runner.raft.control.kraft_version}
         if features is not None:
-            found |= features.finalized
+            levels |= features.finalized
             if features.metadata_version is not None:
-                found[METADATA_VERSION] = features.metadata_version
-        return {name: level for name, level in found.items() if level > 0}
+                levels[METADATA_VERSION] = features.metadata_version
+        return {name: level for name, level in levels.items() if level > 0}
 
     def _describe_cluster(self, frame: RequestFrame, listener: str, *, allowed: bool) -> Value:
         raft = self._runner.raft
@@ -320,17 +320,17 @@ class Serving:
 
     def _controllers_at(self, listener: str) -> dict[int, tuple[str, int]]:
         """Return where voters and, as Kafka says it, all registered controllers are reached."""
-        found = {}
+        addresses = {}
         for voter in self._runner.raft.control.voters:
             endpoint = voter.endpoints.get(listener)
             if endpoint is not None:
-                found[voter.key.id] = endpoint.host, endpoint.port
+                addresses[voter.key.id] = endpoint.host, endpoint.port
         image = self._image()
         for controller in image.cluster.controllers.values() if image is not None else ():
             for registered in controller.listeners:
                 if registered.name.upper() == listener:
-                    found[controller.id] = registered.host, registered.port
-        return found
+                    addresses[controller.id] = registered.host, registered.port
+        return addresses
 
 
 def _say_refused(peer: Peer, frame: RequestFrame) -> None:

@@ -92,12 +92,12 @@ class Connections:
 
     def paused(self, now_ms: int) -> frozenset[int]:
         """Return the destinations that pause after a failure."""
-        found = [
+        destinations = [
             destination
             for destination, connection in self._busy.items()
             if connection.state is _BACKING_OFF and now_ms < connection.ends_ms
         ]
-        return frozenset(found) if found else _NOBODY
+        return frozenset(destinations) if destinations else _NOBODY
 
     def is_ready(self, destination: int, now_ms: int) -> bool:
         connection = self._busy.get(destination)
@@ -122,7 +122,7 @@ class Connections:
             return None
         start = random.randrange(len(servers))
         turned = (*servers[start:], *servers[:start])
-        return next((each for each in turned if self.is_ready(each, now_ms)), None)
+        return next((server for server in turned if self.is_ready(server, now_ms)), None)
 
     def bootstrap_ready_ms(self, servers: Sequence[int], now_ms: int) -> int:
         """When to look for a bootstrap server again."""

@@ -35,8 +35,8 @@ class History(Generic[T]):
 
     def at(self, offset: int) -> T | None:
         """The value that counted at an offset."""
-        found = bisect_right(self.entries, offset, key=lambda entry: entry[0])
-        return self.entries[found - 1][1] if found else None
+        index = bisect_right(self.entries, offset, key=lambda entry: entry[0])
+        return self.entries[index - 1][1] if index else None
 
     def truncate(self, offset: int) -> None:
         """Forget what stands at an offset or after it."""
@@ -44,8 +44,8 @@ class History(Generic[T]):
 
     def forget_before(self, offset: int) -> None:
         """Forget what is before an offset, except the newest of it."""
-        found = bisect_left(self.entries, offset, key=lambda entry: entry[0])
-        del self.entries[: max(found - 1, 0)]
+        index = bisect_left(self.entries, offset, key=lambda entry: entry[0])
+        del self.entries[: max(index - 1, 0)]
 
 
 @dataclass(slots=True, kw_only=True)

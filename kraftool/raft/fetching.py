@@ -43,9 +43,9 @@ def fetch_from_best(raft: Raft, role: Follower) -> None:
 def fetch_from_any(raft: Raft) -> None:
     """Ask a bootstrap server, to learn who leads."""
     servers = tuple(raft.bootstrap)
-    found = raft.connections.ready_bootstrap(servers, raft.now_ms, raft.random)
-    if found is not None:
-        raft.send(found, raft.bootstrap[found], _fetch(raft))
+    server = raft.connections.ready_bootstrap(servers, raft.now_ms, raft.random)
+    if server is not None:
+        raft.send(server, raft.bootstrap[server], _fetch(raft))
     elif servers or raft.connections.has_request_in_flight(raft.now_ms):
         raft.wake_at(raft.connections.bootstrap_ready_ms(servers, raft.now_ms))
 

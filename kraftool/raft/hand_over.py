@@ -55,9 +55,9 @@ def successors(raft: Raft, leader: Leader) -> tuple[ReplicaKey, ...]:
     return tuple(
         sorted(
             leader.replicas.successors(),
-            key=lambda each: (
-                each.id not in ready,
-                leader.hands_over and each.id not in leader.controllers,
+            key=lambda successor: (
+                successor.id not in ready,
+                leader.hands_over and successor.id not in leader.controllers,
             ),
         )
     )

@@ -41,10 +41,10 @@ def filled(log: Readable, response: FetchResponse | FetchSnapshotResponse) -> Re
         case ReadRange(offset=offset, max_bytes=most):
             return replace(response, batches=log.read_batches(offset, most), read=None)
         case SnapshotRange(snapshot_id=snapshot, position=position, max_bytes=most):
-            found = log.read_snapshot(snapshot, position, most)
-            if found is None:
+            size_and_chunk = log.read_snapshot(snapshot, position, most)
+            if size_and_chunk is None:
                 return _refused(response, Error.SNAPSHOT_NOT_FOUND)
-            size, chunk = found
+            size, chunk = size_and_chunk
             if position >= size:
                 return _refused(response, Error.POSITION_OUT_OF_RANGE)
             return replace(response, size=size, chunk=chunk, read=None)

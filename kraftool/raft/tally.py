@@ -34,15 +34,15 @@ class Tally:
 
     @property
     def granting(self) -> tuple[int, ...]:
-        return tuple(each for each, granted in self._answers.items() if granted)
+        return tuple(voter_id for voter_id, granted in self._answers.items() if granted)
 
     @property
     def rejecting(self) -> tuple[int, ...]:
-        return tuple(each for each, granted in self._answers.items() if granted is False)
+        return tuple(voter_id for voter_id, granted in self._answers.items() if granted is False)
 
     @property
     def unrecorded(self) -> tuple[int, ...]:
-        return tuple(each for each, granted in self._answers.items() if granted is None)
+        return tuple(voter_id for voter_id, granted in self._answers.items() if granted is None)
 
     @property
     def is_won(self) -> bool:

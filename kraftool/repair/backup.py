@@ -33,9 +33,9 @@ class Backup:
         self._above = os.path.join(directory.partition, FOLDER)
         self.path = os.path.join(self._above, short_id)
         self._parts = {name: os.path.join(self.path, name) for name in ("old", "new", "back")}
-        for each in (self._above, self.path, *self._parts.values()):
-            if os.path.islink(each):
-                raise RepairRefused(f"{each} is a link, and kraftool writes nothing behind links")
+        for folder in (self._above, self.path, *self._parts.values()):
+            if os.path.islink(folder):
+                raise RepairRefused(f"{folder} is a link, and kraftool writes nothing behind links")
 
     # --- the folder ---------------------------------------------------------------------------
 
@@ -48,8 +48,8 @@ class Backup:
     def make_folders(self) -> None:
         """Have all of its folders; a copy of a directory may have come without the empty ones."""
         self._files.make_folder(self._directory.partition)
-        for each in (self._above, self.path, *self._parts.values()):
-            self._files.make_folder(each, _FOLDER_MODE)
+        for folder in (self._above, self.path, *self._parts.values()):
+            self._files.make_folder(folder, _FOLDER_MODE)
 
     def open_journal(self) -> Journal:
         """Open the journal, or begin it."""
@@ -189,8 +189,8 @@ class Backup:
 
 def backups(directory: DataDirectory) -> list[Backup]:
     """Every plan's folder that is in a directory."""
-    found = journal.folders_in(directory.partition)
-    return [Backup(directory, os.path.basename(each)) for each in found]
+    folders = journal.folders_in(directory.partition)
+    return [Backup(directory, os.path.basename(folder)) for folder in folders]
 
 
 def backup_of(directory: DataDirectory, plan_id: str) -> Backup:

@@ -38,10 +38,10 @@ def bit_evidence(survey: Survey, others: Sequence[tuple[str, Survey]]) -> BitEvi
     for name, other in others:
         if other is survey or other.identity.cluster_id != survey.identity.cluster_id:
             continue
-        said = [_has(other.log, put_back.log, bit) for bit in bits] if other.log else []
-        if False in said:
+        confirmations = [_has(other.log, put_back.log, bit) for bit in bits] if other.log else []
+        if False in confirmations:
             contradicted.append(name)
-        elif True in said and None not in said:
+        elif True in confirmations and None not in confirmations:
             confirmed.append(name)
     return BitEvidence(confirmed_by=tuple(confirmed), contradicted_by=tuple(contradicted))
 

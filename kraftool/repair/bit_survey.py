@@ -37,17 +37,17 @@ def flipped_files(
     for snapshot in survey.live_snapshots:
         if not snapshot.intact:
             bits[snapshot.name] = _of_snapshot(by_name[snapshot.name])
-    found = []
+    flipped = []
     for name, own in sorted(bits.items()):
         before = survey.file(target_of(name))
         if not own or before is None:
             continue
         with patched(by_name[name].open, own)() as source:
             after = whole_fingerprint(source)
-        found.append(
+        flipped.append(
             FlippedFile(target=target_of(name), before=before.fingerprint, after=after, bits=own)
         )
-    return tuple(found)
+    return tuple(flipped)
 
 
 @dataclass(slots=True)

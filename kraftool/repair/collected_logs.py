@@ -46,10 +46,10 @@ def with_copies(
             joined[place] = _Copy(surveys[number], read[copies[number]]).directory()
         elif number in read:
             joined[place] = read[number]
-    found = [surveys[number] for number in kept]
+    kept_surveys = [surveys[number] for number in kept]
     for place, directory in joined.items():
-        found[place] = directory.survey
-    return found, joined
+        kept_surveys[place] = directory.survey
+    return kept_surveys, joined
 
 
 def _is_copy(copy: Survey, collected: Survey) -> bool:
@@ -84,11 +84,11 @@ class _Copy:
 
     def _again(self, openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:
         """The copy's survey with other content, and what only the host knows."""
-        found, own = self.copy.again(openers), self.collected
-        if found is None:
+        survey, own = self.copy.again(openers), self.collected
+        if survey is None:
             return None
-        known = {file.target for file in found.files}
-        quorum = found.quorum
+        known = {file.target for file in survey.files}
+        quorum = survey.quorum
         if quorum is not None and own.quorum is not None:
             quorum = replace(
                 quorum,
@@ -97,15 +97,15 @@ class _Copy:
                 is_running=own.quorum.is_running,
             )
         return replace(
-            found,
+            survey,
             collected_ms=own.collected_ms,
             path=own.path,
             archived=own.archived,
             running=own.running,
             settings=own.settings,
-            voters=found.voters if found.voters_offset is not None else own.voters,
+            voters=survey.voters if survey.voters_offset is not None else own.voters,
             bootstrap_complaint=own.bootstrap_complaint,
-            files=(*found.files, *(file for file in own.files if file.target not in known)),
+            files=(*survey.files, *(file for file in own.files if file.target not in known)),
             half_done=own.half_done,
             quorum=quorum,
         )
@@ -135,22 +135,22 @@ class KeptByDirectory:
 def kept_by_directories(surveys: Sequence[Survey]) -> tuple[KeptByDirectory, ...]:
     """The offsets that damaged logs of collect files lack only because their bytes are not here."""
     hosts = dict(zip(host_names(surveys), surveys, strict=True))
-    found = []
+    kept_offsets = []
     for name, survey in hosts.items():
         log = _damaged(survey)
         if log is None or not survey.collect_file:
             continue
         cluster = survey.identity.cluster_id
         kin: dict[str, Sequence[PlacedBatch]] = {
-            other: _placed(each.log)
-            for other, each in hosts.items()
-            if each.identity.cluster_id == cluster and each.log is not None
+            other: _placed(other_survey.log)
+            for other, other_survey in hosts.items()
+            if other_survey.identity.cluster_id == cluster and other_survey.log is not None
         }
         kept = _kept(name, log, LogCopies(kin))
         end = survey.end.offset  # a snapshot beyond the damage
         if kept is not None and kept.end_offset > end:
-            found.append(replace(kept, first_offset=max(kept.first_offset, end)))
-    return tuple(found)
+            kept_offsets.append(replace(kept, first_offset=max(kept.first_offset, end)))
+    return tuple(kept_offsets)
 
 
 def _damaged(survey: Survey) -> SurveyedLog | None:

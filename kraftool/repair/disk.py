@@ -120,23 +120,23 @@ class DataDirectory:
         data = None
         if os.path.lexists(self.at(_META)) and not os.path.islink(self.at(_META)):
             data = read_whole(self.files, self.at(_META), _MOST_META)
-        found = meta_properties.decode(data)[0] if data is not None else None
-        if found is None:
+        properties = meta_properties.decode(data)[0] if data is not None else None
+        if properties is None:
             return DirectoryIdentity()
         return DirectoryIdentity(
-            node_id=found.node_id,
-            directory_id=found.directory_id or "",
-            cluster_id=found.cluster_id or "",
+            node_id=properties.node_id,
+            directory_id=properties.directory_id or "",
+            cluster_id=properties.cluster_id or "",
         )
 
     def inventory(self) -> dict[str, Fingerprint]:
         """The files that tell whether a node ran on it, by their path."""
-        found = {}
+        fingerprints = {}
         for target in (_META, *self._targets()):
             fingerprint = self.fingerprint(target)
             if fingerprint is not None:
-                found[target.path] = fingerprint
-        return found
+                fingerprints[target.path] = fingerprint
+        return fingerprints
 
     def _targets(self) -> Iterator[PlanFile]:
         try:
@@ -175,7 +175,7 @@ class DataDirectory:
 
     def check_writable(self) -> None:
         """Raise KraftoolError where no file can be made: a dry run shall not promise it."""
-        folders = [each for each in (self.path, self.partition) if os.path.isdir(each)]
+        folders = [folder for folder in (self.path, self.partition) if os.path.isdir(folder)]
         for folder in folders:
             if os.statvfs(folder).f_flag & os.ST_RDONLY:
                 raise refused_by_system(

@@ -73,9 +73,9 @@ def to_document(value: Any) -> Any:
     if isinstance(value, str):  # a file's name can be any bytes, and a document is UTF-8
         return value.encode("utf-8", "backslashreplace").decode()
     if isinstance(value, dict):
-        return {key: to_document(each) for key, each in value.items()}
+        return {key: to_document(member) for key, member in value.items()}
     if isinstance(value, tuple):
-        return [to_document(each) for each in value]
+        return [to_document(member) for member in value]
     return value
 
 
@@ -125,56 +125,56 @@ def _members(kind: Any) -> dict[str, DocumentMember]:
     }
 
 
-def _read(kind: Any, told: Any, where: str) -> Any:
+def _read(kind: Any, document: Any, where: str) -> Any:
     if get_origin(kind) in (Union, types.UnionType):
         (inner,) = (arg for arg in get_args(kind) if arg is not type(None))
-        return None if told is None else _read(inner, told, where)
+        return None if document is None else _read(inner, document, where)
     if get_origin(kind) is tuple:
-        return _tuple(get_args(kind), told, where)
+        return _tuple(get_args(kind), document, where)
     if isinstance(kind, type) and issubclass(kind, tuple) and kind is not VoterSet:
-        return kind(*_tuple(tuple(get_type_hints(kind).values()), told, where))
+        return kind(*_tuple(tuple(get_type_hints(kind).values()), document, where))
     if kind is VoterSet:
-        return _voters(told, where)
+        return _voters(document, where)
     if kind == Endpoints:
-        return _endpoints(told, where)
+        return _endpoints(document, where)
     if is_dataclass(kind) and isinstance(kind, type):
-        return _dataclass(kind, told, where)
+        return _dataclass(kind, document, where)
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return _word(kind, told, where)
-    return _scalar(kind, told, where)
+        return _word(kind, document, where)
+    return _scalar(kind, document, where)
 
 
-def _list(told: Any, where: str) -> list[Any]:
-    if not isinstance(told, list):
+def _list(document: Any, where: str) -> list[Any]:
+    if not isinstance(document, list):
         raise DocumentError(f"{where} is not a list")
-    return told
+    return document
 
 
 def _tuple(kinds: tuple[Any, ...], document: Any, where: str) -> tuple[Any, ...]:
-    told = _list(document, where)
+    members = _list(document, where)
     if len(kinds) == 2 and kinds[1] is Ellipsis:
-        kinds = (kinds[0],) * len(told)
-    if len(kinds) != len(told):
-        raise DocumentError(f"{where} has {len(told)} members, not {len(kinds)}")
+        kinds = (kinds[0],) * len(members)
+    if len(kinds) != len(members):
+        raise DocumentError(f"{where} has {len(members)} members, not {len(kinds)}")
     return tuple(
-        _read(kind, each, f"{where}[{number}]")
-        for number, (kind, each) in enumerate(zip(kinds, told, strict=True))
+        _read(kind, member, f"{where}[{number}]")
+        for number, (kind, member) in enumerate(zip(kinds, members, strict=True))
     )
 
 
-def _dataclass(kind: Any, told: Any, where: str) -> Any:
-    values = _values(_members(kind), told, where)
+def _dataclass(kind: Any, document: Any, where: str) -> Any:
+    values = _values(_members(kind), document, where)
     try:
         return kind(**{field.name: values[camel(field.name)] for field in fields(kind)})
     except DocumentError as error:
         raise DocumentError(f"{where}: {error.message}", hint=error.hint) from None
 
 
-def _values(members: Mapping[str, DocumentMember], told: Any, where: str) -> dict[str, Any]:
+def _values(members: Mapping[str, DocumentMember], document: Any, where: str) -> dict[str, Any]:
     """All members of a mapping, with the defaults of those that it leaves out."""
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise DocumentError(f"{where} is not a mapping")
-    for key in told:
+    for key in document:
         if key not in members:
             raise DocumentError(
                 f"{where} has an unknown key {str(key)[:60]!r}",
@@ -182,8 +182,8 @@ def _values(members: Mapping[str, DocumentMember], told: Any, where: str) -> dic
             )
     values = {}
     for key, member in members.items():
-        if key in told:
-            values[key] = _read(member.kind, told[key], f"{where}.{key}")
+        if key in document:
+            values[key] = _read(member.kind, document[key], f"{where}.{key}")
         elif member.default is MISSING:
             raise DocumentError(f"{where} has no {key}")
         else:
@@ -191,62 +191,62 @@ def _values(members: Mapping[str, DocumentMember], told: Any, where: str) -> dic
     return values
 
 
-def _voters(told: Any, where: str) -> VoterSet:
-    found: dict[int, Voter] = {}
-    for number, each in enumerate(_list(told, where)):
-        values = _values(_VOTER, each, f"{where}[{number}]")
+def _voters(document: Any, where: str) -> VoterSet:
+    voters: dict[int, Voter] = {}
+    for number, voter_document in enumerate(_list(document, where)):
+        values = _values(_VOTER, voter_document, f"{where}[{number}]")
         id_ = values["id"]
-        if id_ in found:
+        if id_ in voters:
             raise DocumentError(f"{where} has voter {id_} twice")
-        found[id_] = Voter(
+        voters[id_] = Voter(
             key=ReplicaKey(id_, values["directoryId"] or None),
             endpoints=dict(values["endpoints"]),
             kraft_version=VersionRange(values["minKraftVersion"], values["maxKraftVersion"]),
         )
-    return VoterSet(found)
+    return VoterSet(voters)
 
 
-def _endpoints(told: Any, where: str) -> Endpoints:
-    found: dict[str, Endpoint] = {}
-    for number, each in enumerate(_list(told, where)):
-        values = _values(_ENDPOINT, each, f"{where}[{number}]")
-        if values["listener"] in found:
+def _endpoints(document: Any, where: str) -> Endpoints:
+    endpoints: dict[str, Endpoint] = {}
+    for number, endpoint_document in enumerate(_list(document, where)):
+        values = _values(_ENDPOINT, endpoint_document, f"{where}[{number}]")
+        if values["listener"] in endpoints:
             raise DocumentError(f"{where} has listener {values['listener'][:60]!r} twice")
-        found[values["listener"]] = Endpoint(values["host"], values["port"])
-    return found
+        endpoints[values["listener"]] = Endpoint(values["host"], values["port"])
+    return endpoints
 
 
-def _word(kind: type[Enum], told: Any, where: str) -> Enum:
+def _word(kind: type[Enum], word: Any, where: str) -> Enum:
     try:
-        return kind(told)
+        return kind(word)
     except ValueError:
         known = ", ".join(str(enum.value) for enum in kind)
-        raise DocumentError(f"{where} is {str(told)[:60]!r}, but must be one of {known}") from None
+        raise DocumentError(f"{where} is {str(word)[:60]!r}, but must be one of {known}") from None
 
 
-def _scalar(kind: Any, told: Any, where: str) -> Any:
+def _scalar(kind: Any, scalar: Any, where: str) -> Any:
     if kind is int:
-        if isinstance(told, bool) or not isinstance(told, int) or abs(told) > _LARGEST:
+        if isinstance(scalar, bool) or not isinstance(scalar, int) or abs(scalar) > _LARGEST:
             raise DocumentError(f"{where} is not an integer of 64 bits")
     elif kind is bool:
-        if not isinstance(told, bool):
+        if not isinstance(scalar, bool):
             raise DocumentError(f"{where} is not true or false")
     elif kind is str:
-        if not isinstance(told, str) or len(told) > _LONGEST_TEXT:
+        if not isinstance(scalar, str) or len(scalar) > _LONGEST_TEXT:
             raise DocumentError(f"{where} is not a text of at most {_LONGEST_TEXT} characters")
     elif kind is bytes:
-        return _bytes(told, where)
+        return _bytes(scalar, where)
     else:
         raise AssertionError(f"{kind} is not kept in documents")
-    return told
+    return scalar
 
 
-def _bytes(told: Any, where: str) -> bytes:
-    if not isinstance(told, str) or len(told) > _LONGEST_BYTES * 4 // 3 + 16:
+def _bytes(text: Any, where: str) -> bytes:
+    if not isinstance(text, str) or len(text) > _LONGEST_BYTES * 4 // 3 + 16:
         raise DocumentError(f"{where} is not a text of at most {_LONGEST_BYTES} bytes")
-    if told.startswith(_TEXT):
-        return told.removeprefix(_TEXT).encode()
+    if text.startswith(_TEXT):
+        return text.removeprefix(_TEXT).encode()
     try:
-        return base64.b64decode(told.removeprefix(_BASE64), validate=True)
+        return base64.b64decode(text.removeprefix(_BASE64), validate=True)
     except (binascii.Error, ValueError):
         raise DocumentError(f"{where} is neither text: nor base64:") from None

@@ -199,18 +199,20 @@ def segment_cut(
 def segments_removed(survey: Survey, segments: Iterable[int], why: str) -> tuple[Edit, ...]:
     """Whole segments go, with what belongs to them."""
     wanted = set(segments)
-    found = [removed(survey, write_segment_name(each, ".log"), why) for each in sorted(wanted)]
-    return (*(edit for edit in found if edit is not None), *indexes_removed(survey, wanted))
+    edits = [
+        removed(survey, write_segment_name(segment, ".log"), why) for segment in sorted(wanted)
+    ]
+    return (*(edit for edit in edits if edit is not None), *indexes_removed(survey, wanted))
 
 
 def indexes_removed(survey: Survey, segments: Iterable[int]) -> tuple[Edit, ...]:
     """The indexes of changed segments go: Kafka makes them of the log."""
-    found = [
+    edits = [
         removed(survey, write_segment_name(segment, suffix), "Kafka recreates it from the log")
         for segment in segments
         for suffix in (".index", ".timeindex", ".txnindex")
     ]
-    return tuple(edit for edit in found if edit is not None)
+    return tuple(edit for edit in edits if edit is not None)
 
 
 def relied_on(survey: Survey, edits: Iterable[Edit]) -> tuple[Expected, ...]:

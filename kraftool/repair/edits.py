@@ -123,9 +123,9 @@ def check_as_planned(
 
     A segment that `may_grow` needs only what it had: a plan uses nothing behind that.
     """
-    relied_on = [(each.target, each.fingerprint) for each in host.expected]
+    relied_on = [(file.target, file.fingerprint) for file in host.expected]
     changed = [(edit.target, edit.before) for edit in host.edits]
-    for target, wanted in sorted((*relied_on, *changed), key=lambda each: is_index(each[0])):
+    for target, wanted in sorted((*relied_on, *changed), key=lambda pair: is_index(pair[0])):
         fingerprint = directory.fingerprint(target)
         if fingerprint == wanted:
             continue
@@ -174,7 +174,7 @@ def check_no_strangers(host: HostPlan, directory: DataDirectory) -> None:
     changes_log = any(edit.target.kind in _OF_THE_LOG for edit in host.edits)
     if not changes_log and not host.expected:
         return
-    known = {edit.target.path for edit in host.edits} | {each.target.path for each in host.expected}
+    known = {edit.target.path for edit in host.edits} | {file.target.path for file in host.expected}
     for name in directory.names_in_partition():
         acts = is_acted_on(name) or (
             changes_log and name == checkpoint_files.LEADER_EPOCH_CHECKPOINT

@@ -49,18 +49,18 @@ def forgetful_voters(standing: QuorumAssessment, assessment: Assessment) -> dict
             reason = "has a log with a torn tail, and may have had more"
             forgot.setdefault(host.node_id, reason)
     lost = {voter.id for voter in standing.lost}
-    return {each: forgot[each] for each in sorted(forgot) if each not in lost}
+    return {voter_id: forgot[voter_id] for voter_id in sorted(forgot) if voter_id not in lost}
 
 
 def forgetting_risk(standing: QuorumAssessment, assessment: Assessment) -> Risk | None:
     """The risk that forgetful voters have committed records beyond the best log; None if those
     that forgot nothing have every committed record between them."""
     forgot = forgetful_voters(standing, assessment)
-    lost = {each.id for each in (*standing.lost, *standing.missing)}
+    lost = {voter.id for voter in (*standing.lost, *standing.missing)}
     known = len(standing.voters) - len(lost)
     if known < standing.enough or known - len(forgot) >= standing.enough:
         return None
-    reasons = listed(f"voter {each} {reason}" for each, reason in forgot.items())
+    reasons = listed(f"voter {voter_id} {reason}" for voter_id, reason in forgot.items())
     end = standing.leader.survey.end.offset
     return Risk(
         word=Acceptance.AHEAD.value,
@@ -80,9 +80,9 @@ def doubted(plan: Plan, surveys: Sequence[Survey]) -> Plan:
     if not may_have_unseen_by_doubt(known):
         return plan
     reasons = listed(
-        f"voter {each} {known.forgotten[each].reason}"
-        for each in sorted(known.forgotten)
-        if each in known.case.voters.ids
+        f"voter {voter_id} {known.forgotten[voter_id].reason}"
+        for voter_id in sorted(known.forgotten)
+        if voter_id in known.case.voters.ids
     )
     condition = plan.loss.text.partition(", ")[2] if plan.loss.text.startswith("none, ") else ""
     given = {node.id for node in known.case.nodes if not node.assumed}

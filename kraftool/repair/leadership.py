@@ -56,7 +56,7 @@ def refuse_second_leader(plan: Plan, standing: QuorumAssessment) -> None:
         epoch_memory.epoch == epoch for epoch_memory in able.values()
     ):
         return
-    lowest = min(able, key=lambda each: able[each].epoch)
+    lowest = min(able, key=lambda voter_id: able[voter_id].epoch)
     raise PlanRefused(
         f"epoch {epoch} had a leader, or may have had one, and {_nodes(able)} could elect"
         f" another leader in it: this plan leaves node {lowest} in epoch {able[lowest].epoch}",
@@ -75,14 +75,14 @@ def led_epoch(standing: QuorumAssessment) -> int:
     If the voters whose votes are not known are a majority, they may have elected a leader of the
     epoch after it, too.
     """
-    found = {-1}
+    epochs = {-1}
     unknown = len(standing.lost) + len(standing.missing)
     votes: dict[tuple[int, int], int] = {}
     for host in standing.hosts:
         survey, state = host.survey, host.survey.quorum_state
-        found |= set(_epochs_of_log(survey))
+        epochs |= set(_epochs_of_log(survey))
         if state.leader_id >= 0:
-            found.add(state.leader_epoch)
+            epochs.add(state.leader_epoch)
         if standing.votes(host):
             if state.missing or state.complaint:
                 unknown += 1
@@ -90,8 +90,8 @@ def led_epoch(standing: QuorumAssessment) -> int:
                 key = (state.leader_epoch, state.voted_id)
                 votes[key] = votes.get(key, 0) + 1
     majority = standing.majority
-    found |= {epoch for (epoch, _), count in votes.items() if count + unknown >= majority}
-    epoch = max(found)
+    epochs |= {epoch for (epoch, _), count in votes.items() if count + unknown >= majority}
+    epoch = max(epochs)
     return epoch + 1 if epoch >= 0 and unknown >= majority > 0 else epoch
 
 

@@ -55,14 +55,14 @@ def takes_what_may_change(standing: QuorumAssessment, mends: Sequence[Mend]) -> 
 
 def used_of(host: Host, edits: Iterable[Edit]) -> tuple[PlanFile, ...] | None:
     """The files of a host that another host's new files are made of; None if it is all of it."""
-    found: dict[str, PlanFile] = {}
+    files: dict[str, PlanFile] = {}
     for edit in edits:
         if edit.snapshot is not None and edit.snapshot.source == host.name:
             return None
         for piece in edit.pieces:
             if piece.source == host.name and piece.file is not None:
-                found[piece.file.path] = piece.file
-    return tuple(found[path] for path in sorted(found))
+                files[piece.file.path] = piece.file
+    return tuple(files[path] for path in sorted(files))
 
 
 def _is_immutable(file: PlanFile, host: Host) -> bool:

@@ -50,7 +50,7 @@ def good_batches(segments: Iterable[SegmentFile]) -> list[PlacedBatch]:
     """
     batches: list[PlacedBatch] = []
     doubtful: set[int] = set()
-    for file in sorted(segments, key=lambda each: each.base_offset):
+    for file in sorted(segments, key=lambda file: file.base_offset):
         is_adjacent = False
         with file.open() as source:
             for item in Walk(source.read_at):

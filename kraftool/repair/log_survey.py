@@ -85,10 +85,10 @@ class LogSurvey:
 
     def misfit(self, offset: int, text: str) -> Misfit | None:
         """A record that does not fit, with what may stand in its batch's place."""
-        found = self.batch_at(offset)
-        if found is None:
+        place = self.batch_at(offset)
+        if place is None:
             return None
-        segment, batch = found
+        segment, batch = place
         noops = noops_like(batch)
         with self.segments[segment].open() as source:
             after = fingerprint(
@@ -155,7 +155,7 @@ def noops_like(batch: RecordBatch) -> bytes:
 def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSurvey | None:
     """Walk over a log that no other report reads; None if it has no segment."""
     passing = LogPass()
-    for file in sorted(files, key=lambda each: each.base_offset):
+    for file in sorted(files, key=lambda file: file.base_offset):
         passing.begin(file)
         with file.open() as source:
             for item in Walk(source.read_at):

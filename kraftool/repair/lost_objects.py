@@ -95,7 +95,7 @@ class _Found:
         for kind in (_TOPIC, _DELETED_TOPIC):
             ids = self.topic_ids.get(kind, {})
             if ids:
-                names = (self.topics.get(each, f"topic id {each}") for each in ids)
+                names = (self.topics.get(topic_id, f"topic id {topic_id}") for topic_id in ids)
                 yield _objects(kind, dict.fromkeys(names))
         for kind in dict.fromkeys(kind for kind, _ in _NAMES.values()):
             if kind in self.names:
@@ -103,14 +103,14 @@ class _Found:
 
 
 def _objects(kind: str, names: Iterable[str]) -> LostObjects:
-    found = list(names)
-    return LostObjects(kind=kind, count=len(found), names=tuple(found[:MOST_NAMES]))
+    all_names = list(names)
+    return LostObjects(kind=kind, count=len(all_names), names=tuple(all_names[:MOST_NAMES]))
 
 
 def with_objects(records: LostRecords, segments: Sequence[SegmentFile]) -> LostRecords:
     """The records with the names of their objects, read from the log that has them."""
-    found = _Found()
-    for segment in sorted(segments, key=lambda each: each.base_offset):
+    collector = _Found()
+    for segment in sorted(segments, key=lambda segment: segment.base_offset):
         if segment.base_offset >= records.end_offset:
             break
         with segment.open() as source:
@@ -120,7 +120,7 @@ def with_objects(records: LostRecords, segments: Sequence[SegmentFile]) -> LostR
                 is_lost = records.first_offset <= item.base_offset < records.end_offset
                 try:
                     for record in decode_batch(item):
-                        found.take(record, is_lost=is_lost)
+                        collector.take(record, is_lost=is_lost)
                 except KraftoolError:
                     continue  # the types say how many records cannot be read
-    return replace(records, objects=tuple(found.objects()), has_names=True)
+    return replace(records, objects=tuple(collector.objects()), has_names=True)

@@ -110,10 +110,10 @@ def _risks(choice: Choice, judged: Assessment) -> Iterable[Risk]:
         )
     for lost in choice.lost_records:
         if lost.host != choice.source.name or standing.request.rollback is None:
-            told = many(lost.end_offset - lost.first_offset, "record")
+            text = many(lost.end_offset - lost.first_offset, "record")
             yield Risk(
                 word=Acceptance.AHEAD.value,
-                text=f"{lost.host} has {told} from offset {lost.first_offset} on that will be lost",
+                text=f"{lost.host} has {text} from offset {lost.first_offset} on that will be lost",
             )
     if standing.request.rollback is not None:
         yield Risk(

@@ -23,47 +23,47 @@ _PLAN = "plan.yaml"
 def summary(choice: Choice) -> tuple[str, ...]:
     """Return what happened and what is done about it, in a few sentences."""
     standing, seed = choice.standing, choice.voter.id
-    told = [_what_happened(standing)]
+    sentences = [_what_happened(standing)]
     if choice.method is Method.APPEND:
-        told.append(
+        sentences.append(
             f"Node {seed} gets a record at the end of its log, in the new epoch"
             f" {choice.frame.epoch}, that makes it the only voter. No node given here is ahead"
             " of it."
         )
     elif choice.method is Method.SNAPSHOT_JUMP:
-        told.append(
+        sentences.append(
             f"Node {seed} continues as the only voter from a checkpoint of the whole state at"
             f" offset {choice.state_offset}. It is stored as offset {choice.frame.offset},"
             f" epoch {choice.frame.epoch}: higher than on any node. Every other node fetches"
             " it from there."
         )
     else:
-        told.append(
+        sentences.append(
             "kraft.version is 0: the voters are the setting controller.quorum.voters. From"
             f" now on it names only node {seed}, on every controller and broker."
         )
         if choice.jumps:
-            told.append(
+            sentences.append(
                 "Its log may not be the right one to continue with. It continues from a"
                 f" checkpoint of the whole state at offset {choice.state_offset}, stored as"
                 f" offset {choice.frame.offset}, epoch {choice.frame.epoch}."
             )
     if choice.source is not choice.seed:
-        told.append(
+        sentences.append(
             f"The state is {choice.source.name}'s, up to offset {choice.state_offset} of epoch"
             f" {choice.state.last_epoch}. Node {seed} itself {_end(choice.seed)}."
         )
-    told += [
-        f"The record at offset {each.offset} does not fit the state ({each.text}), and may be"
+    sentences += [
+        f"The record at offset {misfit.offset} does not fit the state ({misfit.text}), and may be"
         " what stops controllers. The checkpoint does not include it."
-        for each in choice.left_out
+        for misfit in choice.left_out
     ]
     if choice.is_fenced:
-        told.append(
+        sentences.append(
             f"All kept nodes get the cluster id {choice.cluster_id}, so nodes with the old one"
             " cannot join them. Nodes that are not in this plan must be formatted again."
         )
-    return tuple(told)
+    return tuple(sentences)
 
 
 def _what_happened(standing: QuorumAssessment) -> str:

@@ -106,9 +106,9 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         return _nothing(standing, mends, order)
     _refuse_twice(real)
     _refuse_unknown_voters(standing, real)
-    told: Iterable[str] = ()
+    omissions: Iterable[str] = ()
     if asked:
-        told = beside(standing, standing.hosts, "only includes what you asked for", real)
+        omissions = beside(standing, standing.hosts, "only includes what you asked for", real)
     fallen = list(_given_up(standing, order, real))
     live = left_running(standing, real, order)
     if live and order is not None:
@@ -136,7 +136,7 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         method=Method.REBUILD if rebuilds else Method.MEND,
         cases=tuple(dict.fromkeys(mend.case for mend in mends)),
         summary=(
-            *(mend.text for mend in mends), *described(live), *_ordered(order), *told,
+            *(mend.text for mend in mends), *described(live), *_ordered(order), *omissions,
             *_replaced(standing),
         ),
         cluster_id=standing.cluster_id,
@@ -185,10 +185,10 @@ def beside(
 
     try:
         left = [mend for mend in _found(standing, hosts, planned) if is_left(mend)]
-        found = [mend.text for mend in left]
+        texts = [mend.text for mend in left]
     except KraftoolError as error:
-        found = [error.message]
-    for text in found:
+        texts = [error.message]
+    for text in texts:
         then = "Plan again for that, before you start the node."
         yield f"This plan, which {why}, does not repair this: {text}. {then}"
 
@@ -259,26 +259,26 @@ def _nothing(standing: QuorumAssessment, notes: Sequence[Mend], order: StartOrde
         risks.append(Risk(word=Acceptance.AHEAD.value, text=unsafe))
         fallen.append(((risks[-1],), None))
     running = judge(standing.request.surveys).running
-    told = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
-    told += " which is a majority, and nothing in it keeps Kafka from starting."
-    told += " If they still have no leader: kraftool quorum health"
-    told += " asks the running controllers, kraftool doctor compares settings and files."
+    notice = f"No action needed: {present} of {len(standing.voters)} voters have a whole directory,"
+    notice += " which is a majority, and nothing in it keeps Kafka from starting."
+    notice += " If they still have no leader: kraftool quorum health"
+    notice += " asks the running controllers, kraftool doctor compares settings and files."
     started = tuple(started_beside(standing, running))
     if running.is_majority or started:
-        told = "No file needs a repair. Leave the nodes that run as they are."
+        notice = "No file needs a repair. Leave the nodes that run as they are."
         order = replace(order, first=()) if order is not None else None
     elif order is not None and order.first:
-        told = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
+        notice = f"No file needs a repair, but t{next(_ordered(order))[1:]}"
     elif fallen:
-        told = "No file needs a repair, and no repair can restore what is missing:"
-        told += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
+        notice = "No file needs a repair, and no repair can restore what is missing:"
+        notice += f" {'; '.join(risk.text for own, _ in fallen for risk in own)}."
     return Plan(
         schema_version=SCHEMA_VERSION,
         created_ms=standing.request.now_ms,
         tool=__version__,
         method=Method.NONE,
         cases=tuple(dict.fromkeys(note.case for note in notes)),
-        summary=(told, *(note.text for note in notes), *odd, *_replaced(standing)),
+        summary=(notice, *(note.text for note in notes), *odd, *_replaced(standing)),
         cluster_id=standing.cluster_id,
         kraft_version=standing.kraft_version,
         kafka_version=standing.request.kafka_version,
@@ -307,18 +307,18 @@ def _replaced(standing: QuorumAssessment) -> Iterator[str]:
     if not standing.lost:
         return
     ids = listed(voter.id for voter in standing.lost)
-    told = f"Voter {ids} is lost, and counts as a voter until it is replaced: "
+    intro = f"Voter {ids} is lost, and counts as a voter until it is replaced: "
     if len(standing.lost) > 1:
-        told = f"Voters {ids} are lost, and count as voters until they are replaced, one by one: "
+        intro = f"Voters {ids} are lost, and count as voters until they are replaced, one by one: "
     if standing.kraft_version > 0:
-        yield told + (
+        yield intro + (
             "once there is a leader, format a new controller (kraftool format -N), start it, and"
             " use kraftool quorum add-controller once it has caught up, then kraftool quorum"
             " remove-controller for the lost one. If the new one has the same node id, remove the"
             " lost one first."
         )
     else:
-        yield told + (
+        yield intro + (
             "once there is a leader, start a new controller with its id. It replaces the"
             " voter in controller.quorum.voters."
         )
@@ -365,35 +365,35 @@ def _with_best_log(
     others = [host for host in standing.hosts if not standing.votes(host)]
     source = max(
         (other for other in others if rebuild.can_be_source(other)),
-        key=lambda each: each.rank,
+        key=lambda other: other.rank,
         default=None,
     )
     voters = [host for host in standing.hosts if standing.votes(host)]
     if source is None or not voters or source.rank <= max(voter.rank for voter in voters):
         return mends, order
-    host = max(voters, key=lambda each: each.rank)
+    host = max(voters, key=lambda voter: voter.rank)
     why = f"no voter has as many records as {source.name}"
     made = list(rebuild.rebuilt(standing, host, why, source))
     rest = [mend for mend in mends if mend.host is not host]
-    found = [*rest, *made, *_found(standing, [host], made)]
-    better = start_order(standing, found)
+    new_mends = [*rest, *made, *_found(standing, [host], made)]
+    better = start_order(standing, new_mends)
     if better is None or not is_better(better, order):
         return mends, order
-    return found, better
+    return new_mends, better
 
 
 def _loss(
-    found: Sequence[tuple[Sequence[Risk], LostRecords | None]],
+    shortfalls: Sequence[tuple[Sequence[Risk], LostRecords | None]],
     order: StartOrder | None,
     *,
     is_unchanged: bool = False,
 ) -> PlannedLoss:
-    lost = tuple(lost_records for _, lost_records in found if lost_records is not None)
-    told = [risk.text for risks, lost in found for risk in risks if _is_unknown(risk, lost)]
-    if told:
+    lost = tuple(lost_records for _, lost_records in shortfalls if lost_records is not None)
+    texts = [risk.text for risks, lost in shortfalls for risk in risks if _is_unknown(risk, lost)]
+    if texts:
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
-            text=f"unbounded and undetectable: {'; '.join(told)}",
+            text=f"unbounded and undetectable: {'; '.join(texts)}",
             records=lost,
         )
     if not lost:

@@ -27,7 +27,7 @@ _MOST_COPIED = 3
 def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterator[PlanStep]:
     """The starts of voters that do not run, where others do: those are not stopped for it."""
     names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
-    able = [names[each] for each in running.to_start if each in names]
+    able = [names[voter_id] for voter_id in running.to_start if voter_id in names]
     first = running.lacking
     if not running.ids or not able or len(able) < first:
         return
@@ -40,7 +40,7 @@ def started_beside(standing: QuorumAssessment, running: RunningVoters) -> Iterat
         )
     yield PlanStep(
         action=Action.CHECK,
-        hosts=tuple(names[each] for each in running.ids if each in names),
+        hosts=tuple(names[voter_id] for voter_id in running.ids if voter_id in names),
         text="they have a leader, and all of them have caught up with its log",
         commands=(f"kraftool quorum health{bootstrap_option(standing)}",),
     )
@@ -141,8 +141,8 @@ def mending_steps(
         hosts=tuple(mended),
         text="everything is as planned, and the quorum has a leader",
         commands=tuple(
-            f"kraftool recover verify plan.yaml --dir {by_name[each].survey.directory}"
+            f"kraftool recover verify plan.yaml --dir {by_name[name].survey.directory}"
             f"{bootstrap_option(standing)}"
-            for each in mended
+            for name in mended
         ),
     )

@@ -29,13 +29,13 @@ class OffsetBounds:
             self._settle(first if first == nearest or is_between else most)
         count = max(last - first, 0) + 1
         by_place = min(self.line + count, farthest)
-        told = first + count
-        if not 0 <= told <= farthest:
-            told = by_place
-        if told == by_place and is_valid:
-            self._settle(told)
+        claimed_end = first + count
+        if not 0 <= claimed_end <= farthest:
+            claimed_end = by_place
+        if claimed_end == by_place and is_valid:
+            self._settle(claimed_end)
         else:
-            self._doubted = (told, by_place)
+            self._doubted = (claimed_end, by_place)
 
     def lost(self) -> None:
         """Bytes that are no batch: there was a record in them at least."""

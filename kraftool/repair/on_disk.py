@@ -73,7 +73,7 @@ def on_disk(plan: Plan, hosts: Sequence[Host]) -> Plan:
     planned = with_used_alone(planned)
     return replace(
         planned,
-        summary=(*plan.summary, *(text for each in texts.values() for text in each)),
+        summary=(*plan.summary, *(text for case_texts in texts.values() for text in case_texts)),
         cases=tuple(dict.fromkeys((*plan.cases, *(case for case in texts if texts[case])))),
     )
 
@@ -122,18 +122,18 @@ class _Disks:
         )
         return None if file is None else file.before
 
-    def expected(self, host: str, each: Expected) -> Expected:
-        return replace(each, fingerprint=self.before(host, each.target) or each.fingerprint)
+    def expected(self, host: str, file: Expected) -> Expected:
+        return replace(file, fingerprint=self.before(host, file.target) or file.fingerprint)
 
     def host(self, host: HostPlan) -> HostPlan:
         """A file that the plan relies on where it changes others is made whole itself."""
         edits = [edit if edit.flipped else self._edit(edit, host.name) for edit in host.edits]
         expected: list[Expected] = []
-        for each in host.expected:
-            restored = self.restored.get(host.name, {}).get(each.target.path)
-            flipped = self.flipped.get(host.name, {}).get(each.target.path)
+        for file in host.expected:
+            restored = self.restored.get(host.name, {}).get(file.target.path)
+            flipped = self.flipped.get(host.name, {}).get(file.target.path)
             if not host.edits or (restored is None and flipped is None):
-                expected.append(self.expected(host.name, each))
+                expected.append(self.expected(host.name, file))
             elif restored is not None:
                 edits.append(self._edit(restored_runs.edit_of(restored), host.name))
             elif flipped is not None:
@@ -161,9 +161,9 @@ class _Disks:
         if file is None:
             yield piece
             return
-        for each in slice_of(file.pieces, piece.start, piece.end):
-            source = each.source or of
-            yield replace(each, source="" if source == host else source)
+        for part in slice_of(file.pieces, piece.start, piece.end):
+            source = part.source or of
+            yield replace(part, source="" if source == host else source)
 
     def _put_back(self, pieces: Iterable[Piece], host: str) -> Iterator[Piece]:
         for piece in pieces:
@@ -198,9 +198,9 @@ def _steps(plan: Plan, hosts: Mapping[str, Host]) -> Iterator[PlanStep]:
             if host.name in step.hosts:
                 named = " ".join(step.commands)
                 missing[host.name] = [
-                    hosts[each]
-                    for each in sorted(sources_needed(host))
-                    if each in hosts and source_option(hosts[each]) not in named
+                    hosts[source_name]
+                    for source_name in sorted(sources_needed(host))
+                    if source_name in hosts and source_option(hosts[source_name]) not in named
                 ]
     for step in plan.steps:
         if step.action is Action.APPLY and is_first:

@@ -38,7 +38,7 @@ class _Dumper(yaml.SafeDumper):
         self, tag: str, mapping: Any, flow_style: bool | None = None
     ) -> yaml.MappingNode:
         node = super().represent_mapping(tag, mapping, flow_style)
-        parts = [each for pair in node.value for each in pair]
+        parts = [part for pair in node.value for part in pair]
         node.flow_style = _is_short(parts)
         return node
 
@@ -73,14 +73,14 @@ def plan_from_yaml(data: bytes, name: str = "plan.yaml") -> Plan:
         document = load_yaml(data, _BOUNDS)
         if not isinstance(document, dict) or next(iter(document), None) != "id":
             raise DocumentError("the first key of a plan is id")
-        told = document.pop("id")
+        stated_id = document.pop("id")
         plan = from_document(Plan, document, "plan")
     except (YamlError, DocumentError) as error:
         hint = error.hint or "it is not a plan, or not a whole one: copy it again, or plan again"
         raise PlanError(f"{name}: {error.message}", hint=hint) from None
-    if told != plan.id:
+    if stated_id != plan.id:
         raise PlanError(
-            f"{name}: its id is {str(told)[:80]}, but its content has the id {plan.id}",
+            f"{name}: its id is {str(stated_id)[:80]}, but its content has the id {plan.id}",
             hint="the file was changed or cut off after it was made: copy it again, or make the"
             " plan again with recover plan",
         )

@@ -82,7 +82,7 @@ class QuorumAssessment:
             for host in self.hosts
             if host.survey.meta_complaint and host.has_metadata and host.node_id in ids
         ]
-        return tuple(sorted(hosts, key=lambda each: each.rank, reverse=True))
+        return tuple(sorted(hosts, key=lambda host: host.rank, reverse=True))
 
     @property
     def without_log(self) -> tuple[Voter, ...]:
@@ -143,10 +143,10 @@ def standing_of(request: PlanRequest) -> QuorumAssessment:
             "no directory has any metadata: there is nothing to continue from",
             hint="name the metadata directories of all surviving controllers and brokers",
         )
-    leader = max(with_metadata, key=lambda each: (each.rank, len(each.survey.voters) > 0))
+    leader = max(with_metadata, key=lambda host: (host.rank, len(host.survey.voters) > 0))
     knowing = _knowing(leader, with_metadata)
     voter_set = knowing.survey.voters or _told_voters(with_metadata)
-    voters = VoterSet.of(*sorted(voter_set, key=lambda each: each.id))
+    voters = VoterSet.of(*sorted(voter_set, key=lambda voter: voter.id))
     level = knowing.survey.kraft_version
     if level is None:
         level = max((host.survey.kraft_version or 0 for host in with_metadata), default=0)
@@ -185,9 +185,9 @@ def _cluster_id(hosts: tuple[Host, ...]) -> str:
     counts = Counter(_cluster(host) for host in hosts if _cluster(host))
     best = max(
         counts,
-        key=lambda each: (
-            counts[each],
-            max(host.rank for host in hosts if _cluster(host) == each),
+        key=lambda cluster_id: (
+            counts[cluster_id],
+            max(host.rank for host in hosts if _cluster(host) == cluster_id),
         ),
         default="",
     )
@@ -202,13 +202,13 @@ def _knowing(leader: Host, hosts: list[Host]) -> Host:
     if survey.voters_offset is not None or (survey.state is not None and survey.state.whole):
         return leader
     recorded = [host for host in hosts if host.survey.voters_offset is not None]
-    return max(recorded, key=lambda each: each.rank, default=leader)
+    return max(recorded, key=lambda host: host.rank, default=leader)
 
 
 def _told_voters(hosts: list[Host]) -> VoterSet:
-    for each in sorted(hosts, key=lambda host: host.rank, reverse=True):
-        if each.survey.voters:
-            return each.survey.voters
+    for candidate in sorted(hosts, key=lambda host: host.rank, reverse=True):
+        if candidate.survey.voters:
+            return candidate.survey.voters
     return NO_VOTERS
 
 
@@ -255,15 +255,15 @@ def _refuse_not_lost(request: PlanRequest, voters: VoterSet, there: set[int | No
     known = sorted(voters.ids)
     if request.lost and not known:
         raise unknown_voters("kraftool cannot tell whether a majority is lost")
-    for each in sorted(request.lost):
-        if each not in known:
+    for id_ in sorted(request.lost):
+        if id_ not in known:
             raise KraftoolError(
-                f"--set lost={each}: node {each} is not a voter",
+                f"--set lost={id_}: node {id_} is not a voter",
                 hint=f"the voters are {', '.join(map(str, known))}",
             )
-        if each in there:
+        if id_ in there:
             raise KraftoolError(
-                f"--set lost={each}: the directory of voter {each} was given, and has its log",
+                f"--set lost={id_}: the directory of voter {id_} was given, and has its log",
                 hint="leave it out of lost. To let one voter lead alone although a majority"
                 " exists, with the best state of all: --set seed=ID",
             )
@@ -311,10 +311,10 @@ def refuse_nameless(host: Host) -> None:
 
 def common_risks(standing: QuorumAssessment) -> Iterator[Risk]:
     """Yield what is said of any plan that changes something."""
-    for each in standing.foreign:
+    for stray in standing.foreign:
         yield Risk(
             word=Acceptance.OTHER_CLUSTER.value,
-            text=f"{each.name} ({each.survey.path}) belongs to cluster {_cluster(each)}, and the"
+            text=f"{stray.name} ({stray.survey.path}) belongs to cluster {_cluster(stray)}, and the"
             f" others to {standing.cluster_id}. It is left out of the plan",
         )
     running = [host.name for host in standing.hosts if host.survey.running]
@@ -340,8 +340,8 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
 
     Raises KraftoolError where the release must be known and nothing tells.
     """
-    told = standing.request.kafka_version
-    if not told:
+    release = standing.request.kafka_version
+    if not release:
         if state_level is not None and state_level >= _FIRST_SAFE_LEVEL:
             return None
         least = (
@@ -352,25 +352,25 @@ def kafka_risk(standing: QuorumAssessment, state_level: int | None) -> Risk | No
             " lower bound, and before 3.9.1 Kafka exits on voters that were changed by force",
             hint="name the oldest release on any controller or broker: --kafka-version 3.9.1",
         )
-    numbers = tuple(int(part) for part in told.split(".") if part.isascii() and part.isdigit())
+    numbers = tuple(int(part) for part in release.split(".") if part.isascii() and part.isdigit())
     if len(numbers) < 2:
-        raise KraftoolError(f"--kafka-version {told} is not a release", hint="for example 4.1.1")
+        raise KraftoolError(f"--kafka-version {release} is not a release", hint="for example 4.1.1")
     if (*numbers, 0)[:3] >= _SAFE:
         return None
     return Risk(
         word=Acceptance.OLD_KAFKA.value,
-        text=f"Kafka {told} exits on voters that were changed by force (fixed in 3.9.1): install"
+        text=f"Kafka {release} exits on voters that were changed by force (fixed in 3.9.1): install"
         " 3.9.1 or later on every node first",
     )
 
 
 def bootstrap_option(standing: QuorumAssessment) -> str:
     """The option that names a controller, where one is known: a directory tells of no leader."""
-    told = [
+    listeners = [
         standing.request.endpoints_of(voter.id) or voter.endpoints
         for voter in standing.voters
         if voter.id not in standing.lost.ids
     ]
-    first = [endpoint for each in told for endpoint in islice(each.values(), 1)]
+    first = [endpoint for endpoints in listeners for endpoint in islice(endpoints.values(), 1)]
     addresses = ",".join(str(endpoint) for endpoint in first if endpoint.host and endpoint.port)
     return f" --bootstrap-controller {shlex.quote(addresses)}" if addresses else ""

@@ -63,13 +63,13 @@ class Host:
 def host_names(surveys: Sequence[Survey]) -> list[str]:
     """A name for each directory; a node's further ones get a number."""
     counts: Counter[str] = Counter()
-    found = []
+    names = []
     for number, survey in enumerate(surveys, 1):
         node_id = survey.node_id
         name = f"node-{node_id}" if node_id is not None else f"directory-{number}"
         counts[name] += 1
-        found.append(f"{name}-{counts[name]}" if counts[name] > 1 else name)
-    return found
+        names.append(f"{name}-{counts[name]}" if counts[name] > 1 else name)
+    return names
 
 
 def hosts_of(surveys: Sequence[Survey]) -> tuple[Host, ...]:
@@ -91,7 +91,7 @@ def _undamaged(host: Host, hosts: Sequence[Host]) -> Host:
     if put_back is None:
         return host
     others = [
-        (each.name, each.survey.put_back or each.survey) for each in hosts if each is not host
+        (other.name, other.survey.put_back or other.survey) for other in hosts if other is not host
     ]
     evidence = bit_evidence(host.survey, others)
     survey = host.survey if evidence.contradicted_by else put_back
@@ -114,7 +114,7 @@ def ranked(hosts: Iterable[Host], voters: VoterSet) -> tuple[Ranked, ...]:
     """All that have metadata, best first."""
     ordered = sorted(
         (host for host in hosts if host.has_metadata),
-        key=lambda each: (each.rank, is_voter(each, voters), each.survey.intact),
+        key=lambda host: (host.rank, is_voter(host, voters), host.survey.intact),
         reverse=True,
     )
     return tuple(
@@ -135,9 +135,9 @@ def _state_is_whole(survey: Survey) -> bool:
 
 
 def _note(survey: Survey) -> str:
-    log, told = survey.log, []
-    told += [f"flipped bits of {file.target.name} are restored" for file in survey.flipped]
-    told += [
+    log, notes = survey.log, []
+    notes += [f"flipped bits of {file.target.name} are restored" for file in survey.flipped]
+    notes += [
         f"{file.target.name} is restored with {listed(run.describe() for run in file.runs)}"
         for file in survey.restored_files
         if file.runs
@@ -145,15 +145,15 @@ def _note(survey: Survey) -> str:
     if log is not None and log.broken is not None:
         broken = log.broken
         what = "a torn tail" if broken.torn else "damaged"
-        told.append(f"{what} from offset {broken.offset} on ({broken.reason})")
+        notes.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
             behind = many(broken.lost_batches, "whole batch")
-            told.append(f"{behind} up to {broken.end_offset} after it")
+            notes.append(f"{behind} up to {broken.end_offset} after it")
     if survey.state is not None and not survey.state.whole:
-        told.append("the records before its log are missing")
+        notes.append("the records before its log are missing")
     if log is not None and log.misfits:
-        told.append(f"a record that cannot be applied at offset {log.misfits[0].offset}")
-    return "; ".join(told)
+        notes.append(f"a record that cannot be applied at offset {log.misfits[0].offset}")
+    return "; ".join(notes)
 
 
 # --- two logs --------------------------------------------------------------------------------
@@ -177,17 +177,17 @@ def _start(survey: Survey) -> int:
 
 def _epochs(survey: Survey) -> dict[int, int]:
     """The end of each epoch."""
-    found: dict[int, int] = {}
+    ends: dict[int, int] = {}
     log = survey.log
     if log is not None and log.epochs:
         begins = [epoch.start_offset for epoch in log.epochs[1:]] + [log.intact_end]
-        found = {epoch.epoch: end for epoch, end in zip(log.epochs, begins, strict=True)}
+        ends = {epoch.epoch: end for epoch, end in zip(log.epochs, begins, strict=True)}
     for whole_snapshot in survey.whole_snapshots:
         if whole_snapshot.offset > 0:
-            found[whole_snapshot.epoch] = max(
-                found.get(whole_snapshot.epoch, 0), whole_snapshot.offset
+            ends[whole_snapshot.epoch] = max(
+                ends.get(whole_snapshot.epoch, 0), whole_snapshot.offset
             )
-    return found
+    return ends
 
 
 def parts_in_one_epoch(one: Survey, other: Survey) -> int | None:
@@ -261,10 +261,10 @@ def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:
     """The records of a damaged log from an offset on, by the types that can be read."""
     types = broken.types
     if first > broken.offset:
-        found: Counter[str] = Counter()
+        counts: Counter[str] = Counter()
         for batch in broken.batches:
-            _add(found, batch.types if batch.base_offset >= first else ())
-        types = counted(found)
+            _add(counts, batch.types if batch.base_offset >= first else ())
+        types = counted(counts)
     missing = broken.end_offset - first - sum(record_count.count for record_count in types)
     if missing > 0:
         types = (*types, RecordCount(type=UNREADABLE, count=missing))
@@ -277,20 +277,20 @@ def types_between(log: SurveyedLog, first: int, end: int) -> tuple[RecordCount, 
     """Return how many records of each type lie between two offsets; of blocks whole ones are
     counted.
     """
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     begin = log.batches[0].base_offset if log.batches else end
     for block in log.blocks:
         if block.first_offset >= first and block.end_offset <= min(begin, end):
-            _add(found, block.types)
+            _add(counts, block.types)
     for batch in log.batches:
         if first <= batch.base_offset < end:
-            _add(found, batch.types)
-    return counted(found)
+            _add(counts, batch.types)
+    return counted(counts)
 
 
-def _add(found: Counter[str], types: Iterable[RecordCount]) -> None:
+def _add(counts: Counter[str], types: Iterable[RecordCount]) -> None:
     for record_count in types:
-        found[record_count.type] += record_count.count
+        counts[record_count.type] += record_count.count
 
 
 def is_ahead(survey: Survey, end: OffsetAndEpoch) -> bool:

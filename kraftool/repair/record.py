@@ -130,7 +130,7 @@ def _next(record: JournalState, kind: str, facts: Mapping[str, Any]) -> JournalS
         ready = from_document(Ready, dict(facts), kind)
         if len(ready.after) != len(begin.changes):
             raise DocumentError("as many files are ready as change")
-        after = tuple(each.fingerprint for each in ready.after)
+        after = tuple(file.fingerprint for file in ready.after)
     return JournalState(
         stage=BEGINS[kind],
         begin=begin,

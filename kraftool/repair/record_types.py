@@ -21,7 +21,7 @@ def types_of(batch: RecordBatch) -> Counter[str]:
     """Return how many records of each type; what cannot be told is `?`."""
     if batch.header.record_count == 1 and batch.data[HEADER_SIZE:] == NOOP_BATCH:
         return Counter({NOOP: 1})
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     names: dict[bytes, str] = {}
     try:
         for record in batch.shared_records():
@@ -32,23 +32,23 @@ def types_of(batch: RecordBatch) -> Counter[str]:
                 name = _type(head, batch.is_control)
                 if len(frame) == _FRAME and frame.isascii() and not batch.is_control:
                     names[frame] = name
-            found[name] += 1
+            counts[name] += 1
     except KraftoolError:
-        found["?"] += 1
-    return found
+        counts["?"] += 1
+    return counts
 
 
-def _type(told: bytes | None, is_control: bool) -> str:
+def _type(head: bytes | None, is_control: bool) -> str:
     if is_control:
-        kind = BY_ID.get(read_key(told))
+        kind = BY_ID.get(read_key(head))
         return kind.label if kind is not None else "?"
-    if told is None:
+    if head is None:
         return "?"
-    message = schema.metadata_record(read_frame(told)[0])
+    message = schema.metadata_record(read_frame(head)[0])
     return schema.record_type(message.name) if message is not None else "?"
 
 
 def counted(types: Counter[str]) -> tuple[RecordCount, ...]:
     """The most frequent first."""
-    ordered = sorted(types.items(), key=lambda each: (-each[1], each[0]))
+    ordered = sorted(types.items(), key=lambda type_count: (-type_count[1], type_count[0]))
     return tuple(RecordCount(type=name, count=count) for name, count in ordered)

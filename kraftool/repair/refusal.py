@@ -36,7 +36,7 @@ def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
     missing = [risk for risk in risks if risk.word not in request.accepted]
     if missing:
         texts = "; ".join(risk.text for risk in missing)
-        words = " ".join(f"--accept {each}" for each in dict.fromkeys(one.word for one in missing))
+        words = " ".join(f"--accept {word}" for word in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
             f"kraftool makes no plan: {texts}",
             hint=f"remove the cause if you can. To accept this risk, add {words}",

@@ -101,14 +101,14 @@ class Rehearsal:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for copy in self.copies for one in _of_copy(copy)]
+        findings = [one for copy in self.copies for one in _of_copy(copy)]
         if self.elections is not None:
             nodes = self.nodes
             led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
-            found += findings_of(self.plan, self.elections, led_by=led_by)
+            findings += findings_of(self.plan, self.elections, led_by=led_by)
         if self.nodes is not None:
-            found += self.nodes.findings
-        return in_order(found)
+            findings += self.nodes.findings
+        return in_order(findings)
 
     @property
     def is_well(self) -> bool:
@@ -129,12 +129,14 @@ def rehearse(
     if asked.with_nodes:
         software = kafka_at(asked.kafka, folder) if asked.kafka else own_node()
     rehearsed = find_rehearsed(plan, asked.directories)
-    assessment = assessed([each.path for each in rehearsed])
+    assessment = assessed([directory.path for directory in rehearsed])
     for name in _unneeded(rehearsed, asked.sources):
         tell(f"--source {name} is not used: the rehearsal needs no file of it")
     rehearsed = copy_all(rehearsed, folder, progress)
-    copies = tuple(_applied(plan, each, rehearsed, asked.sources, tell) for each in rehearsed)
-    given = {each.name for each in rehearsed}
+    copies = tuple(
+        _applied(plan, directory, rehearsed, asked.sources, tell) for directory in rehearsed
+    )
+    given = {directory.name for directory in rehearsed}
     rehearsal = Rehearsal(
         plan=plan,
         folder=folder,
@@ -168,57 +170,64 @@ def assessed(paths: Sequence[str]) -> Assessment:
 def _unneeded(rehearsed: Sequence[Rehearsed], sources: Mapping[str, str]) -> list[str]:
     """The hosts that were given as sources, and from which nothing is read."""
     needed = {
-        name for each in rehearsed if each.host is not None for name in sources_needed(each.host)
+        name
+        for directory in rehearsed
+        if directory.host is not None
+        for name in sources_needed(directory.host)
     }
     return sorted(sources.keys() - needed)
 
 
 def _applied(
     plan: Plan,
-    each: Rehearsed,
+    directory: Rehearsed,
     rehearsed: Sequence[Rehearsed],
     sources: Mapping[str, str],
     tell: Tell,
 ) -> AppliedCopy:
     """Apply as it is; the risks of the plan are taken, since it is a copy."""
-    if each.host is None:
-        return AppliedCopy(of=each)
+    if directory.host is None:
+        return AppliedCopy(of=directory)
     given = {one.name: one.path for one in rehearsed} | dict(sources)
-    needed = {name: given[name] for name in sources_needed(each.host) if name in given}
-    done = AppliedCopy(of=each, edits=len(each.host.edits))
+    needed = {name: given[name] for name in sources_needed(directory.host) if name in given}
+    done = AppliedCopy(of=directory, edits=len(directory.host.edits))
     try:
-        if each.host.edits:
-            tell(f"applying the plan to the copy of {each.name}")
-            with Apply(plan, each.copy, host=each.name, sources=needed) as repair:
+        if directory.host.edits:
+            tell(f"applying the plan to the copy of {directory.name}")
+            with Apply(plan, directory.copy, host=directory.name, sources=needed) as repair:
                 done = replace(done, was_applied=repair.stage is Stage.APPLIED)
                 repair.carry_out(int(time.time() * 1000), __version__)
-        return replace(done, check=_checked(plan, each))
+        return replace(done, check=_checked(plan, directory))
     except KraftoolError as error:
         return replace(
             done,
-            refused=_as_original(each, error.message),
-            hint=_as_original(each, error.hint),
+            refused=_as_original(directory, error.message),
+            hint=_as_original(directory, error.hint),
         )
 
 
-def _checked(plan: Plan, each: Rehearsed) -> DirectoryCheck:
-    directory_check = check_directory(plan, each.copy, host=each.name)
+def _checked(plan: Plan, directory: Rehearsed) -> DirectoryCheck:
+    directory_check = check_directory(plan, directory.copy, host=directory.name)
     return replace(
         directory_check,
-        path=each.path,
+        path=directory.path,
         findings=tuple(
             replace(
-                one.saying(_as_original(each, one.text)).in_file(_as_original(each, one.file)),
-                advice=_as_original(each, one.advice),
+                one.saying(_as_original(directory, one.text)).in_file(
+                    _as_original(directory, one.file)
+                ),
+                advice=_as_original(directory, one.advice),
             )
             for one in directory_check.findings
         ),
     )
 
 
-def _as_original(each: Rehearsed, text: str) -> str:
+def _as_original(directory: Rehearsed, text: str) -> str:
     """Return what is said of a copy, with the path that the reader knows."""
-    return text.replace(os.path.realpath(each.copy), each.path).replace(each.copy, each.path)
+    return text.replace(os.path.realpath(directory.copy), directory.path).replace(
+        directory.copy, directory.path
+    )
 
 
 def _of_copy(copy: AppliedCopy) -> Iterator[Finding]:

@@ -69,17 +69,17 @@ def find_rehearsed(plan: Plan, paths: Sequence[str]) -> tuple[Rehearsed, ...]:
 
     Raises RepairRefused for one that is neither a host's of the plan nor of its quarantine.
     """
-    found: dict[str, Rehearsed] = {}
+    by_name: dict[str, Rehearsed] = {}
     for path in paths:
         name, directory = named_directory(path)
-        each = _rehearsed(plan, directory, name)
-        if each.name in found:
+        part = _rehearsed(plan, directory, name)
+        if part.name in by_name:
             raise RepairRefused(
-                f"{each.path} and {found[each.name].path} are both {each.name} of the plan",
+                f"{part.path} and {by_name[part.name].path} are both {part.name} of the plan",
                 hint="give only one of them",
             )
-        found[each.name] = each
-    return tuple(found.values())
+        by_name[part.name] = part
+    return tuple(by_name.values())
 
 
 def _rehearsed(plan: Plan, path: str, name: str) -> Rehearsed:
@@ -148,12 +148,12 @@ def copy_all(
 ) -> tuple[Rehearsed, ...]:
     """Copy every directory into the folder. Raises KraftoolError where there is too little room."""
     wanted = []
-    for each in rehearsed:
-        with reading(each.path):
-            wanted.append(list(_files(DataDirectory(Files(), each.path))))
+    for directory in rehearsed:
+        with reading(directory.path):
+            wanted.append(list(_files(DataDirectory(Files(), directory.path))))
     sizes = [sum(size for _, size in files) for files in wanted]
-    changed = [size for each, size in zip(rehearsed, sizes, strict=True)
-               if each.host is not None and each.host.edits]  # fmt: skip
+    changed = [size for directory, size in zip(rehearsed, sizes, strict=True)
+               if directory.host is not None and directory.host.edits]  # fmt: skip
     needed = sum(sizes) + 2 * sum(changed) + _ROOM
     status = os.statvfs(folder)
     free = status.f_bavail * status.f_frsize
@@ -163,21 +163,21 @@ def copy_all(
             hint="name a folder with more space with --keep, or set TMPDIR",
         )
     done, total, copied = 0, sum(sizes), []
-    for each, files in zip(rehearsed, wanted, strict=True):
-        target = os.path.join(folder, each.name)
-        source = os.path.realpath(each.path)
+    for directory, files in zip(rehearsed, wanted, strict=True):
+        target = os.path.join(folder, directory.name)
+        source = os.path.realpath(directory.path)
         with _writing(folder):
             os.makedirs(os.path.join(target, METADATA_FOLDER), mode=0o700)
         for name, size in files:
-            progress(f"copying {each.name}", done, total)
-            with reading(each.path):
+            progress(f"copying {directory.name}", done, total)
+            with reading(directory.path):
                 descriptor = _opened(os.path.join(source, name))
             try:
                 _copy(descriptor, os.path.join(target, name), folder)
             finally:
                 os.close(descriptor)
             done += size
-        copied.append(replace(each, copy=target))
+        copied.append(replace(directory, copy=target))
     progress("copied", total, total)
     return tuple(copied)
 
@@ -189,7 +189,7 @@ def _files(directory: DataDirectory) -> Iterator[tuple[str, int]]:
             yield name, _size(os.path.join(directory.path, name))
     if not os.path.isdir(directory.partition):
         return
-    for entry in sorted(os.scandir(directory.partition), key=lambda each: each.name):
+    for entry in sorted(os.scandir(directory.partition), key=lambda entry: entry.name):
         if not entry.is_dir(follow_symlinks=False):
             yield os.path.join(METADATA_FOLDER, entry.name), _size(entry.path)
     for place, folders, names in os.walk(os.path.join(directory.partition, FOLDER)):

@@ -88,7 +88,7 @@ def rehearse_elections(
 ) -> ElectionRehearsal:
     """Simulate on what the plan made of the copies, with so many seeds."""
     nodes = list(_nodes(plan, rehearsed))
-    off = {each.node_id for each in rehearsed if each.is_quarantined}
+    off = {directory.node_id for directory in rehearsed if directory.is_quarantined}
     started = tuple(sorted(node.id for node in nodes if node.id not in off))
     voters = {voter.id for voter in plan.voters_after} or {
         id_ for node in nodes if node.id not in off for id_ in node.voters.ids
@@ -105,7 +105,11 @@ def rehearse_elections(
     )
     if len(voters) - len(absent) < majority_of(len(voters)):
         return election_rehearsal
-    before = read_case([each.path for each in rehearsed]) if assumed else ElectionCase(nodes=())
+    before = (
+        read_case([directory.path for directory in rehearsed])
+        if assumed
+        else ElectionCase(nodes=())
+    )
     trials = []
     asked = list(_asked(election_rehearsal))
     for number, (way, is_ahead) in enumerate(asked):
@@ -135,19 +139,19 @@ def _asked(rehearsal: ElectionRehearsal) -> Iterator[tuple[Way, bool]]:
 def _nodes(plan: Plan, rehearsed: Sequence[Rehearsed]) -> Iterator[NodeCase]:
     """Each node as its copy has it now. Nodes of another cluster id are nodes, too."""
     clusters: defaultdict[str, list[Rehearsed]] = defaultdict(list)
-    for each in rehearsed:
-        cluster_id = DataDirectory(Files(), each.copy).identity().cluster_id
-        clusters[cluster_id].append(each)
+    for directory in rehearsed:
+        cluster_id = DataDirectory(Files(), directory.copy).identity().cluster_id
+        clusters[cluster_id].append(directory)
     for group in clusters.values():
-        of_path = {each.copy: each for each in group}
-        for node in read_case([each.copy for each in group]).nodes:
-            each = of_path[node.source]
-            yield _with_settings(node, _static_ids(each))
+        of_path = {directory.copy: directory for directory in group}
+        for node in read_case([directory.copy for directory in group]).nodes:
+            directory = of_path[node.source]
+            yield _with_settings(node, _static_ids(directory))
 
 
-def _static_ids(each: Rehearsed) -> frozenset[int]:
+def _static_ids(directory: Rehearsed) -> frozenset[int]:
     """The voters that the plan has in server.properties; none where it says nothing of them."""
-    host = each.host
+    host = directory.host
     for setting in host.settings if host is not None else ():
         if setting.key == STATIC_VOTERS and setting.value:
             ids = (one.partition("@")[0].strip() for one in setting.value.split(","))
@@ -160,7 +164,7 @@ def _ahead(
 ) -> Iterator[tuple[int, OffsetAndEpoch]]:
     """Nodes of the quarantine that are further than everything that the plan was made of."""
     known = max(((ranked.last_epoch, ranked.end_offset) for ranked in plan.ranking), default=(0, 0))
-    new = {each.node_id for each in rehearsed if each.host is None}
+    new = {directory.node_id for directory in rehearsed if directory.host is None}
     for node in nodes:
         if node.id in new and node.end.rank > known:
             yield node.id, node.end
@@ -179,11 +183,11 @@ def _case(
 ) -> ElectionCase:
     """All nodes, with those that are assumed: with the best log there was before the plan, or some
     more of it."""
-    found = {node_case.id: node_case for node_case in nodes}
-    for each in assumed:
-        node = assumed_up(before, each, EQUAL).by_id[each]
-        found[each] = node if random is None else _further(node, random)
-    return ElectionCase(nodes=tuple(found[each] for each in sorted(found)))
+    node_cases = {node_case.id: node_case for node_case in nodes}
+    for node_id in assumed:
+        node = assumed_up(before, node_id, EQUAL).by_id[node_id]
+        node_cases[node_id] = node if random is None else _further(node, random)
+    return ElectionCase(nodes=tuple(node_cases[node_id] for node_id in sorted(node_cases)))
 
 
 def _further(node: NodeCase, random: Random) -> NodeCase:

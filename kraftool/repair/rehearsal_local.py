@@ -185,7 +185,7 @@ def write_settings(
     where = ",".join(map(str, servers))
     quorum = f"controller.quorum.bootstrap.servers={where}"
     if static:
-        named = ",".join(f"{each}@{HOST}:{static[each]}" for each in sorted(static))
+        named = ",".join(f"{voter_id}@{HOST}:{static[voter_id]}" for voter_id in sorted(static))
         quorum = f"controller.quorum.voters={named}"
     for node in nodes:
         lines = (

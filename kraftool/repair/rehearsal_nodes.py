@@ -134,8 +134,8 @@ def _prepared(
     servers = [node.endpoint for node in nodes.values()]
     groups = []
     for some, ids in (cast.voters, cast.voters_after), (cast.back, cast.voters_before):
-        group = [nodes[each] for each in some]
-        static = {each: ports.get(each, nowhere) for each in ids} if cast.is_static else {}
+        group = [nodes[node_id] for node_id in some]
+        static = {id_: ports.get(id_, nowhere) for id_ in ids} if cast.is_static else {}
         write_settings(group, servers, listener, static)
         groups.append(group)
     return groups[0], groups[1], rewritten
@@ -152,15 +152,15 @@ def _led(
         view = asyncio.run(_view(processes))
         ended = [process for process in processes if process.has_ended]
         if ended:
-            return replace(rehearsal, findings=tuple(_start_failed(each) for each in ended))
+            return replace(rehearsal, findings=tuple(_start_failed(run) for run in ended))
         if _commits(view):
             break
         if time.monotonic() - began > timeout_s:
-            told = "; ".join(
+            last_lines = "; ".join(
                 f"node {process.node.id} last logged: {process.last_words()}"
                 for process in processes
             )
-            text = f"no leader that commits within {timeout_s:g} s; {told}"
+            text = f"no leader that commits within {timeout_s:g} s; {last_lines}"
             return replace(rehearsal, findings=(kinds.START.at("", text),))
         time.sleep(_PAUSE_S)
     quorum, leader = view.quorum, view.leader
@@ -222,16 +222,16 @@ def _image(view: QuorumView, timeout_s: float) -> MetadataImage | str:
     return f"{wrong[0].code} {wrong[0].sentence()}" if wrong else observation.image
 
 
-def _start_failed(each: Running) -> Finding:
-    text = f"node {each.node.id} exited with {each.process.returncode}: {each.last_words()}"
+def _start_failed(run: Running) -> Finding:
+    text = f"node {run.node.id} exited with {run.process.returncode}: {run.last_words()}"
     return kinds.START.at("", text)
 
 
 def _differences(expected: MetadataImage, image: MetadataImage) -> Iterator[str]:
     """Yield what is there that should not be, or is not; a controller registers where it starts."""
     options = DiffOptions(ignored=frozenset(IGNORABLE))
-    found = (change for change in changes(expected, image, options) if change.kind != "controller")
-    entity_changes = list(islice(found, _MOST_TOLD + 1))
+    diffs = (change for change in changes(expected, image, options) if change.kind != "controller")
+    entity_changes = list(islice(diffs, _MOST_TOLD + 1))
     words = {
         ChangeType.ADDED: "is new",
         ChangeType.REMOVED: "is missing",
@@ -260,13 +260,13 @@ def _returned(
         ours = QuorumView(nodes=view.nodes[: len(first)])
         theirs = QuorumView(nodes=view.nodes[len(first) :])
         returned = tuple(
-            _one(each, answer, ours) for each, answer in zip(second, theirs.nodes, strict=True)
+            _one(run, answer, ours) for run, answer in zip(second, theirs.nodes, strict=True)
         )
         settled = all(
-            each.follows or each.ended or (cast.is_fenced and _is_apart(each, theirs, cast))
-            for each in returned
+            voter.follows or voter.ended or (cast.is_fenced and _is_apart(voter, theirs, cast))
+            for voter in returned
         )
-        if (settled and _commits(ours)) or any(each.has_ended for each in first):
+        if (settled and _commits(ours)) or any(run.has_ended for run in first):
             break
         if time.monotonic() - began > timeout_s:
             break
@@ -283,27 +283,27 @@ def _returned(
     )  # fmt: skip
 
 
-def _one(each: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
-    if each.has_ended:
-        return Returned(id=each.node.id, ended=each.last_words())
+def _one(run: Running, answer: NodeAnswer, ours: QuorumView) -> Returned:
+    if run.has_ended:
+        return Returned(id=run.node.id, ended=run.last_words())
     leader, quorum = ours.leader, ours.quorum
     follows = (
         leader is not None
         and quorum is not None
         and (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id)
         and any(
-            one.replica.id == each.node.id and one.log_end_offset >= quorum.high_watermark > 0
+            one.replica.id == run.node.id and one.log_end_offset >= quorum.high_watermark > 0
             for one in (*quorum.observers, *quorum.voters)
         )
     )
-    return Returned(id=each.node.id, follows=follows, leader=answer.leader_id)
+    return Returned(id=run.node.id, follows=follows, leader=answer.leader_id)
 
 
-def _is_apart(each: Returned, theirs: QuorumView, cast: Cast) -> bool:
+def _is_apart(voter: Returned, theirs: QuorumView, cast: Cast) -> bool:
     """True if an old voter behind a fence has its quorum, or answers where it can have none."""
     if len(cast.back) < majority_of(len(cast.voters_before)):
         return bool(theirs.reached)
-    return _commits(theirs) and theirs.leader is not None and each.leader == theirs.leader.node_id
+    return _commits(theirs) and theirs.leader is not None and voter.leader == theirs.leader.node_id
 
 
 def _harm(
@@ -315,10 +315,10 @@ def _harm(
     timeout_s: float,
 ) -> Iterator[Finding]:
     """Yield what is worse than before."""
-    for each in first:
-        if each.has_ended:
-            text = f"node {each.node.id} of the recovered quorum exited once old voters were back"
-            yield kinds.ENDS.at("", f"{text}: {each.last_words()}")
+    for run in first:
+        if run.has_ended:
+            text = f"node {run.node.id} of the recovered quorum exited once old voters were back"
+            yield kinds.ENDS.at("", f"{text}: {run.last_words()}")
     for one in returned:
         if one.ended:
             yield kinds.ENDS.at("", f"node {one.id} exited when it was back: {one.ended}")

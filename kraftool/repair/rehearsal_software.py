@@ -124,15 +124,15 @@ class Running:
         with open(self.log, "rb") as file:
             file.seek(max(os.path.getsize(self.log) - _MOST_LOG, 0))
             lines = file.read().decode("utf-8", "replace").splitlines()
-        told = [line for line in lines if line.strip() and not line.startswith(("\t", "Caused"))]
-        bad = [each for each in told if "ERROR" in each or "FATAL" in each or "Exception" in each]
-        return (bad or told or ["it said nothing"])[-1][:300]
+        events = [line for line in lines if line.strip() and not line.startswith(("\t", "Caused"))]
+        bad = [line for line in events if "ERROR" in line or "FATAL" in line or "Exception" in line]
+        return (bad or events or ["it said nothing"])[-1][:300]
 
 
 @contextmanager
 def running(software: Software, nodes: Sequence[LocalNode]) -> Iterator[tuple[Running, ...]]:
     """Processes for the nodes; none is left when the block is."""
-    found: list[Running] = []
+    runs: list[Running] = []
     preparing = ends_with_parent(signal.SIGKILL)
     try:
         for node in nodes:
@@ -148,12 +148,12 @@ def running(software: Software, nodes: Sequence[LocalNode]) -> Iterator[tuple[Ru
                     start_new_session=True,  # a Ctrl-C is the rehearsal's, which ends them
                     preexec_fn=preparing,
                 )
-            found.append(Running(node=node, process=process, log=log))
-        yield tuple(found)
+            runs.append(Running(node=node, process=process, log=log))
+        yield tuple(runs)
     finally:
-        for one in found:
+        for one in runs:
             one.process.kill()
-        for one in found:
+        for one in runs:
             one.process.wait()
 
 
@@ -180,4 +180,4 @@ def free_ports(stack: ExitStack, count: int) -> list[int]:
             held.append(stack.enter_context(tried))
     if len(held) < count:
         raise KraftoolError(f"no ports are free on {HOST} to run nodes at")
-    return [each.getsockname()[1] for each in held]
+    return [held_socket.getsockname()[1] for held_socket in held]

@@ -110,14 +110,14 @@ KNOWN = (*_KEYS, f"{_ENDPOINT}ID")
 def with_settings(request: PlanRequest, settings: Sequence[str]) -> PlanRequest:
     """The request with what `--set` says. Raises KraftoolError for what cannot be understood."""
     endpoints: list[tuple[int, Endpoints]] = []
-    told: set[str] = set()
+    seen_keys: set[str] = set()
     for setting in settings:
         key, mark, value = setting.partition("=")
-        if key in told:
+        if key in seen_keys:
             raise KraftoolError(
                 f"--set {key} is given twice", hint="give each key once, as in lost=2,3 for two ids"
             )
-        told.add(key)
+        seen_keys.add(key)
         try:
             if not mark or not value:
                 raise ValueError(setting)
@@ -146,11 +146,11 @@ _FORMS = (
 
 
 def _endpoints(text: str) -> Endpoints:
-    found: dict[str, Endpoint] = {}
+    endpoints: dict[str, Endpoint] = {}
     for part in text.split(","):
         name, endpoint = read_endpoint(part.strip())
         listener = name.upper()
-        if not listener or not endpoint.host or not endpoint.port or listener in found:
+        if not listener or not endpoint.host or not endpoint.port or listener in endpoints:
             raise ValueError(text)
-        found[listener] = endpoint
-    return found
+        endpoints[listener] = endpoint
+    return endpoints

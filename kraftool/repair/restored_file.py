@@ -74,15 +74,15 @@ def slice_of(pieces: Iterable[Piece], start: int, end: int) -> Iterator[Piece]:
 
 def joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """The pieces, those that follow each other in one file as one."""
-    found: list[Piece] = []
+    merged_pieces: list[Piece] = []
     for piece in pieces:
-        last = found[-1] if found else None
+        last = merged_pieces[-1] if merged_pieces else None
         if (
             last is not None
             and piece.file is not None
             and (last.file, last.source, last.end) == (piece.file, piece.source, piece.start)
         ):
-            found[-1] = replace(last, end=piece.end)
+            merged_pieces[-1] = replace(last, end=piece.end)
         else:
-            found.append(piece)
-    return tuple(found)
+            merged_pieces.append(piece)
+    return tuple(merged_pieces)

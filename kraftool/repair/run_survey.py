@@ -49,14 +49,14 @@ def with_runs_restored(directories: Mapping[str, ReadDirectory]) -> dict[str, Su
     for name in damaged:
         cluster = surveys[name].identity.cluster_id
         kin = [survey for survey in surveys if surveys[survey].identity.cluster_id == cluster]
-        for each in kin if len(kin) > 1 else ():
-            if each not in batches:
-                batches[each] = good_batches(directories[each].segments)
-        copies = LogCopies({each: batches[each] for each in kin if each in batches})
-        found = _Restoring(name, directories, copies).survey()
-        whole = [surveys[each] for each in kin if each != name]
-        if found is not None and not any(_has_all_of(survey, found) for survey in whole):
-            surveys[name] = replace(surveys[name], restored=found)
+        for kin_name in kin if len(kin) > 1 else ():
+            if kin_name not in batches:
+                batches[kin_name] = good_batches(directories[kin_name].segments)
+        copies = LogCopies({kin_name: batches[kin_name] for kin_name in kin if kin_name in batches})
+        restored = _Restoring(name, directories, copies).survey()
+        whole = [surveys[kin_name] for kin_name in kin if kin_name != name]
+        if restored is not None and not any(_has_all_of(survey, restored) for survey in whole):
+            surveys[name] = replace(surveys[name], restored=restored)
     return surveys
 
 
@@ -99,10 +99,10 @@ class _Restoring:
             return None
         directory = self.directories[self.name]
         openers = {file.target.name: pieced_opener(file, self._open) for file in files}
-        found = directory.again(openers)
-        if found is None or not _is_better(found, directory.survey):
+        restored = directory.again(openers)
+        if restored is None or not _is_better(restored, directory.survey):
             return None
-        return replace(found, restored_files=files)
+        return replace(restored, restored_files=files)
 
     def _parts(self, own: Sequence[PlacedBatch]) -> Iterator[_Part]:
         """All of the log in its order."""

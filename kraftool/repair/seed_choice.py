@@ -113,7 +113,7 @@ def choose(standing: QuorumAssessment) -> Choice:
         beyond(host, source.survey, state.end_offset, state.last_epoch)
         for host in (source, *standing.hosts)
     ]
-    found = {lost_records.host: lost_records for lost_records in lost if lost_records is not None}
+    by_host = {lost_records.host: lost_records for lost_records in lost if lost_records is not None}
     return Choice(
         standing=standing,
         method=method,
@@ -130,7 +130,7 @@ def choose(standing: QuorumAssessment) -> Choice:
             voters=VoterSet.of(voter) if standing.kraft_version > 0 else NO_VOTERS,
             timestamp_ms=request.now_ms,
         ),
-        lost_records=tuple(found.values()),
+        lost_records=tuple(by_host.values()),
         left_out=left_out if jumps else (),
         cluster_id=request.cluster_id if request.fence else standing.cluster_id,
     )
@@ -149,16 +149,16 @@ def _seed(standing: QuorumAssessment) -> Host:
         return host
     candidates = [host for host in standing.present if host.survey.state is not None]
     if not candidates:
-        for each in standing.nameless:
-            refuse_nameless(each)
-            _refuse_without_ids(standing, each)
+        for nameless_host in standing.nameless:
+            refuse_nameless(nameless_host)
+            _refuse_without_ids(standing, nameless_host)
         raise KraftoolError(
             "no voter's directory is left that could be the seed",
             hint="format a new controller for this cluster (kraftool format -N), give its"
             " directory too, and choose it: --set seed=ID. It gets the state of the best"
             " broker",
         )
-    return max(candidates, key=lambda each: (each.rank, each.survey.intact))
+    return max(candidates, key=lambda host: (host.rank, host.survey.intact))
 
 
 def _source(standing: QuorumAssessment, seed: Host) -> Host:
@@ -183,7 +183,7 @@ def _source(standing: QuorumAssessment, seed: Host) -> Host:
     ]
     if not usable:
         return seed
-    best = max(usable, key=lambda each: (each.rank, each is seed))
+    best = max(usable, key=lambda host: (host.rank, host is seed))
     return seed if seed in usable and seed.rank == best.rank else best
 
 

@@ -58,7 +58,7 @@ def unconfirmed(standing: QuorumAssessment, replaced: Collection[str] = ()) -> I
 
 
 def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> Iterator[Shortfall]:
-    best = max(standing.present, key=lambda each: each.rank, default=None)
+    best = max(standing.present, key=lambda host: host.rank, default=None)
     if best is None:
         return
     others = [host for host in standing.hosts if not standing.votes(host)]

@@ -41,12 +41,12 @@ def records_of(image: MetadataImage) -> Iterator[bytes]:
 
 
 def digest_of(records: Iterable[bytes]) -> RecordsDigest:
-    count, found = 0, hashlib.sha256()
+    count, digest = 0, hashlib.sha256()
     for record in records:
         count += 1
-        found.update(len(record).to_bytes(4, "big"))
-        found.update(record)
-    return RecordsDigest(count=count, sha256=found.hexdigest())
+        digest.update(len(record).to_bytes(4, "big"))
+        digest.update(record)
+    return RecordsDigest(count=count, sha256=digest.hexdigest())
 
 
 def snapshot_of(recipe: SnapshotRecipe, directory: str, open_piece: PieceOpener) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ _WITH_PLAN = late_pattern(rf"^(kraftool recover (?:apply|undo|verify)) {_WORD}")
 
 def with_plan_file(command: str, file: str) -> str:
     """A command of a step, with the plan's file of this name."""
-    return _WITH_PLAN.sub(lambda found: f"{found[1]} {shlex.quote(file)}", command)
+    return _WITH_PLAN.sub(lambda match: f"{match[1]} {shlex.quote(file)}", command)
 
 
 def naming_its_file(plan: Plan, file: str) -> Plan:

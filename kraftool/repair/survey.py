@@ -286,7 +286,7 @@ class Survey:
         ]
         if self.log is not None:
             ends.append(OffsetAndEpoch(self.log.intact_end, self.log.last_epoch))
-        return max(ends, key=lambda each: (each.epoch, each.offset), default=OffsetAndEpoch(0, -1))
+        return max(ends, key=lambda end: (end.epoch, end.offset), default=OffsetAndEpoch(0, -1))
 
     @property
     def reach(self) -> int:

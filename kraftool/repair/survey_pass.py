@@ -52,7 +52,7 @@ class SurveyPass:
         """Of the logs and snapshots that passed, by their names."""
         self.snapshots: list[SurveyedSnapshot] = []
         self._names = _checkpoints(entries)
-        newest = sorted(self._names.items(), key=lambda each: _id(each[1]))[-_MOST_REPLAYED:]
+        newest = sorted(self._names.items(), key=lambda pair: _id(pair[1]))[-_MOST_REPLAYED:]
         self._replayed = {name for name, id in newest if id.offset > 0}
         self._files = {
             entry.name: LogFile(entry, kind, location)
@@ -190,14 +190,14 @@ def is_segment(entry: Entry) -> bool:
 
 def _checkpoints(entries: Sequence[Entry]) -> dict[str, CheckpointName]:
     """The snapshots that Kafka could use, by the names of their files."""
-    found = {}
+    checkpoints = {}
     for entry in entries:
         name = parse_checkpoint_name(entry.basename)
         if name is None or entry.place is not EntryPlace.PARTITION or not name.canonical:
             continue
         if name.state in (FileState.LIVE, FileState.DELETED):
-            found[entry.name] = name
-    return found
+            checkpoints[entry.name] = name
+    return checkpoints
 
 
 def _id(name: CheckpointName) -> tuple[int, int]:

@@ -27,7 +27,7 @@ def hashed_files(
 ) -> tuple[tuple[SurveyedFile, ...], tuple[str, ...]]:
     """Every file that a plan may name, hashed; logs and snapshots were, when they passed. Raises
     KraftoolError where one of Kafka's cannot be read: it is neither lost nor damaged."""
-    found, unread = [], []
+    files, unread = [], []
     for entry in entries:
         target: PlanFile | None = None
         if entry.place is EntryPlace.PARTITION:
@@ -48,8 +48,8 @@ def hashed_files(
                 raise
             unread.append(error.message)
             continue
-        found.append(SurveyedFile(target=target, fingerprint=fingerprint))
-    return tuple(sorted(found, key=lambda each: each.target.path)), tuple(unread)
+        files.append(SurveyedFile(target=target, fingerprint=fingerprint))
+    return tuple(sorted(files, key=lambda file: file.target.path)), tuple(unread)
 
 
 def _is_kafkas(target: PlanFile) -> bool:

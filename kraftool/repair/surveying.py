@@ -107,21 +107,21 @@ def read_directories(
     report, passes = _read(location, entries, progress)
     settings = settings_of(path, location.server) if location.server is not None else None
     sources = sources_of(location, report, settings)
-    found = []
+    directories = []
     for directory, source in zip(report.directories, sources, strict=False):
         passed = passes[directory.path]
         surveying = _Surveying(location, directory, source, entries, passed, progress, at)
-        found.append(surveying.read(settings, now_ms))
-    if not found:
+        directories.append(surveying.read(settings, now_ms))
+    if not directories:
         raise KraftoolError(
             f"{path}: there is no data directory in it", hint="name a directory of log.dirs"
         )
-    seen = {os.path.realpath(read_directory.survey.path) for read_directory in found}
+    seen = {os.path.realpath(read_directory.survey.path) for read_directory in directories}
     for log_dir in location.log_dirs:
         # Every directory of a node has its cluster id, which a plan may change.
         if os.path.realpath(log_dir) not in seen and os.path.isdir(log_dir):
-            found += read_directories(log_dir, now_ms=now_ms, progress=progress)
-    return tuple(found)
+            directories += read_directories(log_dir, now_ms=now_ms, progress=progress)
+    return tuple(directories)
 
 
 def _read(
@@ -267,7 +267,9 @@ class _Surveying:
         quorum_state = self._quorum_state()
         read = self.passed.log.finish(quorum_state.leader_epoch)
         files, unread = hashed_files(entries, self.passed.fingerprints)
-        snapshots = sorted(self.passed.snapshots, key=lambda each: (each.offset, each.epoch))
+        snapshots = sorted(
+            self.passed.snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)
+        )
         meta = self._content(FileKind.META_PROPERTIES, MetaProperties)
         node = self.report.summary.node
         begun = Survey(
@@ -319,10 +321,10 @@ class _Surveying:
             return "it is missing"
         if file.content.accepted and file.content.cluster_id and file.content.node_id is not None:
             return ""
-        told = [
+        errors = [
             finding.sentence() for finding in file.findings if finding.severity is Severity.ERROR
         ]
-        return told[0] if told else "it has no cluster.id or no node.id"
+        return errors[0] if errors else "it has no cluster.id or no node.id"
 
     def _bootstrap_complaint(self) -> str:
         file = self._content(FileKind.BOOTSTRAP_CHECKPOINT, LogSummary)
@@ -339,8 +341,8 @@ class _Surveying:
             return QuorumStateSurvey(missing=True)
         state = file.content.state
         if state is None:
-            told = [finding.sentence() for finding in file.findings]
-            return QuorumStateSurvey(complaint=told[0] if told else "it cannot be read")
+            complaints = [finding.sentence() for finding in file.findings]
+            return QuorumStateSurvey(complaint=complaints[0] if complaints else "it cannot be read")
         return QuorumStateSurvey(
             data_version=state.data_version,
             leader_epoch=state.leader_epoch,
@@ -373,42 +375,42 @@ class _Surveying:
         sets = [entry for entry in history if entry.voters is not None]
         levels = [entry.level for entry in history if entry.level is not None]
         level = levels[-1] if levels else self.source.kraft_version
-        found = replace(survey, kraft_version=level)
+        new_survey = replace(survey, kraft_version=level)
         if sets and sets[-1].voters is not None:
             return replace(
-                found,
+                new_survey,
                 voters=_without_reserved(sets[-1].voters),
                 voters_offset=sets[-1].offset,
             )
         voters = self.source.told
         if voters is not None:
-            found = replace(found, voters=_without_reserved(voters.voters))
-        return found
+            new_survey = replace(new_survey, voters=_without_reserved(voters.voters))
+        return new_survey
 
     def _with_state(self, survey: Survey, read: LogSurvey | None) -> Survey:
         end = survey.end
         if end.offset == 0:
             return survey
         loaded = self.passed.state(end.offset) or self._loaded(end)
-        found = replace(
+        new_survey = replace(
             survey,
             state=loaded if isinstance(loaded, SurveyedState) else replayed_state(loaded, end),
         )
         if isinstance(loaded, LoadedState) and survey.node_id is not None:
             broker = loaded.image.cluster.brokers.get(survey.node_id)
             if broker is not None:
-                found = replace(found, registered_directories=broker.directories)
+                new_survey = replace(new_survey, registered_directories=broker.directories)
         if self.at is not None and survey.log is not None:
             place = OffsetAndEpoch(self.at, epoch_before(survey.log, self.at))
             then = self._loaded(place)
             earlier = then if isinstance(then, SurveyedState) else replayed_state(then, place)
             if isinstance(then, LoadedState) and (why := why_no_end(then, self.at)):
                 earlier = replace(earlier, records=0, records_sha256="", complaint=why)
-            found = replace(found, earlier=earlier)
-        if read is None or found.log is None or isinstance(loaded, SurveyedState):
-            return found
-        log = with_replay(found, found.log, loaded, read)
-        return replace(found, log=log, rest_state=self._rest_state(found, log))
+            new_survey = replace(new_survey, earlier=earlier)
+        if read is None or new_survey.log is None or isinstance(loaded, SurveyedState):
+            return new_survey
+        log = with_replay(new_survey, new_survey.log, loaded, read)
+        return replace(new_survey, log=log, rest_state=self._rest_state(new_survey, log))
 
     def _rest_state(self, survey: Survey, log: SurveyedLog) -> SurveyedState | None:
         """The state at the end of what is whole behind the newest snapshot, if records fit it."""

@@ -61,17 +61,17 @@ class Undo(Repair):
 
     def _failed(self, error: OSError) -> KraftoolError:
         """Return how far it came; before the first change nothing of it is left."""
-        told = f"{error.filename or self.directory.path}: {error.strerror or error}"
+        failure = f"{error.filename or self.directory.path}: {error.strerror or error}"
         if self.stage is Stage.UNDOING:
             return KraftoolError(
-                f"{told}; the plan is {self.stage.value}",
+                f"{failure}; the plan is {self.stage.value}",
                 hint="do not start the node. Run recover undo again to finish",
             )
         with suppress(OSError):
             self.backup.clear_copies()
         hint = hint_for(error) or "repair that, then run recover undo again"
         return KraftoolError(
-            f"{told}. Nothing was changed: the plan is still {self.stage.value}", hint=hint
+            f"{failure}. Nothing was changed: the plan is still {self.stage.value}", hint=hint
         )
 
     def _check_later_plans(self) -> None:

@@ -80,18 +80,19 @@ class PlanVerification:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        found = [one for directory in self.directories for one in directory.findings]
+        findings = [one for directory in self.directories for one in directory.findings]
         if self.quorum is not None:
-            found += [*self.quorum.findings, *self.quorum.unwell]
-        return in_order(found)
+            findings += [*self.quorum.findings, *self.quorum.unwell]
+        return in_order(findings)
 
     @property
     def is_as_planned(self) -> bool:
         """True if nothing deviates from the plan, whatever else is wrong."""
-        found = [one for directory in self.directories for one in directory.findings]
-        found += self.quorum.findings if self.quorum is not None else ()
+        findings = [one for directory in self.directories for one in directory.findings]
+        findings += self.quorum.findings if self.quorum is not None else ()
         return not any(
-            one.code.startswith(_OF_THE_PLAN) and one.severity is not Severity.INFO for one in found
+            one.code.startswith(_OF_THE_PLAN) and one.severity is not Severity.INFO
+            for one in findings
         )
 
     @property
@@ -104,15 +105,15 @@ class PlanVerification:
 
 def begun_epoch(plan: Plan) -> int | None:
     """The epoch that the recovered quorum begins above; None where the plan begins none."""
-    found = []
+    epochs = []
     for host in plan.hosts:
         for edit in host.edits:
             if edit.snapshot is not None:
-                found.append(edit.snapshot.epoch)
+                epochs.append(edit.snapshot.epoch)
             elif edit.target.kind is PlanFileKind.QUORUM_STATE and len(edit.pieces) == 1:
                 state = quorum_state.decode(edit.pieces[0].data)[0].state
-                found += [] if state is None else [state.leader_epoch]
-    return max(found, default=None) if plan.seed else None
+                epochs += [] if state is None else [state.leader_epoch]
+    return max(epochs, default=None) if plan.seed else None
 
 
 def begun_offset(plan: Plan) -> int | None:
@@ -129,7 +130,7 @@ def begun_offset(plan: Plan) -> int | None:
 
 
 def _in_order(keys: Iterable[ReplicaKey]) -> tuple[ReplicaKey, ...]:
-    return tuple(sorted(keys, key=lambda each: (each.id, each.directory_id or "")))
+    return tuple(sorted(keys, key=lambda key: (key.id, key.directory_id or "")))
 
 
 _OF_VOTERS = frozenset({PlanFileKind.SEGMENT, PlanFileKind.SNAPSHOT})
@@ -265,9 +266,9 @@ def _as_read(path: str, wanted_so: Collection[str]) -> Iterator[Finding]:
     """Yield what Kafka would stumble over, as a start reads it, but for what the plan wants to be
     so.
     """
-    told = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
+    known_codes = {*wanted_so, kinds.HALF.code}  # a half-done plan is told by what it is a part of
     for finding in verify_logs([open_path(path)]).all_findings:
-        if finding.severity is not Severity.INFO and finding.code not in told:
+        if finding.severity is not Severity.INFO and finding.code not in known_codes:
             yield finding
 
 
@@ -286,13 +287,13 @@ def settings_missing(host: HostPlan, config: str) -> Iterator[Finding]:
         raise KraftoolError(f"{config} does not exist")
     there = properties.decode(data)[0].as_dict()
     for setting in host.settings:
-        found = there.get(setting.key)
-        shown = config_value(BROKER, setting.key, found) or ""
-        if setting.value and (found is None or _plain(found) != _plain(setting.value)):
+        current = there.get(setting.key)
+        shown = config_value(BROKER, setting.key, current) or ""
+        if setting.value and (current is None or _plain(current) != _plain(setting.value)):
             yield kinds.SETTING.at(
                 config, setting.key, expected=setting.value, found=shown or "no such line"
             )
-        elif not setting.value and found is not None:
+        elif not setting.value and current is not None:
             yield kinds.SETTING.at(config, setting.key, expected="no such line", found=shown)
 
 
@@ -362,11 +363,11 @@ def _kept_off(plan: Plan, view: QuorumView) -> set[tuple[str, str]]:
     """Findings, by code and place, that say of quarantined nodes what is wanted of them."""
     voters = {voter.replica.id for voter in view.voters}
     off = {node.node_id for node in plan.quarantine} - voters
-    found = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
+    wanted_findings = {(live_kinds.STANDBY.code, f"node {id_}") for id_ in off}
     for node in view.nodes:
         if node.node_id in off and not node.is_reached:
-            found.add((live_kinds.UNREACHED.code, node.name))
-    return found
+            wanted_findings.add((live_kinds.UNREACHED.code, node.name))
+    return wanted_findings
 
 
 def _explained(plan: Plan, finding: Finding) -> Finding:
@@ -390,10 +391,10 @@ def _is_old(plan: Plan, leader: NodeAnswer) -> bool:
 
 
 def _old_quorums(plan: Plan, answers: Iterable[NodeAnswer]) -> Iterator[Finding]:
-    told = set()
+    seen = set()
     for answer in answers:
-        if answer.quorum is not None and _is_old(plan, answer) and answer.endpoint not in told:
-            told.add(answer.endpoint)
+        if answer.quorum is not None and _is_old(plan, answer) and answer.endpoint not in seen:
+            seen.add(answer.endpoint)
             text = (
                 f"{answer.name} leads epoch {answer.epoch}, but the plan began {begun_epoch(plan)}"
             )

@@ -77,13 +77,14 @@ def start_order(standing: QuorumAssessment, mends: Sequence[Mend] = ()) -> Start
         return worst
     best: StartOrder | None = None
     for group in _groups(standing, after):
-        found = _led_first(known, after, group)
-        if found is not None and (best is None or _gravity(found) < _gravity(best)):
-            best = found
+        order = _led_first(known, after, group)
+        if order is not None and (best is None or _gravity(order) < _gravity(best)):
+            best = order
             if _gravity(best) <= _gravity(least):
                 break
     reasons = tuple(
-        (each, known.evidence.forgotten[each].reason) for each in sorted(known.evidence.forgotten)
+        (voter_id, known.evidence.forgotten[voter_id].reason)
+        for voter_id in sorted(known.evidence.forgotten)
     )
     forgetful = tuple(reason for reason in reasons if reason[0] in voters.ids)
     if best is None or (best.loss is not LossBound.NONE and _gravity(best) == _gravity(worst)):
@@ -138,12 +139,12 @@ def _led_first(known: _Known, case: ElectionCase, group: tuple[int, ...]) -> Sta
 
 def _ends_of_damage(standing: QuorumAssessment) -> dict[int, int]:
     """Up to where damaged logs went, by the batches in and behind the damage."""
-    found = {}
+    ends = {}
     for host in standing.hosts:
         broken = host.survey.log.broken if host.survey.log is not None else None
         if host.node_id is not None and broken is not None and broken.end_offset > broken.offset:
-            found[host.node_id] = broken.end_offset
-    return found
+            ends[host.node_id] = broken.end_offset
+    return ends
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,15 +156,15 @@ class _Known:
 
     def lost_by(self, leader: NodeCase) -> StartOrder:
         """Return what a leader lacks of all that may be committed."""
-        found = [
+        losses = [
             (loss.first, loss.end, loss.node)
             for loss in self._losses(leader)
             if loss.standing.weighs
         ]
         end = leader.end.offset
         if may_have_unseen(self._without_known_ends(), leader):
-            first = min([*(first for first, _, _ in found), end])
-            holder = min(found)[2] if found else None
+            first = min([*(first for first, _, _ in losses), end])
+            holder = min(losses)[2] if losses else None
             return StartOrder(
                 loss=LossBound.UNBOUNDED,
                 lost_range=(first, None),
@@ -171,15 +172,15 @@ class _Known:
                 holder=holder,
             )
         if may_have_unseen(self.evidence, leader):
-            found += [(end, far, node) for node, far in self.ends.items() if far > end]
-        if not found:
+            losses += [(end, far, node) for node, far in self.ends.items() if far > end]
+        if not losses:
             return StartOrder()
-        lost_range = min(found)[0], max(far for _, far, _ in found)
+        lost_range = min(losses)[0], max(far for _, far, _ in losses)
         return StartOrder(
             loss=LossBound.BOUNDED,
             lost_range=lost_range,
             leader_end=(leader.end.epoch, end),
-            holder=min(found)[2],
+            holder=min(losses)[2],
         )
 
     def _losses(self, leader: NodeCase) -> Iterator[RecordLoss]:
@@ -193,9 +194,9 @@ class _Known:
     def _without_known_ends(self) -> CommitEvidence:
         """The evidence, where nobody forgot anything behind a damaged log whose end is known."""
         forgotten = {
-            each: one
-            for each, one in self.evidence.forgotten.items()
-            if not (each in self.ends and self.evidence.case.by_id[each].log.is_cut)
+            voter_id: one
+            for voter_id, one in self.evidence.forgotten.items()
+            if not (voter_id in self.ends and self.evidence.case.by_id[voter_id].log.is_cut)
         }
         return replace(self.evidence, forgotten=forgotten)
 
@@ -295,7 +296,7 @@ def _names(survey: Survey) -> frozenset[str]:
 def danger(order: StartOrder) -> str:
     """Why the order matters, or what may be lost in any order, as a clause."""
     lost_range = order.other if order.loss is LossBound.NONE else order.lost_range
-    reasons = "".join(f"; node {each} {why}" for each, why in order.forgetful)
+    reasons = "".join(f"; node {node_id} {why}" for node_id, why in order.forgetful)
     if order.loss is LossBound.NONE and lost_range is None:
         return f"in another order, the first leader may truncate committed records{reasons}"
     assert lost_range is not None, "or nothing is lost"
@@ -314,7 +315,7 @@ def start_steps(
 ) -> Iterator[PlanStep]:
     """An order of starts after which no voter can cut what may be committed."""
     names = {host.node_id: host.name for host in standing.hosts if standing.votes(host)}
-    begin = tuple(names[each] for each in first)
+    begin = tuple(names[node_id] for node_id in first)
     rest = tuple(name for name in names.values() if name not in begin)
     if not is_stopped:
         yield PlanStep(

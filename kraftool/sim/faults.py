@@ -151,8 +151,8 @@ class Faults:
     def _may_wipe(self, node: Node) -> bool:
         key = node.key
         lost = self._world.lost_disks
-        for each in self._world.nodes.values():
-            keys = each.voters.keys
+        for other in self._world.nodes.values():
+            keys = other.voters.keys
             if any(one in lost for one in keys) or (key in keys and len(keys) < 3):
                 return False
         return True
@@ -233,9 +233,11 @@ class Faults:
         world, random = self._world, self._random
         lost = [key for key in node.voters.keys if key in world.lost_disks]
         newcomers = [
-            each
-            for each in world.nodes.values()
-            if each.id not in node.voters.ids and each.settings.is_controller and each.is_up
+            newcomer
+            for newcomer in world.nodes.values()
+            if newcomer.id not in node.voters.ids
+            and newcomer.settings.is_controller
+            and newcomer.is_up
         ]
         if newcomers and random.random() < 0.6:
             new = random.choice(newcomers)

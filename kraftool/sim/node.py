@@ -364,20 +364,20 @@ class Node:
 
     def _tell(self, effect: Effect, after_ms: int) -> None:
         """The core hears of it before anything else can arrive."""
-        told: Event
+        event: Event
         match effect:
             case Flush(end_offset=end):
-                told = LogFlushed(end_offset=end)
+                event = LogFlushed(end_offset=end)
             case InstallSnapshot(snapshot_id=snapshot):
                 content = self.disk.snapshots[snapshot]
-                told = SnapshotInstalled(
+                event = SnapshotInstalled(
                     snapshot_id=snapshot,
                     kraft_version=content.kraft_version,
                     voters=content.voters,
                 )
             case _:
                 return
-        self.world.after(after_ms, self.event, self.incarnation, told)
+        self.world.after(after_ms, self.event, self.incarnation, event)
 
     def _downloaded(self, snapshot_id: OffsetAndEpoch) -> Snapshot:
         data = bytes(self.disk.downloads.get(snapshot_id, b""))

@@ -197,10 +197,10 @@ class Play:
         return (disk.last_epoch, disk.log.end) <= (own.last_epoch, own.log.end)
 
     def _unsettled(self) -> str:
-        told = ", ".join(
+        node_states = ", ".join(
             f"{node.name} {type(node.raft.role).__name__} e{node.raft.epoch}"
             f" {node.watermark} of {node.log.end} {sorted(node.voters.ids)}"
             for node in self._world.nodes.values()
         )
         waited = self._world.options.settle_ms
-        return f"nothing committed by all {waited} ms after the faults: {told}"
+        return f"nothing committed by all {waited} ms after the faults: {node_states}"

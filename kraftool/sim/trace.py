@@ -35,21 +35,23 @@ def short(value: Any) -> str:
         case bytes():
             return f"{len(value)} bytes"
         case tuple() | list():
-            return "(" + " ".join(short(each) for each in value) + ")"
+            return "(" + " ".join(short(member) for member in value) + ")"
         case Mapping():
-            return "{" + " ".join(f"{key}={short(each)}" for key, each in value.items()) + "}"
+            return "{" + " ".join(f"{key}={short(member)}" for key, member in value.items()) + "}"
     if is_dataclass(value) and not isinstance(value, type):
         return _dataclass(value)
     return str(value)
 
 
 def _dataclass(value: Any) -> str:
-    told = []
+    parts = []
     for field in fields(value):
-        found = getattr(value, field.name)
-        if field.name in _LEFT_OUT or (field.default is not MISSING and found == field.default):
+        field_value = getattr(value, field.name)
+        if field.name in _LEFT_OUT or (
+            field.default is not MISSING and field_value == field.default
+        ):
             continue
-        if found is None or found == ():
+        if field_value is None or field_value == ():
             continue
-        told.append(f"{field.name}={short(found)}")
-    return f"{type(value).__name__}({', '.join(told)})"
+        parts.append(f"{field.name}={short(field_value)}")
+    return f"{type(value).__name__}({', '.join(parts)})"

@@ -64,11 +64,11 @@ class World(Simulation):
         ids = range(1, voters + 1)
         if dynamic:
             both = VersionRange(0, 1)
-            members = VoterSet.of(*(self._voter(each, f"d{each}", both) for each in ids))
+            members = VoterSet.of(*(self._voter(node_id, f"d{node_id}", both) for node_id in ids))
             formatted = Snapshot(id=BOOTSTRAP_SNAPSHOT, kraft_version=1, voters=members, total=0)
             static = VoterSet()
         else:
-            static = VoterSet.of(*(self._voter(each, None, ONLY_STATIC) for each in ids))
+            static = VoterSet.of(*(self._voter(node_id, None, ONLY_STATIC) for node_id in ids))
             formatted = None
         self.is_dynamic, self._static = dynamic, static
         self._everyone = tuple(self.endpoint(number) for number in range(1, voters + observers + 1))

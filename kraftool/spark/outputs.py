@@ -18,11 +18,11 @@ from kraftool.storage.entry import METADATA_PARTITION
 def data_directory_around(path: str | Path) -> Path | None:
     """The data directory that a path lies in, or is, whether the path is there or not."""
     whole = Path(path).expanduser().resolve()
-    for each in (whole, *whole.parents):
-        if each.name == METADATA_PARTITION:
-            return each.parent
-        if (each / "meta.properties").is_file() or (each / METADATA_PARTITION).is_dir():
-            return each
+    for folder in (whole, *whole.parents):
+        if folder.name == METADATA_PARTITION:
+            return folder.parent
+        if (folder / "meta.properties").is_file() or (folder / METADATA_PARTITION).is_dir():
+            return folder
     return None
 
 

@@ -85,25 +85,25 @@ class RecordFollower:
                 continue
             before = TailState.from_json(known[1]) if known is not None else TailState()
             with ExitStack() as opened:
-                found = look(before, list(logs.segments(folder, self._caps, opened)), share)
+                log_look = look(before, list(logs.segments(folder, self._caps, opened)), share)
             is_there = folder in logs.folders
             # Only a log that was known before can have gone.
             owner = owner_object(logs.owners[folder]) if known is None or is_there else known[0]
-            now = [owner, found.state.to_json()]
+            now = [owner, log_look.state.to_json()]
             if now != known:
                 changed[folder] = now
-            tail = found.tail.stop - found.tail.start if found.tail is not None else 0
-            rest = max(logs.bytes_after(folder, found.state, self._caps) - tail, 0)
+            tail = log_look.tail.stop - log_look.tail.start if log_look.tail is not None else 0
+            rest = max(logs.bytes_after(folder, log_look.state, self._caps) - tail, 0)
             behind += rest
             self._remember(folder, now, None if rest else marks)
             read += (
-                [folder, each.segment, each.start, each.stop, each.generation]
-                for each in found.ranges
+                [folder, new_range.segment, new_range.start, new_range.stop, new_range.generation]
+                for new_range in log_look.ranges
             )
-            change = found.change
+            change = log_look.change
             is_new = known is None and begun
-            if change is None and (is_new or (before.gone and not found.state.gone)):
-                change = appeared(found.state)
+            if change is None and (is_new or (before.gone and not log_look.state.gone)):
+                change = appeared(log_look.state)
             if change is not None:
                 changes.append(told(folder, owner_of(owner), change))
         news = {"read": read, "changes": changes} if read or changes else {}
@@ -134,9 +134,9 @@ class RecordFollower:
             if split.size <= self._settings.split_bytes:
                 small.append(split)
             else:
-                tasks += [ReadTask([each]) for each in self._cut(split)]
-        pack = max(sum(each.size for each in small) // 16, 1 << 20)
-        tasks += [ReadTask(each) for each in packed(small, pack)]
+                tasks += [ReadTask([piece]) for piece in self._cut(split)]
+        pack = max(sum(split.size for split in small) // 16, 1 << 20)
+        tasks += [ReadTask(splits) for splits in packed(small, pack)]
         changes = [change for change in changes if self._wants(change)]
         # What was truncated is told before what took its place.
         return [ChangeTask(changes), *tasks] if changes else tasks

@@ -19,7 +19,7 @@ from typing import Any
 def restored(archive: str, module: str, name: str, members: dict[str, Any]) -> Any:
     """Return an object of a class of kraftool, whose code is found if it was sent at all."""
     try:
-        found = importlib.import_module(module)
+        loaded_module = importlib.import_module(module)
     except ModuleNotFoundError:
         folders = [*sys.path, *map(os.path.dirname, sys.path)]
         with suppress(Exception):  # as in a process that is none of Spark's
@@ -31,8 +31,8 @@ def restored(archive: str, module: str, name: str, members: dict[str, Any]) -> A
                 pattern = os.path.join(glob.escape(above), "*", glob.escape(archive))
                 sys.path[:0] = glob.glob(pattern) if archive and above else []
         importlib.invalidate_caches()
-        found = importlib.import_module(module)
-    kind = getattr(found, name)
+        loaded_module = importlib.import_module(module)
+    kind = getattr(loaded_module, name)
     made = kind.__new__(kind)
     made.__dict__.update(members)
     return made

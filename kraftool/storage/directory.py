@@ -65,7 +65,7 @@ def list_data_directory(path: str) -> Listing:
     counted: dict[FolderKind, int] = {}
     entries = [
         _entry(path, item.name, os.path.join(path, item.name), EntryPlace.ROOT, status)
-        for item, status in sorted(files, key=lambda each: root_order(each[0].name))
+        for item, status in sorted(files, key=lambda file: root_order(file[0].name))
     ]
     if any(item.name == METADATA_PARTITION for item, _ in files):
         full = os.path.join(path, METADATA_PARTITION)
@@ -102,7 +102,7 @@ def list_partition(path: str, *, directory: str = "") -> Listing:
             EntryPlace.PARTITION,
             status,
         )
-        for item, status in sorted(files, key=lambda each: partition_order(each[0].name))
+        for item, status in sorted(files, key=lambda file: partition_order(file[0].name))
     ]
     return Listing(tuple(entries), tuple(problems))
 
@@ -208,7 +208,7 @@ def data_directories_below(path: str) -> DirectoriesBelow:
     It looks three folders deep, at a bounded number of folders, and into no data directory. It
     takes a link to a data directory, and follows no other link.
     """
-    found: list[str] = []
+    paths: list[str] = []
     links: list[str] = []
     level, left, is_whole = [path], _MOST_FOLDERS, True
     for _ in range(_DEEPEST):
@@ -219,11 +219,11 @@ def data_directories_below(path: str) -> DirectoriesBelow:
             for child in (children or ())[:left]:
                 left -= 1
                 if looks_like_data_directory(child):
-                    found.append(child)
+                    paths.append(child)
                 else:
                     (links if os.path.islink(child) else below).append(child)
         level = below
-    directories = _each_once(found)
+    directories = _each_once(paths)
     return DirectoriesBelow(
         directories=directories[:_MOST_FOUND],
         is_whole=is_whole and len(directories) <= _MOST_FOUND,

@@ -56,15 +56,17 @@ class SegmentFollower:
             # Sizes are asked for after the listing: Kafka no longer appends to a segment once there
             # is a next one, so whoever reads up to the next one has all of this one.
             try:
-                found = look(self._state, [_listed(path, opened) for path in paths], latest=_LATEST)
+                new_look = look(
+                    self._state, [_listed(path, opened) for path in paths], latest=_LATEST
+                )
             except (OSError, KraftoolError) as error:
                 if not all(map(os.path.exists, paths)):
                     return Look(self._state)  # one went since the listing; the next look shows it
                 if isinstance(error, OSError):
                     raise cannot_open(self._path, error) from error
                 raise
-        self._state = found.state
-        return found
+        self._state = new_look.state
+        return new_look
 
     def path_of(self, segment: str) -> str:
         """Return where a segment lies."""

@@ -34,16 +34,16 @@ class FormatImpossible(FormatRefused):
 
 def feature_levels(words: Iterable[str]) -> dict[str, int]:
     """Read each NAME=LEVEL."""
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for word in words:
         name, mark, text = word.partition("=")
         level = read_whole_number(text.strip(), 0, INT16_MAX)
         if not mark or not name.strip() or level is None:
             raise FormatImpossible(f"{word} is not of the form NAME=LEVEL")
-        if name.strip() in found:
+        if name.strip() in levels:
             raise FormatImpossible(f"{name.strip()} is given a level twice")
-        found[name.strip()] = level
-    return found
+        levels[name.strip()] = level
+    return levels
 
 
 def release_level(name: str) -> int:

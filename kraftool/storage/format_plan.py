@@ -103,14 +103,14 @@ class FormatPlan:
     def records(self) -> list[bytes]:
         """The first records of the cluster. kraft.version has none: a control record tells it."""
         named = sorted(set(self.levels) - {METADATA_VERSION, KRAFT_VERSION})
-        found = [
+        level_records = [
             encode_record(
                 "FeatureLevelRecord", 0, {"name": name, "featureLevel": self.levels[name]}
             )
             for name in (METADATA_VERSION, *named)
             if self.levels[name] > 0
         ]
-        return found + [
+        return level_records + [
             encode_record("UserScramCredentialRecord", 0, scram_user.record)
             for scram_user in self.scram
         ]
@@ -128,9 +128,9 @@ def plan_format(request: FormatRequest) -> FormatPlan:
     levels = _levels(request)
     if request.scram and levels[METADATA_VERSION] < SCRAM_LEVEL:
         raise FormatImpossible(f"SCRAM users need {METADATA_VERSION}={SCRAM_LEVEL} (3.5-IV2)")
-    found = _look(request)
-    _refuse_a_second_set(request, found, voters)
-    directories = tuple(_planned(request, path, voters) for path in found.empty)
+    survey = _look(request)
+    _refuse_a_second_set(request, survey, voters)
+    directories = tuple(_planned(request, path, voters) for path in survey.empty)
     return FormatPlan(
         node_id=request.node_id,
         cluster_id=request.cluster_id,
@@ -139,8 +139,8 @@ def plan_format(request: FormatRequest) -> FormatPlan:
         scram=tuple(request.scram),
         voters=voters,
         directories=directories,
-        formatted=tuple(found.formatted),
-        unusable=found.unusable,
+        formatted=tuple(survey.formatted),
+        unusable=survey.unusable,
         notes=tuple(notes) if _has_metadata(directories) else (),
     )
 
@@ -212,7 +212,11 @@ def _look(request: FormatRequest) -> _Found:
                 f"{path} is formatted already",
                 hint="--ignore-formatted leaves it unchanged and formats the others",
             )
-    ids = [each.directory_id for each in formatted.values() if each.directory_id]
+    ids = [
+        formatted_meta.directory_id
+        for formatted_meta in formatted.values()
+        if formatted_meta.directory_id
+    ]
     if len(set(ids)) != len(ids):
         raise FormatRefused("two directories have the same directory.id: one is a copy")
     for path in empty:
@@ -250,10 +254,10 @@ def _check_meta(request: FormatRequest, path: str, meta: MetaProperties) -> None
             raise FormatRefused(f"{path} is formatted with {key} {there}, not {wanted}")
 
 
-def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet | None) -> None:
+def _refuse_a_second_set(request: FormatRequest, survey: _Found, voters: VoterSet | None) -> None:
     """Refuse to begin a quorum where one has begun: its log would have other voters."""
     metadata = request.metadata_directory
-    if metadata in found.empty:
+    if metadata in survey.empty:
         for path in (
             metadata,
             *(directory for directory in request.directories if directory != metadata),
@@ -267,7 +271,7 @@ def _refuse_a_second_set(request: FormatRequest, found: _Found, voters: VoterSet
                     " from scratch, move it away",
                 )
     own = voters.voters.get(request.node_id) if voters is not None else None
-    meta = found.formatted.get(metadata)
+    meta = survey.formatted.get(metadata)
     if own is None or meta is None or request.standalone:
         return
     if meta.directory_id != own.key.directory_id:

@@ -95,12 +95,12 @@ def voters_of(text: str, listener: str) -> VoterSet:
     if not voters:
         raise FormatImpossible("--initial-controllers is empty")
     name = listener.upper()
-    for what, each in (
+    for what, texts in (
         ("the id", [str(voter.key.id) for voter in voters]),
         ("the directory id", [voter.key.directory_id or "" for voter in voters]),
         ("the address", ["{}:{}".format(*voter.endpoints[name]) for voter in voters]),
     ):
-        twice = next((value for value in each if each.count(value) > 1), None)
+        twice = next((value for value in texts if texts.count(value) > 1), None)
         if twice is not None:
             raise FormatImpossible(f"--initial-controllers: {what} {twice} is given twice")
     return VoterSet.of(*sorted(voters, key=lambda voter: voter.key.id))

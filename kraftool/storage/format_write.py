@@ -73,8 +73,8 @@ def _write_first_snapshot(
     frame = frame_of(BOOTSTRAP_SNAPSHOT, now_ms, kraft_version, plan.voters, now_ms)
     part = PartFile(files, folder, BOOTSTRAP_SNAPSHOT)
     try:
-        for each in encode_snapshot(plan.records() if plan.in_one_file else (), frame):
-            part.append(each)
+        for encoded_batch in encode_snapshot(plan.records() if plan.in_one_file else (), frame):
+            part.append(encoded_batch)
     except BaseException:
         part.delete()
         raise

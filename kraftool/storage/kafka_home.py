@@ -54,7 +54,7 @@ def installed_release(home: str) -> InstalledRelease:
 def _server_common(home: str) -> str:
     folder = os.path.join(home, "libs")
     try:
-        jars = sorted(each for each in os.listdir(folder) if _JAR.fullmatch(each))
+        jars = sorted(name for name in os.listdir(folder) if _JAR.fullmatch(name))
     except OSError as error:
         raise FormatImpossible(
             f"--kafka-home: {folder} cannot be read: {error.strerror or error}",
@@ -83,12 +83,12 @@ def _latest(jar: str) -> str:
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
         raise _unreadable(jar, str(error)) from None
     try:
-        found = _production_level(data)
+        level = _production_level(data)
     except (struct.error, KeyError, IndexError, UnicodeDecodeError):
-        found = None
-    if found is None:
+        level = None
+    if level is None:
         raise _unreadable(jar, "its class MetadataVersion names no production level")
-    return found
+    return level
 
 
 def _unreadable(jar: str, why: str) -> FormatImpossible:
@@ -115,7 +115,7 @@ def _production_level(data: bytes) -> str | None:
 
 
 def _order(field: str) -> list[int]:
-    return [int(each) for each in re.findall(r"\d+", field)]
+    return [int(digits) for digits in re.findall(r"\d+", field)]
 
 
 def _shown(field: str) -> str:

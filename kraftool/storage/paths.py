@@ -228,8 +228,11 @@ def _resolved(directory: str, path: str) -> str:
     if os.path.isabs(directory):
         return directory
     beside = os.path.join(os.path.dirname(path), directory)
-    there = [each for each in (directory, beside) if os.path.isdir(each)]
-    return next((each for each in there if looks_like_data_directory(each)), (*there, directory)[0])
+    there = [candidate for candidate in (directory, beside) if os.path.isdir(candidate)]
+    return next(
+        (candidate for candidate in there if looks_like_data_directory(candidate)),
+        (*there, directory)[0],
+    )
 
 
 def _elsewhere(path: str, directory: str, log_dirs: list[str]) -> Iterator[EntryProblem]:

@@ -98,30 +98,32 @@ class Layout:
 
 def layout(files: Files, folder: str) -> Layout:
     """Look at the names."""
-    found, indexes = Layout(), []
+    folder_layout, indexes = Layout(), []
     for name in files.names(folder):
         checkpoint = parse_checkpoint_name(name)
         if checkpoint is not None:
             if checkpoint.state is FileState.LIVE and checkpoint.canonical:
-                found.snapshots.append(OffsetAndEpoch(checkpoint.offset, checkpoint.epoch))
+                folder_layout.snapshots.append(OffsetAndEpoch(checkpoint.offset, checkpoint.epoch))
             elif checkpoint.state is not FileState.LIVE:
-                found.parts.append(name)
+                folder_layout.parts.append(name)
             continue
         offset = segment_offset(name)
         if offset is not None:
-            found.segments.append(offset)
+            folder_layout.segments.append(offset)
             continue
         segment = parse_segment_name(name)
         if segment is None:
             continue
         if segment.state in _STRAY:
-            found.stray.append(name)
+            folder_layout.stray.append(name)
         elif segment.state is FileState.LIVE and segment.suffix == ".snapshot":
-            found.producer_states.append((segment.base_offset, name))
+            folder_layout.producer_states.append((segment.base_offset, name))
         elif segment.state is FileState.LIVE and segment.suffix != ".log":
             indexes.append((segment.base_offset, name))
-    found.stray += [name for offset, name in indexes if offset not in found.segments]
-    return found
+    folder_layout.stray += [
+        name for offset, name in indexes if offset not in folder_layout.segments
+    ]
+    return folder_layout
 
 
 @dataclass(slots=True)
@@ -167,9 +169,9 @@ class _Reading:
         for item in items:
             if isinstance(item, Faulty):
                 fault = item.fault
-                expected, found = segment.next_offset, fault.offset
-                if fault.kind is FaultKind.GAP and found is not None and found > expected:
-                    self._refuse_gap(expected, found)
+                expected, actual = segment.next_offset, fault.offset
+                if fault.kind is FaultKind.GAP and actual is not None and actual > expected:
+                    self._refuse_gap(expected, actual)
                 self._end_at(segment, item.position, fault.kind, fault.reason, items)
                 return
             if item.last_offset < item.base_offset:
@@ -233,9 +235,9 @@ class _Reading:
             if not at and (end < asked or wanted <= asked):
                 return position
 
-    def _refuse_gap(self, expected: int, found: int) -> None:
+    def _refuse_gap(self, expected: int, actual: int) -> None:
         raise KraftoolError(
-            f"{self.folder}: after offset {expected - 1} the log goes on with {found}",
+            f"{self.folder}: after offset {expected - 1} the log goes on with {actual}",
             hint="records are missing between them; see what kraftool verify-log says",
         )
 

@@ -122,26 +122,26 @@ class RemoteFiles:
         """Return what lies directly in a folder, by name."""
         inside = self._inside(path)
         try:
-            found = self._fs.ls(inside, detail=True)
+            infos = self._fs.ls(inside, detail=True)
         except Exception as error:
             raise self._failed(error, path) from None
         items = []
-        for each in found:
-            whole = str(each["name"]).rstrip("/")
+        for info in infos:
+            whole = str(info["name"]).rstrip("/")
             name = whole.rpartition("/")[2]
             # A store without folders lists an empty object for the folder itself.
             if name and whole != inside.rstrip("/"):
-                items.append(_item(f"{path}/{name}" if path else name, name, each))
+                items.append(_item(f"{path}/{name}" if path else name, name, info))
         return sorted(items, key=lambda item: item.name)
 
     def glob(self, pattern: str) -> list[str]:
         """The paths that match a pattern."""
         try:
-            found = self._fs.glob(self._inside(pattern))
+            matched_paths = self._fs.glob(self._inside(pattern))
         except Exception as error:
             raise self._failed(error, pattern) from None
         start = len(self._inside("x")) - 1
-        return sorted(str(each)[start:] for each in found)
+        return sorted(str(matched_path)[start:] for matched_path in matched_paths)
 
     def open(self, path: str = "", *, name: str = "") -> RemoteSource:
         """Open one file for ranged reads."""

@@ -99,7 +99,9 @@ def read(data: bytes, path: str) -> tuple[list[Entry], int]:
         if entry is None:
             # A write that was cut short leaves part of a line, or zeros where its bytes never
             # reached the disk; either way nothing whole follows.
-            if any(_entry(each) is not None for each in _lines(data[end + len(line) :])):
+            if any(
+                _entry(later_line) is not None for later_line in _lines(data[end + len(line) :])
+            ):
                 raise JournalDamaged(
                     f"{path}, line {len(entries) + 1}: its checksum does not match",
                     hint="the originals lie beside it, in old/; once it is known that nothing is"

@@ -67,7 +67,7 @@ def scram_user(argument: str) -> ScramUser:
 
 
 def _components(text: str) -> dict[str, str]:
-    found = {}
+    components = {}
     for part in text.split(","):
         key, mark, value = part.partition("=")
         if not mark:
@@ -76,8 +76,8 @@ def _components(text: str) -> dict[str, str]:
             raise _refused(f"it knows no {key}")
         if len(value) >= 2 and value.startswith('"') and value.endswith('"'):
             value = value[1:-1]
-        found[key] = value
-    return found
+        components[key] = value
+    return components
 
 
 def _iterations(text: str | None) -> int:

@@ -85,11 +85,13 @@ class IndexEntries:
 
     def encoded_offsets(self, base_offset: int, first: int = 0) -> bytes:
         pairs = zip(self.offsets[first:], self.positions[first:], strict=True)
-        return b"".join(_OFFSET_ENTRY.pack(each - base_offset, at) for each, at in pairs)
+        return b"".join(_OFFSET_ENTRY.pack(offset - base_offset, at) for offset, at in pairs)
 
     def encoded_times(self, base_offset: int, first: int = 0) -> bytes:
         pairs = zip(self.timestamps[first:], self.time_offsets[first:], strict=True)
-        return b"".join(_TIME_ENTRY.pack(each, offset - base_offset) for each, offset in pairs)
+        return b"".join(
+            _TIME_ENTRY.pack(timestamp, offset - base_offset) for timestamp, offset in pairs
+        )
 
 
 class Segment:

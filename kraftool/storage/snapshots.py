@@ -201,8 +201,8 @@ class SnapshotWriter:
         """Write the footer, and make it a snapshot, durably."""
         if self._records:
             self._hand_over()
-        for each in self._batches.end():
-            self._part.append(each)
+        for encoded_batch in self._batches.end():
+            self._part.append(encoded_batch)
         self._frozen(self.snapshot_id, self._part.freeze())
 
     def delete(self) -> None:

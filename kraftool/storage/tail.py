@@ -203,30 +203,30 @@ def look(
         return _gone(state)
     if state.gone:
         state = replace(state, gone=False)
-    found = _judge(state, segments)
+    new_look = _judge(state, segments)
     taken = 0
     for segment in segments:
-        if segment.name < found.state.segment:
+        if segment.name < new_look.state.segment:
             continue
         if limit is not None and taken >= limit:
             break
-        start = found.state.position if segment.name == found.state.segment else 0
+        start = new_look.state.position if segment.name == new_look.state.segment else 0
         rest = None if limit is None else limit - taken
-        before = replace(found.state, segment=segment.name, position=start).walk
+        before = replace(new_look.state, segment=segment.name, position=start).walk
         is_last = segment is segments[-1]
-        found.state, is_stopped = _taken(
-            found.state, segment, start, rest, is_last=is_last, latest=latest
+        new_look.state, is_stopped = _taken(
+            new_look.state, segment, start, rest, is_last=is_last, latest=latest
         )
-        stop = found.state.position
+        stop = new_look.state.position
         if stop > start:
-            generation = found.state.generation
-            found.ranges.append(Range(segment.name, start, stop, generation, before))
+            generation = new_look.state.generation
+            new_look.ranges.append(Range(segment.name, start, stop, generation, before))
             taken += stop - start
         if is_stopped:
             break
         if is_last and stop < segment.size:
-            found.tail = UnsettledEnd(segment.name, stop, segment.size)
-    return found
+            new_look.tail = UnsettledEnd(segment.name, stop, segment.size)
+    return new_look
 
 
 def _gone(state: TailState) -> Look:

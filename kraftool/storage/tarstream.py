@@ -153,15 +153,15 @@ class TarStream:
                 yield from self._member(header, position)
             except DecodeError as error:
                 self._extra = _Extra()
-                found = self._resync()
+                is_resynced = self._resync()
                 passed = self._feed.position - position
-                if headers or found:
+                if headers or is_resynced:
                     yield self._problem(f"{error.reason}; {passed} bytes passed over", position)
                 else:
                     yield self._problem(
                         f"this is no tar archive: {error.reason}", position, hint=_PIPE_HINT
                     )
-                if not found:
+                if not is_resynced:
                     break
         if self._feed.damage is not None:
             yield self._problem(_damage(self._feed.damage), self._feed.position)

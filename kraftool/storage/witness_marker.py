@@ -55,15 +55,15 @@ class WitnessMarker:
 
     def write(self, files: Files, directory: str) -> None:
         """Write the file for the quorum-state that is there now, durably."""
-        found = _quorum_state(files, directory)
-        if found is None:
+        fingerprint = _quorum_state(files, directory)
+        if fingerprint is None:
             return
-        digest, time_s = found
+        digest, time_s = fingerprint
         named = replace(self, quorum_state_sha256=digest, quorum_state_time_s=time_s)
         disk.replace(files, os.path.join(directory, FILE_NAME), named._encoded())
 
     def _encoded(self) -> bytes:
-        said = {
+        fields = {
             "version": _VERSION,
             "nodeId": self.node_id,
             "directoryId": self.directory_id,
@@ -73,7 +73,7 @@ class WitnessMarker:
             "quorumStateSha256": self.quorum_state_sha256,
             "quorumStateTime": self.quorum_state_time_s,
         }
-        return json.dumps(said, indent=1).encode() + b"\n"
+        return json.dumps(fields, indent=1).encode() + b"\n"
 
 
 def remove(files: Files, directory: str) -> None:
@@ -124,19 +124,19 @@ def _whole(files: Files, path: str) -> bytes | None:
 
 def _decoded(data: bytes) -> WitnessMarker | None:
     try:
-        said: Any = json.loads(data)
+        fields: Any = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(said, dict) or said.get("version") != _VERSION:
+    if not isinstance(fields, dict) or fields.get("version") != _VERSION:
         return None
     values: dict[str, Any] = {
-        "node_id": said.get("nodeId"),
-        "directory_id": said.get("directoryId"),
-        "is_last_resort": said.get("isLastResort"),
-        "process_id": said.get("processId"),
-        "started_at": said.get("startedAt"),
-        "quorum_state_sha256": said.get("quorumStateSha256"),
-        "quorum_state_time_s": said.get("quorumStateTime"),
+        "node_id": fields.get("nodeId"),
+        "directory_id": fields.get("directoryId"),
+        "is_last_resort": fields.get("isLastResort"),
+        "process_id": fields.get("processId"),
+        "started_at": fields.get("startedAt"),
+        "quorum_state_sha256": fields.get("quorumStateSha256"),
+        "quorum_state_time_s": fields.get("quorumStateTime"),
     }
     kinds = (int, str, bool, int, str, str, int)
     if any(type(value) is not kind for value, kind in zip(values.values(), kinds, strict=True)):

@@ -199,11 +199,13 @@ def _asked(view: QuorumView) -> int:
 def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Complaint, ...]:
     """Everything that is wrong, the worst first."""
     findings = () if live is None else live.findings
-    found = [
+    all_complaints = [
         Complaint(subject=LIVE, who=finding.file or LIVE, finding=finding) for finding in findings
     ]
-    found += () if examined is None else examined.found.complaints
-    return tuple(sorted(found, key=lambda each: SEVERITY_RANK[each.finding.severity]))
+    all_complaints += () if examined is None else examined.found.complaints
+    return tuple(
+        sorted(all_complaints, key=lambda complaint: SEVERITY_RANK[complaint.finding.severity])
+    )
 
 
 def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
@@ -220,9 +222,9 @@ def _of_directories(report: DoctorReport) -> Iterator[Complaint]:
             )
 
 
-def counted(found: Sequence[Complaint]) -> str:
+def counted(all_complaints: Sequence[Complaint]) -> str:
     """Return the number of each severity, in words; empty if there are no findings."""
-    counts = tally(complaint.finding for complaint in found)
+    counts = tally(complaint.finding for complaint in all_complaints)
     return ", ".join(
         many(counts[severity], severity.value)
         if severity is not Severity.INFO
@@ -233,7 +235,7 @@ def counted(found: Sequence[Complaint]) -> str:
 
 
 def document(
-    live: Health | None, examined: DoctorCheckup | None, found: Sequence[Complaint]
+    live: Health | None, examined: DoctorCheckup | None, all_complaints: Sequence[Complaint]
 ) -> dict[str, Any]:
     """As an exported view."""
     return json_object(
@@ -246,8 +248,8 @@ def document(
                 commits_per_second=live.commits_per_s,
             ),
             examined_at=None if examined is None else examined.at_ms,
-            complaints=tuple(found),
-            finding_counts=finding_counts([complaint.finding for complaint in found]),
+            complaints=tuple(all_complaints),
+            finding_counts=finding_counts([complaint.finding for complaint in all_complaints]),
         )
     )
 

@@ -55,8 +55,8 @@ def apart(function: Callable[..., T], *arguments: object, task: Task) -> T:
     watching.start()
     try:
         with suppress(BrokenPipeError):  # it has ended already; what it told counts
-            for each in (sys.path, (function, arguments)):
-                process.stdin.write(pickle.dumps(each))
+            for message in (sys.path, (function, arguments)):
+                process.stdin.write(pickle.dumps(message))
             process.stdin.close()
         result: T = _listen(process.stdout, task)
         return result
@@ -81,7 +81,7 @@ def _end_if_stopped(process: subprocess.Popen[bytes], task: Task) -> None:
 def _listen(stream: IO[bytes], task: Task) -> Any:
     while True:
         try:
-            kind, told = pickle.load(stream)
+            kind, payload = pickle.load(stream)
         except (EOFError, pickle.UnpicklingError):
             if task.is_stopped:
                 raise StoppedError("stopped") from None
@@ -89,13 +89,13 @@ def _listen(stream: IO[bytes], task: Task) -> Any:
                 "the process that worked on it has ended without a result"
             ) from None
         if kind == "progress":
-            task.set(*told)
+            task.set(*payload)
         elif kind == "partial":
-            task.partial(told)
+            task.partial(payload)
         elif kind == "failed":
-            raise told
+            raise payload
         else:
-            return told
+            return payload
 
 
 def child() -> None:

@@ -57,8 +57,8 @@ class DirectoryWatch:
         try:
             return self._look(at_ms, budget_s)
         except KraftoolError as error:
-            said = error.message.removeprefix(f"{self.path}: ").removeprefix(f"{self.path} ")
-            return DirectoryLook(path=self.path, at_ms=at_ms, problem=said)
+            problem = error.message.removeprefix(f"{self.path}: ").removeprefix(f"{self.path} ")
+            return DirectoryLook(path=self.path, at_ms=at_ms, problem=problem)
 
     def _look(self, at_ms: int, budget_s: float) -> DirectoryLook:
         location = self._opened()
@@ -143,7 +143,7 @@ class DirectoryWatch:
         for path in [path for path in self._segments if path not in present]:
             del self._segments[path]
         looks = []
-        for path, (base, entry) in sorted(present.items(), key=lambda each: -each[1][0]):
+        for path, (base, entry) in sorted(present.items(), key=lambda segment: -segment[1][0]):
             segment = self._segments.setdefault(path, SegmentLook(base_offset=base))
             try:
                 index = by_name.get(entry.basename[:-4] + ".index")
@@ -157,20 +157,20 @@ class DirectoryWatch:
         self, entries: Iterable[Entry], problems: list[str]
     ) -> tuple[OffsetAndEpoch, ...]:
         """The id of each, by their names; their voters are read once, as they stay."""
-        found: dict[OffsetAndEpoch, Entry] = {}
-        for each in entries:
-            name = parse_checkpoint_name(each.basename)
+        checkpoints: dict[OffsetAndEpoch, Entry] = {}
+        for checkpoint in entries:
+            name = parse_checkpoint_name(checkpoint.basename)
             if name is not None and name.state is FileState.LIVE and name.offset is not None:
-                found[OffsetAndEpoch(name.offset, name.epoch or 0)] = each
+                checkpoints[OffsetAndEpoch(name.offset, name.epoch or 0)] = checkpoint
         kept = {}
-        for (offset, _), entry in sorted(found.items()):
+        for (offset, _), entry in sorted(checkpoints.items()):
             try:
                 known = self._checkpoints.get(entry.path)
                 kept[entry.path] = _checkpoint_voters(entry, offset) if known is None else known
             except KraftoolError as error:
                 problems.append(error.message)
         self._checkpoints = kept
-        return tuple(sorted(found))
+        return tuple(sorted(checkpoints))
 
     def _voter_sets(self, controls: Iterable[ControlSeen]) -> tuple[SeenVoters, ...]:
         """Every voter set that a record tells, the oldest first."""
@@ -207,7 +207,7 @@ def _in_force(
     if static:
         return SeenVoters(source=VoterSource.PROPERTIES, voters=static), None
     changes = [control for control in controls if control.type == "LeaderChange"]
-    last_change = max(changes, key=lambda each: each.offset, default=None)
+    last_change = max(changes, key=lambda control: control.offset, default=None)
     if last_change is not None:
         ids = voters_of_ids(voter["voterId"] for voter in last_change.data["voters"])
         return (
@@ -273,9 +273,9 @@ def _checkpoint_voters(entry: Entry, offset: int) -> tuple[SeenVoters, ...]:
 
 
 def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LastLeaderChange, ...]:
-    found = sorted(
+    changes = sorted(
         (control for control in controls if control.type == "LeaderChange"),
-        key=lambda each: each.offset,
+        key=lambda control: control.offset,
     )
     return tuple(
         LastLeaderChange(
@@ -286,10 +286,10 @@ def _leader_changes(controls: Iterable[ControlSeen]) -> tuple[LastLeaderChange, 
             voters=tuple(one["voterId"] for one in control_seen.data["voters"]),
             granting_voters=tuple(one["voterId"] for one in control_seen.data["grantingVoters"]),
         )
-        for control_seen in found[-_MOST_CHANGES:]
+        for control_seen in changes[-_MOST_CHANGES:]
     )
 
 
 def _static(location: Location) -> VoterSet:
-    told = location.server.get("controller.quorum.voters") if location.server else None
-    return static_voters(told or "")
+    static_setting = location.server.get("controller.quorum.voters") if location.server else None
+    return static_voters(static_setting or "")

@@ -92,14 +92,14 @@ class WatchedFiles:
         A PATH that cannot be read says why.
         """
         task = task or Task()
-        found: tuple[DirectoryFiles, ...] = ()
+        directories: tuple[DirectoryFiles, ...] = ()
         for number, path in enumerate(paths):
             task.counted(f"listing the files of {path}", number, len(paths))
-            found = (*found, self._directory(path, task))
-            task.partial(found)
-        there = {file.name for directory_files in found for file in directory_files.files}
-        self._known = {name: each for name, each in self._known.items() if name in there}
-        return found
+            directories = (*directories, self._directory(path, task))
+            task.partial(directories)
+        there = {file.name for directory_files in directories for file in directory_files.files}
+        self._known = {name: known for name, known in self._known.items() if name in there}
+        return directories
 
     def _directory(self, path: str, task: Task) -> DirectoryFiles:
         try:
@@ -194,7 +194,7 @@ def _left(state: FileState) -> str:
 def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
     """Each live segment ends where the next one begins."""
     segments = sorted(
-        (file for file in files if _is_live_segment(file)), key=lambda each: each.first_offset or 0
+        (file for file in files if _is_live_segment(file)), key=lambda file: file.first_offset or 0
     )
     ends = {here.name: after.first_offset for here, after in pairwise(segments)}
     for file in files:
@@ -207,7 +207,7 @@ def _with_ends(files: Sequence[FileLook]) -> Iterator[FileLook]:
         yield replace(file, next_offset=end, holds=words if file.size else "empty")
 
 
-def _is_live_segment(each: FileLook) -> bool:
+def _is_live_segment(file: FileLook) -> bool:
     return (
-        each.kind is FileKind.LOG and each.state is FileState.LIVE and each.first_offset is not None
+        file.kind is FileKind.LOG and file.state is FileState.LIVE and file.first_offset is not None
     )

@@ -96,17 +96,17 @@ def tolerance(picture: Picture, voters: VoterState) -> Tolerance:
     if view.quorum is None:
         return _without_leader(view, voters)
     ids = keeping(picture)
-    said = f"{len(ids)} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
+    standing = f"{len(ids)} of {many(count, 'voter')} keep up, {majority} {_are(majority)} needed"
     if len(ids) < majority:
-        return Tolerance(failures=0, reason=f"{said}: nothing can be committed", is_lost=True)
+        return Tolerance(failures=0, reason=f"{standing}: nothing can be committed", is_lost=True)
     if view.lacks_controller:
-        return Tolerance(failures=0, reason=f"{said}; the leader runs no controller")
+        return Tolerance(failures=0, reason=f"{standing}; the leader runs no controller")
     only = only_controller(view, ids)
     if only is not None and len(ids) > majority:
         return Tolerance(
-            failures=0, reason=f"{said}; only node {only} is known to run a controller"
+            failures=0, reason=f"{standing}; only node {only} is known to run a controller"
         )
-    return Tolerance(failures=len(ids) - majority, reason=said)
+    return Tolerance(failures=len(ids) - majority, reason=standing)
 
 
 def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
@@ -116,23 +116,23 @@ def _without_leader(view: QuorumView, voters: VoterState) -> Tolerance:
         )
     reached = {answer.node_id for answer in view.reached}
     up = [key for key in voters.now if key.id in reached]
-    said = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
+    turnout = f"{len(up)} of {many(len(voters.now), 'voter')} {_are(len(up))} reached"
     if len(up) < voters.majority:
         missing = voters.majority - len(up)
         return Tolerance(
             failures=0,
-            reason=f"{said}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
+            reason=f"{turnout}, {voters.majority} {_are(voters.majority)} needed to elect a leader:"
             f" {missing} more must come back",
             is_lost=True,
         )
     if all(view.runs_controller(key.id) is False for key in up):
         return Tolerance(
             failures=0,
-            reason=f"{said}, and no one of them runs a controller: a voter that runs Kafka must"
+            reason=f"{turnout}, and no one of them runs a controller: a voter that runs Kafka must"
             " come back",
             is_lost=True,
         )
-    return Tolerance(failures=None, reason=f"{said}, enough to elect a leader")
+    return Tolerance(failures=None, reason=f"{turnout}, enough to elect a leader")
 
 
 def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety]:
@@ -146,13 +146,15 @@ def restarts(picture: Picture, voters: VoterState) -> Mapping[int, RestartSafety
         yes = RestartSafety(is_safe=True, reason="it is not reached: bring it back")
         return {key.id: no if key.id in reached else yes for key in voters.now}
     ids = {*keeping(picture)}
-    found = {}
+    safeties = {}
     for observer in view.quorum.observers:
         safe = RestartSafety(is_safe=True, reason="it has no vote")
-        found[observer.replica.id] = _wait(view) if view.lacks_controller else safe
+        safeties[observer.replica.id] = _wait(view) if view.lacks_controller else safe
     for voter in view.quorum.voters:
-        found[voter.replica.id] = _restart(voter.replica, ids, view, view.quorum.leader_id, voters)
-    return found
+        safeties[voter.replica.id] = _restart(
+            voter.replica, ids, view, view.quorum.leader_id, voters
+        )
+    return safeties
 
 
 def _restart(
@@ -206,13 +208,13 @@ def _restart_without_controller(
 
 def statements(picture: Picture, voters: VoterState, tolerated: Tolerance) -> Iterable[Statement]:
     """Return what the reader has to know, the worst first."""
-    found = []
+    remarks = []
     if picture.view is not None:
-        found += [*_live(picture, picture.view, voters, tolerated)]
-        found += [*_tolerated(picture, picture.view, voters, tolerated)]
-    found += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
+        remarks += [*_live(picture, picture.view, voters, tolerated)]
+        remarks += [*_tolerated(picture, picture.view, voters, tolerated)]
+    remarks += [*_stuck(picture), *_voter_change(voters), *_directories(picture, voters)]
     order = [*Severity]
-    return sorted(found, key=lambda each: order.index(each.severity))
+    return sorted(remarks, key=lambda statement: order.index(statement.severity))
 
 
 def _tolerated(
@@ -242,18 +244,18 @@ def _live(
     if view.quorum is not None and view.lacks_controller:
         yield _error(without_controller(view), next_step(view, keeping(picture)))
     if len(view.cluster_ids) > 1:
-        told = "; ".join(
+        claims = "; ".join(
             f"{_node(node)} says {node.cluster_id}" for node in view.nodes if node.cluster_id
         )
-        yield _error(f"These nodes are of different clusters: {told}.")
+        yield _error(f"These nodes are of different clusters: {claims}.")
     if len(view.leaders) > 1:
-        told = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
+        claims = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
         same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
         if same:
-            yield _error(f"Two nodes lead one epoch, which must never be: {told}.")
+            yield _error(f"Two nodes lead one epoch, which must never be: {claims}.")
         else:
             yield _warning(
-                f"Two nodes report that they lead: {told}. The newer epoch counts; the other node"
+                f"Two nodes report that they lead: {claims}. The newer epoch counts; the other node"
                 " resigns when it learns of it."
             )
     yield from _other_opinions(view)
@@ -307,14 +309,16 @@ def _other_opinions(view: QuorumView) -> Iterator[Statement]:
             continue
         if (answer.epoch, answer.leader_id) == (leader.epoch, leader.node_id):
             continue
-        said = f"node {leader.node_id} leads epoch {leader.epoch}"
+        leader_claim = f"node {leader.node_id} leads epoch {leader.epoch}"
         if answer.leader_id is None:
-            yield _warning(f"{_node(answer)} knows no leader in its epoch {answer.epoch}; {said}.")
+            yield _warning(
+                f"{_node(answer)} knows no leader in its epoch {answer.epoch}; {leader_claim}."
+            )
         else:
             yield _warning(
                 f"{_node(answer)} takes node {answer.leader_id}"
                 f" for the leader of epoch {answer.epoch};"
-                f" {said}."
+                f" {leader_claim}."
             )
 
 
@@ -364,42 +368,42 @@ def _directories(picture: Picture, voters: VoterState) -> Iterator[Statement]:
             yield _warning(f"{directory.path}: {directory.problem}.")
         if picture.view is not None:
             yield from _beside_live(directory, picture.view)
-        found = currency(picture, directory)
-        if found.stale:
-            said = f"{directory.path} is stale: {found.words}."
-            yield Statement(severity=Severity.WARNING, reason=said, is_of_old_log=True)
+        freshness = currency(picture, directory)
+        if freshness.stale:
+            remark = f"{directory.path} is stale: {freshness.words}."
+            yield Statement(severity=Severity.WARNING, reason=remark, is_of_old_log=True)
         yield from _as_voter(directory, voters)
     for one, other in combinations(picture.directories, 2):
         yield from _between(one, other)
 
 
-def _beside_live(each: DirectoryLook, view: QuorumView) -> Iterator[Statement]:
-    node, state = each.node, each.quorum_state
+def _beside_live(look: DirectoryLook, view: QuorumView) -> Iterator[Statement]:
+    node, state = look.node, look.quorum_state
     if view.cluster_id and node.cluster_id and view.cluster_id != node.cluster_id:
         yield _error(
-            f"{each.path} belongs to cluster {node.cluster_id}, and the live quorum is"
+            f"{look.path} belongs to cluster {node.cluster_id}, and the live quorum is"
             f" {view.cluster_id}."
         )
         return
     if state is not None and view.epoch is not None and state.leader_epoch < view.epoch:
-        is_running = each.lock is LockState.HELD
+        is_running = look.lock is LockState.HELD
         why = "its node does not follow" if is_running else "it is a copy, or its node is down"
-        said = f"{each.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
-        yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, reason=said)
-    if view.quorum is not None and each.log_end_offset is not None:
-        ahead = each.log_end_offset - leader_end(view)
+        remark = f"{look.path} is at epoch {state.leader_epoch}, the quorum at {view.epoch}: {why}."
+        yield Statement(severity=Severity.WARNING if is_running else Severity.INFO, reason=remark)
+    if view.quorum is not None and look.log_end_offset is not None:
+        ahead = look.log_end_offset - leader_end(view)
         if ahead > _SLACK:
             yield _warning(
-                f"{each.path} goes on to offset {each.log_end_offset}, {ahead} records beyond the"
+                f"{look.path} goes on to offset {look.log_end_offset}, {ahead} records beyond the"
                 " leader's log: the quorum does not have those."
             )
 
 
-def _as_voter(each: DirectoryLook, voters: VoterState) -> Iterator[Statement]:
-    key = voters.key_of(each.node.node_id)
-    if key is not None and not voters.has(each.node.node_id, each.node.directory_id):
+def _as_voter(look: DirectoryLook, voters: VoterState) -> Iterator[Statement]:
+    key = voters.key_of(look.node.node_id)
+    if key is not None and not voters.has(look.node.node_id, look.node.directory_id):
         yield _warning(
-            f"{each.path} of node {key.id} has directory id {each.node.directory_id}, and the voter"
+            f"{look.path} of node {key.id} has directory id {look.node.directory_id}, and the voter"
             f" is {key.directory_id}: with this directory the node has no vote."
         )
 
@@ -417,13 +421,13 @@ def _between(one: DirectoryLook, other: DirectoryLook) -> Iterator[Statement]:
             {(v.id, v.directory_id) for v in voters.voters} for voters in (one.voters, other.voters)
         ]
         if ids[0] != ids[1] and one.voters.source is other.voters.source:
-            told = " and ".join(
+            voter_lists = " and ".join(
                 f"{look.path} has {listed(sorted(v.id for v in look.voters.voters))}"
                 + ("" if look.voters.offset is None else f" (offset {look.voters.offset})")
                 for look in (one, other)
                 if look.voters is not None
             )
-            yield _warning(f"The directories have different voters: {told}.")
+            yield _warning(f"The directories have different voters: {voter_lists}.")
 
 
 # --- words ------------------------------------------------------------------------------------

@@ -162,7 +162,7 @@ def lost_already(picture: Picture) -> frozenset[int]:
     if view is None:
         return frozenset()
     silent = {node.node_id for node in view.nodes if not node.is_reached}
-    lost = {each for each in silent if each is not None}
+    lost = {node_id for node_id in silent if node_id is not None}
     return frozenset(lost | (_behind(view) if view.quorum is not None else set()))
 
 
@@ -188,8 +188,8 @@ def _voter_set(sample: QuorumSample, view: QuorumView | None) -> VoterSet:
 
 
 def _endpoints(view: QuorumView | None, node_id: int) -> Endpoints:
-    told = dict(view.voter_endpoints.get(node_id, {})) if view is not None else {}
-    return told or {DEFAULT_LISTENER: placeholder(node_id)}
+    endpoints = dict(view.voter_endpoints.get(node_id, {})) if view is not None else {}
+    return endpoints or {DEFAULT_LISTENER: placeholder(node_id)}
 
 
 def _node(

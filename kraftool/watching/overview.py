@@ -68,8 +68,8 @@ class Overview:
         self.live = None
         if picture.view is not None:
             self.live = self._judge.judge(picture.view, self.metadata)
-        found = complaints(self.live, self.examined)
-        self._found[HEALTH] = tuple(complaint.finding.severity for complaint in found)
+        all_complaints = complaints(self.live, self.examined)
+        self._found[HEALTH] = tuple(complaint.finding.severity for complaint in all_complaints)
 
     def tell(self, view: str, severities: Iterable[Severity]) -> None:
         """Note what a view has found."""

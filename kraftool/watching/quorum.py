@@ -234,11 +234,11 @@ def _replicas(picture: Picture, voters: VoterState) -> Iterator[ReplicaStatus]:
     """The leader's list, the nodes that it does not have, then directories of nobody listed."""
     view = picture.view
     left = [*picture.directories]
-    told: set[int] = set()
+    listed_ids: set[int] = set()
     if view is not None:
         for row in _live(view, picture.history.samples, voters, picture.at_ms):
             if row.node_id is not None:
-                told.add(row.node_id)
+                listed_ids.add(row.node_id)
             row = replace(row, down_ms=_down_ms(picture, row.node_id))
             mine = next(
                 (directory_look for directory_look in left if _is_of(directory_look, row)), None
@@ -258,10 +258,10 @@ def _down_ms(picture: Picture, node_id: int | None) -> int | None:
     return None if since is None else max(picture.at_ms - since, 0)
 
 
-def _stale(picture: Picture, each: DirectoryLook) -> str:
+def _stale(picture: Picture, directory: DirectoryLook) -> str:
     """Return why a directory's log is old, and that nobody writes it, if so."""
-    found = currency(picture, each)
-    return found.words if found.stale else ""
+    freshness = currency(picture, directory)
+    return freshness.words if freshness.stale else ""
 
 
 def _is_of(directory: DirectoryLook, row: ReplicaStatus) -> bool:
@@ -282,34 +282,34 @@ def _with_directory(row: ReplicaStatus, directory: DirectoryLook, stale: str) ->
     )
 
 
-def _from_directory(each: DirectoryLook, voters: VoterState, end: int | None) -> ReplicaStatus:
+def _from_directory(directory: DirectoryLook, voters: VoterState, end: int | None) -> ReplicaStatus:
     """A row of what a directory says; `end`: the longest of them, where no live node tells more."""
-    node = each.node
+    node = directory.node
     votes = voters.has(node.node_id, node.directory_id)
-    state = each.quorum_state
+    state = directory.quorum_state
     role = "unknown" if voters.source == "" or node.node_id is None else "observer"
     lag = None
-    if end is not None and each.log_end_offset is not None:
-        lag = end - each.log_end_offset
+    if end is not None and directory.log_end_offset is not None:
+        lag = end - directory.log_end_offset
     return ReplicaStatus(
         node_id=node.node_id,
         directory_id=node.directory_id,
         role="voter" if votes else role,
         is_voter=votes,
-        log_end_offset=each.log_end_offset if end is not None else None,
+        log_end_offset=directory.log_end_offset if end is not None else None,
         lag=lag,
         says_leader=state.leader_id if state is not None and state.leader_id >= 0 else None,
         says_epoch=state.leader_epoch if state is not None else None,
-        problem=each.problem,
-        path=each.path,
-        disk_end_offset=each.log_end_offset,
+        problem=directory.problem,
+        path=directory.path,
+        disk_end_offset=directory.log_end_offset,
     )
 
 
 def _live(
     view: QuorumView, samples: tuple[QuorumSample, ...], voters: VoterState, at_ms: int
 ) -> Iterator[ReplicaStatus]:
-    told: set[int] = set()
+    listed_ids: set[int] = set()
     ends = {key.id: end for key, end in _last_ends(samples).items()}
     quorum = view.quorum
     if quorum is not None:
@@ -319,12 +319,12 @@ def _live(
         followers = [state.replica for state in every if state.replica.id != quorum.leader_id]
         trends = lag_trends(samples, at_ms, followers)
         for replica in every:
-            told.add(replica.replica.id)
+            listed_ids.add(replica.replica.id)
             answer = answers.get(replica.replica.id)
             lags = trends.get(replica.replica, ())
             yield _with_answer(_told(quorum, replica, clock, end, voters, lags), answer)
     for answer in view.nodes:
-        if answer.node_id is None or answer.node_id not in told:
+        if answer.node_id is None or answer.node_id not in listed_ids:
             key = voters.key_of(answer.node_id)
             role = "unknown" if voters.source == "" or answer.node_id is None else "observer"
             row = ReplicaStatus(
@@ -337,19 +337,19 @@ def _live(
             )
             yield _with_answer(row, answer)
             if answer.node_id is not None:
-                told.add(answer.node_id)
+                listed_ids.add(answer.node_id)
     if view.quorum is None:
-        yield from _last_known(samples, voters, told)
+        yield from _last_known(samples, voters, listed_ids)
 
 
 def _last_known(
-    samples: tuple[QuorumSample, ...], voters: VoterState, told: set[int]
+    samples: tuple[QuorumSample, ...], voters: VoterState, listed_ids: set[int]
 ) -> Iterator[ReplicaStatus]:
     """Without a leader: whom the last one knew of, and nobody asks."""
     ends = _last_ends(samples)
     for key in (*voters.now, *(end for end in ends if end not in voters.now)):
-        if key.id not in told:
-            told.add(key.id)
+        if key.id not in listed_ids:
+            listed_ids.add(key.id)
             is_voter = key in voters.now
             yield ReplicaStatus(
                 node_id=key.id,

@@ -43,8 +43,10 @@ class DirectoryVerification:
 
     def verdict(self) -> str:
         counts = tally(self.findings)
-        told = [many(counts[severity], severity.value) for severity in _LOUD if counts[severity]]
-        return ", ".join(told) if told else "verified"
+        loud_counts = [
+            many(counts[severity], severity.value) for severity in _LOUD if counts[severity]
+        ]
+        return ", ".join(loud_counts) if loud_counts else "verified"
 
 
 _LOUD = (Severity.ERROR, Severity.WARNING)
@@ -98,12 +100,12 @@ def _once(findings: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _checked(logs: LogVerification) -> str:
-    told = [each.checked for each in logs.verified]
+    amounts = [verified_log.checked for verified_log in logs.verified]
     counts = (
-        many(sum(each.files for each in told), "file"),
-        size(sum(each.size for each in told)),
-        many(sum(each.batches for each in told), "batch"),
-        many(sum(each.records for each in told), "record"),
+        many(sum(amount.files for amount in amounts), "file"),
+        size(sum(amount.size for amount in amounts)),
+        many(sum(amount.batches for amount in amounts), "batch"),
+        many(sum(amount.records for amount in amounts), "record"),
     )
     return ", ".join(counts)
 

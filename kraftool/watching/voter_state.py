@@ -86,14 +86,14 @@ def voter_state(picture: Picture) -> VoterState:
 
 def _newest(directories: tuple[DirectoryLook, ...]) -> DirectoryLook | None:
     """The directory that knows the newest voters."""
-    told = [directory for directory in directories if directory.voters is not None]
+    informants = [directory for directory in directories if directory.voters is not None]
 
-    def age(each: DirectoryLook) -> tuple[int, int]:
-        assert each.voters is not None, "only those that tell are compared"
-        offset = each.voters.offset if each.voters.offset is not None else -2
-        return offset, each.log_end_offset or -1
+    def age(directory: DirectoryLook) -> tuple[int, int]:
+        assert directory.voters is not None, "only those that tell are compared"
+        offset = directory.voters.offset if directory.voters.offset is not None else -2
+        return offset, directory.log_end_offset or -1
 
-    return max(told, key=age, default=None)
+    return max(informants, key=age, default=None)
 
 
 def _keys(voters: SeenVoters | None) -> tuple[ReplicaKey, ...]:

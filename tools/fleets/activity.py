@@ -61,7 +61,7 @@ class Activity:
         return made
 
     def topic_id(self, name: str) -> str:
-        return next(topic_id for told, topic_id, _ in self._topics if told == name)
+        return next(topic_id for topic_name, topic_id, _ in self._topics if topic_name == name)
 
     def batch(self, number: int) -> list[Told]:
         """The records of the next batch."""
@@ -155,8 +155,8 @@ class Activity:
 
 
 def config(topic: str, key: str, value: str) -> Told:
-    told = {"resourceType": 2, "resourceName": topic, "name": key, "value": value}
-    return Told("ConfigRecord", 0, told)
+    fields = {"resourceType": 2, "resourceName": topic, "name": key, "value": value}
+    return Told("ConfigRecord", 0, fields)
 
 
 class Bulk:

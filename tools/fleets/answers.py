@@ -34,12 +34,12 @@ def answers(manifest: Mapping[str, Any], audit: Mapping[str, Any]) -> Answers:
         if not names:
             homeless.append(finding)
     missed: list[str] = []
-    invented = [_told(each) for each in homeless if each["severity"] in _WEIGHTY]
+    invented = [_told(finding) for finding in homeless if finding["severity"] in _WEIGHTY]
     explained: dict[str, set[str]] = {}
-    for each in manifest["planted"]:
-        explained.setdefault(each["cluster"], set()).update(each["codes"], each["follow"])
-        found = by_cluster.get(each["cluster"], [])
-        missed += _missed(each, found, audit["divergences"])
+    for fault in manifest["planted"]:
+        explained.setdefault(fault["cluster"], set()).update(fault["codes"], fault["follow"])
+        fault_findings = by_cluster.get(fault["cluster"], [])
+        missed += _missed(fault, fault_findings, audit["divergences"])
     for name, findings in by_cluster.items():
         invented += [
             f"{name}: {_told(finding)}"
@@ -59,7 +59,7 @@ def _missed(
     answering = [finding for finding in findings if finding["code"] in planted["codes"]]
     if not answering:
         return [what]
-    if not any(_is_there(each, planted) for each in answering):
+    if not any(_is_there(finding, planted) for finding in answering):
         return [f"{what}: not at {planted['file']} offset {planted['offset']}"]
     if not planted["kind"].startswith("diverged"):
         return []

@@ -40,7 +40,7 @@ class FleetPlan:
     def fault_of(self, number: int) -> FaultKind | None:
         """What is planted in the cluster of that number: the faults are spread over all of them."""
         there = self.clusters - bool(self.huge)
-        before, after = (each * self.faults // there for each in (number, number + 1))
+        before, after = (bound * self.faults // there for bound in (number, number + 1))
         if number >= there or before == after:
             return None
         return KINDS[self.kinds[before % len(self.kinds)]]
@@ -65,7 +65,7 @@ def build(root: Path, plan: FleetPlan, progress: Callable[[int], None] = nothing
         "seed": plan.seed,
         "clusters": plan.clusters,
         "nodes": plan.nodes,
-        "planted": [each.document() for each in planted],
+        "planted": [fault.document() for fault in planted],
     }
     (root / MANIFEST).write_text(json.dumps(document, indent=1) + "\n")
     return planted
@@ -109,6 +109,10 @@ def node_plan(spec: ClusterSpec, number: int) -> NodePlan:
         # A majority has it all, as it has what is in a snapshot.
         behind=behind if spec.voters[number] in spec.may_be_behind else 0,
         # Never two in a row, so that none becomes old.
-        skips=frozenset(each for each in range(2, 12, 2) if number and random.random() < 0.4),
+        skips=frozenset(
+            snapshot_number
+            for snapshot_number in range(2, 12, 2)
+            if number and random.random() < 0.4
+        ),
         keeps=random.randint(1, 2) if cleaned else None,
     )

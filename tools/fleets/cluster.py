@@ -109,12 +109,12 @@ def cluster_spec(seed: int, number: int, nodes: int, **fixed: Any) -> ClusterSpe
     first = random.choice(_FIRST_IDS)
     voters = tuple(
         Voter(
-            id=first + each,
+            id=first + index,
             directory_id=uuid(random),
-            host=f"controller-{first + each}.{name}.example",
+            host=f"controller-{first + index}.{name}.example",
             port=9093,
         )
-        for each in range(nodes)
+        for index in range(nodes)
     )
     is_dynamic = template.may_be_dynamic and random.random() < 0.7
     hours = random.randint(2, 48)

@@ -79,12 +79,12 @@ class Site:
 
     def segment(self) -> Path:
         """The largest segment, of which there is a middle."""
-        return max(self.partition.glob("*.log"), key=lambda each: each.stat().st_size)
+        return max(self.partition.glob("*.log"), key=lambda path: path.stat().st_size)
 
     def snapshots(self) -> list[Path]:
         """Without that of offset 0, oldest first."""
-        found = sorted(self.partition.glob("*.checkpoint"))
-        return [path for path in found if int(path.name[:20])]
+        checkpoints = sorted(self.partition.glob("*.checkpoint"))
+        return [path for path in checkpoints if int(path.name[:20])]
 
     def below(self, path: Path) -> str:
         return path.relative_to(self.path).as_posix()
@@ -102,8 +102,8 @@ class Site:
 def batches(path: Path) -> list[RecordBatch]:
     """The batches of a whole segment or snapshot."""
     data = path.read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    scanned = scan(lambda at, size: data[at : at + size])
+    return [batch for batch in scanned if isinstance(batch, RecordBatch)]
 
 
 Planter = Callable[[Site], Place]
@@ -163,7 +163,7 @@ class Planted:
             "end": place.end,
             "offset": place.offset,
             "byte": place.byte,
-            "places": [list(each) for each in place.also],
+            "places": [list(other_place) for other_place in place.also],
             "other": place.other,
             "codes": list(self.kind.codes),
             "follow": list(self.kind.follow),

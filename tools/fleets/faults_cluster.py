@@ -83,7 +83,7 @@ def old_majority(site: Site) -> Place:
         changes.append(last)
     for voter in rest:
         replace(site, voter=voter).rewrite([*events, *changes])
-    writers = [NodeWriter(site.cluster.root, spec, each, NodePlan()) for each in added]
+    writers = [NodeWriter(site.cluster.root, spec, voter, NodePlan()) for voter in added]
     write_nodes(writers, [*events, *changes])
     candidate = spec.voters[stale - 1]
     for voter in spec.voters[:stale]:
@@ -93,15 +93,15 @@ def old_majority(site: Site) -> Place:
 
 def _newest_voters(events: list[Event]) -> list[dict[str, Any]]:
     """The voters of the last record, whose endpoints may have changed since the first."""
-    found: list[dict[str, Any]] = []
+    voters: list[dict[str, Any]] = []
     for event in events:
         batch = RecordBatch.read(event.data, 0) if isinstance(event, Batch) else None
         for record in batch.records() if batch is not None and batch.is_control else ():
             item = decode_control(record)
             if item.type == "KRaftVoters" and item.data is not None:
-                found = item.data["voters"]
-    assert found, "a dynamic quorum records its voters"
-    return found
+                voters = item.data["voters"]
+    assert voters, "a dynamic quorum records its voters"
+    return voters
 
 
 def _change(voters: list[dict[str, Any]], after: Batch) -> Batch:

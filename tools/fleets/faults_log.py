@@ -32,7 +32,11 @@ def _middle(site: Site) -> tuple[Path, RecordBatch]:
         for path in sorted(site.partition.glob("*.log"))
         for batch in batches(path)[1:-1]
     ]
-    inner = [each for each in every[len(every) // 3 :] if not each[1].is_control]
+    inner = [
+        located_batch
+        for located_batch in every[len(every) // 3 :]
+        if not located_batch[1].is_control
+    ]
     return site.random.choice(inner)
 
 
@@ -77,12 +81,14 @@ def torn_tail(site: Site) -> Place:
 
 def diverged_same_epoch(site: Site) -> Place:
     """Some configurations have other values here: other bytes, of the same size."""
-    found: list[tuple[Path, RecordBatch]] = []
+    located_batches: list[tuple[Path, RecordBatch]] = []
     for path in sorted(site.partition.glob("*.log")):
         every = batches(path)
-        found += [(path, record_batch) for record_batch in every if _has_config(record_batch)]
-    chosen = site.random.sample(found, min(3, len(found)))
-    chosen.sort(key=lambda each: each[1].header.base_offset)
+        located_batches += [
+            (path, record_batch) for record_batch in every if _has_config(record_batch)
+        ]
+    chosen = site.random.sample(located_batches, min(3, len(located_batches)))
+    chosen.sort(key=lambda located_batch: located_batch[1].header.base_offset)
     places = []
     for path, batch in chosen:
         _put(path, batch.position, _with_other_config(batch))
@@ -131,7 +137,7 @@ def diverged_other_epoch(site: Site) -> Place:
         if isinstance(event, Batch) and event.epoch == last_epoch
     )  # fmt: skip
     kept: list[Event] = events[:cut]
-    last = [each for each in kept if isinstance(each, Batch)][-1]
+    last = [event for event in kept if isinstance(event, Batch)][-1]
     made: list[Batch] = []
     for _ in range(site.random.randint(2, 5)):
         last = _lost_batch(site, last)
@@ -144,7 +150,7 @@ def diverged_other_epoch(site: Site) -> Place:
 
 
 def _lost_batch(site: Site, after: Batch) -> Batch:
-    told = [
+    records = [
         Told("ConfigRecord", 0, {
             "resourceType": 4, "resourceName": "", "name": "log.cleaner.threads",
             "value": str(site.random.randint(1, 9)),
@@ -153,12 +159,12 @@ def _lost_batch(site: Site, after: Batch) -> Batch:
     ]  # fmt: skip
     base, timestamp = after.last_offset + 1, after.timestamp + 1
     data = encode_batch(
-        ((None, encode_record(each.name, each.version, each.value)) for each in told),
+        ((None, encode_record(record.name, record.version, record.value)) for record in records),
         base_offset=base,
         epoch=after.epoch,
         timestamp=timestamp,
     )
-    return Batch(data, base, base + len(told) - 1, after.epoch, after.leader_id, timestamp)
+    return Batch(data, base, base + len(records) - 1, after.epoch, after.leader_id, timestamp)
 
 
 def wiped_log(site: Site) -> Place:
@@ -193,10 +199,10 @@ def _raises(batch: Batch) -> bool:
     read = RecordBatch.read(batch.data, 0)
     if read.is_control:
         return False
-    told = [decode_record(record.value) for record in read.records() if record.value is not None]
+    records = [decode_record(record.value) for record in read.records() if record.value is not None]
     return any(
         name == "FeatureLevelRecord" and value["name"] == "metadata.version"
-        for name, _, value in told
+        for name, _, value in records
     )
 
 

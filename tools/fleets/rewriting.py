@@ -26,31 +26,33 @@ class Rewriter:
         self._uuids: dict[str, str] = {}
         self._epochs: dict[tuple[int, int], int] = {}
 
-    def rewritten(self, told: Told, offset: int) -> Told:
+    def rewritten(self, record: Told, offset: int) -> Told:
         """The record as it stands at `offset` of the new log."""
-        value = dict(told.value)
-        for name, is_array in _uuid_fields(told.name):
+        value = dict(record.value)
+        for name, is_array in _uuid_fields(record.name):
             there = value.get(name)
             if there is not None:
                 value[name] = (
-                    [self._uuid(each) for each in there] if is_array else self._uuid(there)
+                    [self._uuid(uuid_text) for uuid_text in there]
+                    if is_array
+                    else self._uuid(there)
                 )
-        if told.name == "RegisterBrokerRecord":
+        if record.name == "RegisterBrokerRecord":
             # They ran on one machine, which brokers of several cannot.
             host = f"broker-{value['brokerId']}.example"
             value["endPoints"] = [{**end_point, "host": host} for end_point in value["endPoints"]]
         if "brokerEpoch" in value:
             key = (value["brokerId"], value["brokerEpoch"])
-            if told.name == "RegisterBrokerRecord":
+            if record.name == "RegisterBrokerRecord":
                 self._epochs[key] = offset  # which is what a controller gives to brokers
             value["brokerEpoch"] = self._epochs.get(key, value["brokerEpoch"])
-        return Told(told.name, told.version, value)
+        return Told(record.name, record.version, value)
 
     def _uuid(self, text: str) -> str:
-        found = self._uuids.get(text)
-        if found is None:
-            found = self._uuids[text] = text if _is_reserved(text) else self._made(text)
-        return found
+        new_uuid = self._uuids.get(text)
+        if new_uuid is None:
+            new_uuid = self._uuids[text] = text if _is_reserved(text) else self._made(text)
+        return new_uuid
 
     def _made(self, text: str) -> str:
         digest = bytearray(md5(f"{self._salt}/{text}".encode(), usedforsecurity=False).digest())

@@ -71,8 +71,8 @@ class FilesScreen(TaskView):
 
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
-        found = zip(picture.directories, currencies(picture), strict=True)
-        self._stale = {directory_look.path: current.stale for directory_look, current in found}
+        pairs = zip(picture.directories, currencies(picture), strict=True)
+        self._stale = {directory_look.path: current.stale for directory_look, current in pairs}
         if picture.stamp != self._stamp:
             self._stamp = picture.stamp
             self._list()
@@ -90,9 +90,9 @@ class FilesScreen(TaskView):
             self.opening(task)
         self.work("list", lambda: (attempt(lambda: self._files.look(paths, task)),), self._take)
 
-    def _take_partly(self, task: Task, found: tuple[DirectoryFiles, ...]) -> None:
+    def _take_partly(self, task: Task, directories: tuple[DirectoryFiles, ...]) -> None:
         if self._listing is task:
-            self._directories = found
+            self._directories = directories
             self._draw()
 
     def _take(self, result: tuple[tuple[DirectoryFiles, ...] | Failed]) -> None:
@@ -118,32 +118,32 @@ class FilesScreen(TaskView):
             [row for directory in self._directories for row in self._rows(directory)]
         )
         self._draw_below()
-        found = (
+        findings = (
             one for directory in self._directories for one in self._findings_of(directory, None)
         )
-        self.watch_app.overview.tell("files", (finding.severity for finding in found))
+        self.watch_app.overview.tell("files", (finding.severity for finding in findings))
         self.watch_app.show_verdict()
 
-    def _rows(self, each: DirectoryFiles) -> Iterator[Row]:
-        verification = self._verified.get(each.path)
+    def _rows(self, root: DirectoryFiles) -> Iterator[Row]:
+        verification = self._verified.get(root.path)
         verdict = Text("") if verification is None else self._verdict(verification.findings)
-        words = ", ".join(each.words())
-        if stale := self._stale.get(each.path):
+        words = ", ".join(root.words())
+        if stale := self._stale.get(root.path):
             words = f"▲ stale: {stale}"
         room = self.size.width // 2 - 8
-        yield each.path, (
-            self.text(tail(each.path, room), "name"), verdict, self.text(size(each.size), "quiet"),
-            Text(""), self.text(words, "warn" if self._stale.get(each.path) else "quiet"),
+        yield root.path, (
+            self.text(tail(root.path, room), "name"), verdict, self.text(size(root.size), "quiet"),
+            Text(""), self.text(words, "warn" if self._stale.get(root.path) else "quiet"),
         )  # fmt: skip
-        for number, problem in enumerate(each.problems):
+        for number, problem in enumerate(root.problems):
             text = self.text(f"  {SIGNS[Severity.ERROR]} {problem}", "bad")
-            yield f"{each.path}\0{number}", (text, *[Text("")] * 4)
-        for file in each.files:
+            yield f"{root.path}\0{number}", (text, *[Text("")] * 4)
+        for file in root.files:
             yield (
                 file.name,
                 (
                     self.text(f"  {self._label(file)}"),
-                    self._file_verdict(each, file),
+                    self._file_verdict(root, file),
                     self.text(size(file.size)),
                     self.text(age(self._at_ms - file.modified_ms), "quiet"),
                     self.text(file.holds, "quiet"),
@@ -193,13 +193,13 @@ class FilesScreen(TaskView):
         return None
 
     def _draw_below(self) -> None:
-        found = self._under_cursor()
+        selection = self._under_cursor()
         table = self.query_one("#files-findings", ReportTable)
-        if found is None:
+        if selection is None:
             table.display = False
             self.query_one(Details).tell(())
             return
-        directory, file = found
+        directory, file = selection
         findings = self._findings_of(directory, file)
         self._tell_title(self._title(directory, file, findings))
         below = directory.path if file is None else file.name
@@ -228,19 +228,24 @@ class FilesScreen(TaskView):
 
     def _draw_details(self) -> None:
         """The finding under the cursor of the lower table, in full."""
-        found = self._under_cursor()
+        selection = self._under_cursor()
         details = self.query_one(Details)
         key = self.query_one("#files-findings", ReportTable).cursor_key
-        findings = self._findings_of(*found) if found is not None else ()
+        findings = self._findings_of(*selection) if selection is not None else ()
         chosen = [finding for number, finding in enumerate(findings) if str(number) == key]
         if not chosen:
             details.tell(())
             return
-        each = chosen[0]
-        meaning = "bad" if each.severity is Severity.ERROR else ""
-        rows = [("finding", self.text(each.sentence(), meaning)), ("place", self.text(place(each)))]
-        if each.advice:
-            rows.append(("next", self.text(each.advice, MEANINGS[each.severity])))
+        chosen_finding = chosen[0]
+        meaning = "bad" if chosen_finding.severity is Severity.ERROR else ""
+        rows = [
+            ("finding", self.text(chosen_finding.sentence(), meaning)),
+            ("place", self.text(place(chosen_finding))),
+        ]
+        if chosen_finding.advice:
+            rows.append(
+                ("next", self.text(chosen_finding.advice, MEANINGS[chosen_finding.severity]))
+            )
         details.tell(rows)
 
     def on_data_table_row_highlighted(self, message: DataTable.RowHighlighted) -> None:
@@ -253,11 +258,11 @@ class FilesScreen(TaskView):
 
     def action_verify(self) -> None:
         """Verify the directory under the cursor."""
-        found = self._under_cursor()
-        if found is None:
+        selection = self._under_cursor()
+        if selection is None:
             self.watch_app.tell("no directory is watched")
             return
-        path, at_ms = found[0].path, self._at_ms
+        path, at_ms = selection[0].path, self._at_ms
 
         def run(task: Task) -> DirectoryVerification:
             return apart(verify, path, at_ms, task=task)
@@ -293,11 +298,11 @@ class FilesScreen(TaskView):
         for directory in self._directories:
             verified = directory.path in self._verified
             for file in directory.files:
-                found = "; ".join(one.sentence() for one in self._findings_of(directory, file))
+                sentences = "; ".join(one.sentence() for one in self._findings_of(directory, file))
                 yield (
                     directory.path, file.path, file.kind.value, file.size, file.modified_ms,
                     file.holds,
-                    verified, found,
+                    verified, sentences,
                 )  # fmt: skip
 
 

@@ -107,11 +107,11 @@ class HealthScreen(TaskView):
         def then(result: tuple[MetadataHealth | Failed]) -> None:
             self._reading = None
             self.opening(None)
-            found = result[0]
-            if isinstance(found, Failed):
-                self.watch_app.tell(found.reason, is_bad=True)
+            health = result[0]
+            if isinstance(health, Failed):
+                self.watch_app.tell(health.reason, is_bad=True)
             else:
-                self._metadata = self.watch_app.overview.metadata = found
+                self._metadata = self.watch_app.overview.metadata = health
 
         self.work("metadata", lambda: (attempt(lambda: watch.look(view, task)),), then)
 

@@ -111,11 +111,11 @@ class QuorumScreen(View):
 
     def _findings(self, report: QuorumReport) -> list[list[Text]]:
         """Return a row for each finding: a sign, and what is wrong with what to do."""
-        found: list[tuple[int, list[Text]]] = []
+        ranked_rows: list[tuple[int, list[Text]]] = []
         for statement in report.statements:
             words = self._wrapped(summary.finding(statement))
             sign = self._part(summary.sign(statement.severity))
-            found.append((SEVERITY_RANK[statement.severity], [sign, words]))
+            ranked_rows.append((SEVERITY_RANK[statement.severity], [sign, words]))
         for complaint in self.watch_app.overview.further:
             severity = complaint.finding.severity
             is_bad = severity is Severity.ERROR
@@ -128,8 +128,10 @@ class QuorumScreen(View):
                     StyledText("→ Health (6)", "quiet"),
                 )
             )
-            found.append((SEVERITY_RANK[severity], [self._part(summary.sign(severity)), words]))
-        rows = [row for _, row in sorted(found, key=itemgetter(0))]
+            ranked_rows.append(
+                (SEVERITY_RANK[severity], [self._part(summary.sign(severity)), words])
+            )
+        rows = [row for _, row in sorted(ranked_rows, key=itemgetter(0))]
         return rows or [[*map(self._part, summary.verdict(report))]]
 
     def _wrapped(self, parts: Iterable[StyledText]) -> Text:
@@ -156,9 +158,9 @@ class QuorumScreen(View):
         top, width = highest(replica.trend for replica in report.replicas), self.size.width
         rows: dict[str, list[Text]] = {}
         for replica in report.replicas:
-            told = summary.cells(report, replica, top=top, width=width)
+            cells = summary.cells(report, replica, top=top, width=width)
             key = replica.key if replica.key not in rows else f"{replica.key}#{len(rows)}"
-            rows[key] = [self._cell(told[name], before) for name in names]
+            rows[key] = [self._cell(cells[name], before) for name in names]
         return [*rows.items()]
 
     def _cell(self, part: StyledText, before: dict[StyledText, Text]) -> Text:
@@ -183,8 +185,8 @@ class QuorumScreen(View):
         lines: list[Text] = []
         for replica in report.replicas if report is not None else ():
             if report is not None and replica.key == key and not lines:
-                told = summary.details(report, replica)
-                lines = [Text("  ").join(map(self._part, parts)) for parts in told]
+                details = summary.details(report, replica)
+                lines = [Text("  ").join(map(self._part, parts)) for parts in details]
         _put(self.query_one("#quorum-detail", Static), Text("\n").join(lines))
 
     # --- ways out -----------------------------------------------------------------------------

@@ -106,7 +106,7 @@ class StateScreen(PlaceView):
         yield Lines[str](lambda line, _: self.text(line), id="state-detail")
 
     def first_focus(self) -> None:
-        shown = next(each for each in self._lists if each.display)
+        shown = next(line_list for line_list in self._lists if line_list.display)
         shown.focus()
 
     @property
@@ -115,8 +115,8 @@ class StateScreen(PlaceView):
         return self._tree_lines, self._changes, self._found
 
     def _show_list(self, shown: Lines[Any]) -> None:
-        for each in self._lists:
-            each.display = each is shown
+        for line_list in self._lists:
+            line_list.display = line_list is shown
         self._detail.display = False
 
     @property
@@ -400,8 +400,8 @@ class StateScreen(PlaceView):
 
         def look(task: Task) -> Path | None:
             task.begin(f"looking for {text!r} in the whole tree")
-            found = tree.find(text, here) if step > 0 else tree.find_before(text, here)
-            for number, path in enumerate(found):
+            paths = tree.find(text, here) if step > 0 else tree.find_before(text, here)
+            for number, path in enumerate(paths):
                 task.passed("", number)
                 if path is not None:
                     return path

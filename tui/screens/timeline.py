@@ -145,11 +145,11 @@ class TimelineScreen(TaskView):
             return read_timeline(sources.directories, task, sources, view)
 
         def read(task: Task) -> TimelineLook | Failed:
-            told = attempt(lambda: reading(task))
-            if isinstance(told, Failed) and not sources.directories:
+            look = attempt(lambda: reading(task))
+            if isinstance(look, Failed) and not sources.directories:
                 # Without a leader nobody tells a log; what was seen of elections is known still.
-                return TimelineLook(timeline=seen_timeline(history), missing=told.reason)
-            return told
+                return TimelineLook(timeline=seen_timeline(history), missing=look.reason)
+            return look
 
         self.begin("timeline", read, self._take)
 
@@ -264,9 +264,11 @@ class TimelineScreen(TaskView):
         event, look = self._events.row, self._look
         if event is None or look is None:
             return
-        told = event_text(event, look.timeline)
+        paragraphs = event_text(event, look.timeline)
         width = max(self.size.width - 2, 10)
-        self._detail.set_rows([line for each in told for line in wrapped(each, width)], 0)
+        self._detail.set_rows(
+            [line for paragraph in paragraphs for line in wrapped(paragraph, width)], 0
+        )
         self._detail.styles.height = min(len(self._detail.rows) + 1, max(self.size.height // 2, 3))
 
     def action_close(self) -> None:
@@ -342,7 +344,7 @@ def _passes(event: Event, text: str) -> bool:
     kinds = {category.value for category in Category} & set(words)
     if kinds and event.category.value not in kinds:
         return False
-    told = event.text.casefold()
+    haystack = event.text.casefold()
     if event.visibility is not Visibility.VISIBLE:
-        told += f" {event.visibility.value}"
-    return all(word in told for word in words if word not in kinds)
+        haystack += f" {event.visibility.value}"
+    return all(word in haystack for word in words if word not in kinds)

@@ -86,12 +86,12 @@ class VotersScreen(TaskView):
 
     def show(self, picture: Picture) -> None:
         self._at_ms = picture.at_ms
-        found = changes(picture)
-        if found != self._changes and not self.is_working:
+        new_changes = changes(picture)
+        if new_changes != self._changes and not self.is_working:
             if self._board is None and picture.view is not None:
                 self._told = compare_told(picture.view)
             if self._board is None or self._board.is_due(picture.at_ms):
-                self._changes = found
+                self._changes = new_changes
                 self.action_compare()
         self._draw()
 
@@ -275,9 +275,11 @@ class VotersScreen(TaskView):
                     entry = row.entry
                     commitment = entry.verdict.commitment
                     reason = matrix.reason(entry) or entry.verdict.reason
-                    told = f"{commitment.value}: {reason}" if reason else commitment.value
+                    commitment_text = (
+                        f"{commitment.value}: {reason}" if reason else commitment.value
+                    )
                     yield "change", self.text(matrix.change(entry))
-                    yield "commit", self.text(told, _COMMITMENTS[commitment])
+                    yield "commit", self.text(commitment_text, _COMMITMENTS[commitment])
                     yield "place", self.text(f"{entry.file} position {entry.position}", "quiet")
         elif sources.has_focus:
             for source in diff.sources:
@@ -306,8 +308,8 @@ class VotersScreen(TaskView):
         yield "offset", "epoch", "change", "commitment", "reason", *names
         for row in matrix.history_rows(diff):
             entry = row.entry
-            told = entry.verdict.commitment.value, entry.verdict.reason
-            yield entry.offset, entry.epoch, matrix.change(entry), *told, *row.holders
+            verdict_cells = entry.verdict.commitment.value, entry.verdict.reason
+            yield entry.offset, entry.epoch, matrix.change(entry), *verdict_cells, *row.holders
 
 
 def _report(count: int) -> str:

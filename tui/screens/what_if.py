@@ -210,8 +210,8 @@ class WhatIfScreen(TaskView):
         report, question = self._report, self._question
         if report is None or report.seed != question.seed:
             return None
-        told = (question.partition,) if question.partition else ()
-        same = report.conditions.partitions == told
+        partitions = (question.partition,) if question.partition else ()
+        same = report.conditions.partitions == partitions
         down = question.down & frozenset(report.case.by_id)
         return report if same and report.conditions.down == down else None
 

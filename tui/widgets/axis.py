@@ -89,14 +89,14 @@ class AxisView(Widget):
         first, last = _clock(self.span.first, self.span), _clock(self.span.last, self.span)
         cells = list(first.ljust(width - len(last)) + last)[:width]
         if here is not None and self.time is not None:
-            told = f"▲ {_clock(self.time, self.span)}"
-            start = here if here + len(told) <= width else here - len(told) + 1
-            told = told if start == here else told[2:] + " ▲"
-            before, after = "".join(cells[:start]), "".join(cells[start + len(told) :])
+            marker = f"▲ {_clock(self.time, self.span)}"
+            start = here if here + len(marker) <= width else here - len(marker) + 1
+            marker = marker if start == here else marker[2:] + " ▲"
+            before, after = "".join(cells[:start]), "".join(cells[start + len(marker) :])
             # What is in the way of the cursor's time is left out.
             before = before if not before.strip() or before.endswith("  ") else " " * len(before)
             after = after if not after.strip() or after.startswith("  ") else " " * len(after)
-            line = Text(before, palette.quiet).append(told, palette.key)
+            line = Text(before, palette.quiet).append(marker, palette.key)
             line.append(after, palette.quiet)
         else:
             line = Text("".join(cells), palette.quiet)
@@ -125,16 +125,16 @@ def _drawn(cell: Cell | None, palette: Palette) -> tuple[str, Style]:
 def _united(lanes: list[dict[int, Cell]]) -> dict[int, Cell]:
     if len(lanes) == 1:
         return lanes[0]
-    found: dict[int, Cell] = {}
+    cells: dict[int, Cell] = {}
     order = list(_SIGNS)
     for lane in lanes:
         for column, cell in lane.items():
-            old = found.get(column)
+            old = cells.get(column)
             if old is not None:
                 worst = max(old.severity, cell.severity, key=order.index)
                 cell = Cell(old.count + cell.count, worst, old.good and cell.good)
-            found[column] = cell
-    return found
+            cells[column] = cell
+    return cells
 
 
 def _clock(time: int, span: TimeSpan) -> str:

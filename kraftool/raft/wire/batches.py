@@ -24,9 +24,9 @@ def encode(batch: Batch) -> bytes:
         return batch.data
     pairs: Iterable[tuple[bytes | None, bytes | None]]
     if batch.control:
-        pairs = [_control(each) for each in batch.control]
+        pairs = [_control(record) for record in batch.control]
     else:
-        pairs = [(None, each) for each in batch.data]
+        pairs = [(None, record) for record in batch.data]
     return encode_batch(
         pairs,
         base_offset=batch.base_offset,
@@ -64,19 +64,19 @@ def decode(whole: RecordBatch) -> Batch:
 def decode_batches(data: bytes) -> tuple[Batch, ...]:
     """The batches of an answer to a fetch. What is cut off at its end is left out; where a size is
     impossible nothing after it can be found, and the rest is one batch that is not valid."""
-    found, position = [], 0
+    batches, position = [], 0
     while len(data) - position >= LOG_OVERHEAD:
         length = int.from_bytes(data[position + 8 : position + LOG_OVERHEAD], "big", signed=True)
         if length < HEADER_SIZE - LOG_OVERHEAD:
             base = int.from_bytes(data[position : position + 8], "big", signed=True)
-            found.append(Batch(base_offset=base, last_offset=base, epoch=-1, is_valid=False))
+            batches.append(Batch(base_offset=base, last_offset=base, epoch=-1, is_valid=False))
             break
         end = position + LOG_OVERHEAD + length
         if end > len(data):
             break
-        found.append(decode(RecordBatch.read(data[position:end], position)))
+        batches.append(decode(RecordBatch.read(data[position:end], position)))
         position = end
-    return tuple(found)
+    return tuple(batches)
 
 
 def _control(record: ControlRecord) -> tuple[bytes, bytes]:

@@ -61,17 +61,19 @@ def _vote(asked: VoteRequest, version: int) -> Value:
 
 def _read_vote(value: Value) -> VoteRequest:
     part = the_partition(value)
-    found = part if part is not None else {}
+    partition = part if part is not None else {}
     return VoteRequest(
         cluster_id=value["clusterId"],
         is_for_metadata=part is not None,
-        replica_epoch=found.get("replicaEpoch", -1),
-        replica=key_of(found.get("replicaId", -1), found.get("replicaDirectoryId", ZERO_UUID))
+        replica_epoch=partition.get("replicaEpoch", -1),
+        replica=key_of(
+            partition.get("replicaId", -1), partition.get("replicaDirectoryId", ZERO_UUID)
+        )
         or _NOBODY,
-        voter=key_of(value.get("voterId", NO_ID), found.get("voterDirectoryId", ZERO_UUID)),
-        last_offset=found.get("lastOffset", -1),
-        last_offset_epoch=found.get("lastOffsetEpoch", -1),
-        pre_vote=found.get("preVote", False),
+        voter=key_of(value.get("voterId", NO_ID), partition.get("voterDirectoryId", ZERO_UUID)),
+        last_offset=partition.get("lastOffset", -1),
+        last_offset_epoch=partition.get("lastOffsetEpoch", -1),
+        pre_vote=partition.get("preVote", False),
     )
 
 
@@ -87,13 +89,13 @@ def _begin(request: BeginQuorumEpochRequest, version: int) -> Value:
 
 def _read_begin(value: Value) -> BeginQuorumEpochRequest:
     part = the_partition(value)
-    found = part if part is not None else {}
+    partition = part if part is not None else {}
     return BeginQuorumEpochRequest(
         cluster_id=value["clusterId"],
         is_for_metadata=part is not None,
-        leader_id=found.get("leaderId", -1),
-        leader_epoch=found.get("leaderEpoch", -1),
-        voter=key_of(value.get("voterId", NO_ID), found.get("voterDirectoryId", ZERO_UUID)),
+        leader_id=partition.get("leaderId", -1),
+        leader_epoch=partition.get("leaderEpoch", -1),
+        voter=key_of(value.get("voterId", NO_ID), partition.get("voterDirectoryId", ZERO_UUID)),
         leader_endpoints=endpoints(value.get("leaderEndpoints", [])),
     )
 
@@ -119,17 +121,17 @@ def _end(request: EndQuorumEpochRequest, version: int) -> Value:
 
 def _read_end(value: Value) -> EndQuorumEpochRequest:
     part = the_partition(value)
-    found = part if part is not None else {}
+    partition = part if part is not None else {}
     listed = [
-        key_of(each["candidateId"], each["candidateDirectoryId"])
-        for each in found.get("preferredCandidates", [])
+        key_of(candidate["candidateId"], candidate["candidateDirectoryId"])
+        for candidate in partition.get("preferredCandidates", [])
     ]
-    listed += [key_of(each) for each in found.get("preferredSuccessors", [])]
+    listed += [key_of(successor_id) for successor_id in partition.get("preferredSuccessors", [])]
     return EndQuorumEpochRequest(
         cluster_id=value["clusterId"],
         is_for_metadata=part is not None,
-        leader_id=found.get("leaderId", -1),
-        leader_epoch=found.get("leaderEpoch", -1),
+        leader_id=partition.get("leaderId", -1),
+        leader_epoch=partition.get("leaderEpoch", -1),
         preferred_candidates=tuple(key for key in listed if key is not None),
         leader_endpoints=endpoints(value.get("leaderEndpoints", [])),
     )
@@ -170,7 +172,7 @@ def _read_fetch(value: Value) -> FetchRequest:
     by_id = all("topicId" in topic for topic in value["topics"])
     name, wanted = ("topicId", TOPIC_ID) if by_id else ("topic", TOPIC)
     part = the_partition(value, index="partition", name=name, wanted=wanted)
-    found = part if part is not None else {}
+    partition = part if part is not None else {}
     asker = value.get("replicaId", NO_ID)
     if "replicaState" in value:
         asker = value["replicaState"]["replicaId"]
@@ -178,13 +180,13 @@ def _read_fetch(value: Value) -> FetchRequest:
         cluster_id=value.get("clusterId"),
         # Version 12 names the topic, which Kafka 4 does not take for the metadata partition.
         is_for_metadata=part is not None and by_id,
-        replica=key_of(asker, found.get("replicaDirectoryId", ZERO_UUID)),
-        current_leader_epoch=found.get("currentLeaderEpoch", -1),
-        fetch_offset=found.get("fetchOffset", -1),
-        last_fetched_epoch=found.get("lastFetchedEpoch", -1),
+        replica=key_of(asker, partition.get("replicaDirectoryId", ZERO_UUID)),
+        current_leader_epoch=partition.get("currentLeaderEpoch", -1),
+        fetch_offset=partition.get("fetchOffset", -1),
+        last_fetched_epoch=partition.get("lastFetchedEpoch", -1),
         max_wait_ms=value["maxWaitMs"],
         max_bytes=value["maxBytes"],
-        **({"high_watermark": found["highWatermark"]} if "highWatermark" in found else {}),
+        **({"high_watermark": partition["highWatermark"]} if "highWatermark" in partition else {}),
     )
 
 
@@ -206,15 +208,15 @@ def _fetch_snapshot(asked: FetchSnapshotRequest, version: int) -> Value:
 
 def _read_fetch_snapshot(value: Value) -> FetchSnapshotRequest:
     part = the_partition(value, index="partition", name="name")
-    found = part if part is not None else {}
-    snapshot = found.get("snapshotId", {"endOffset": -1, "epoch": -1})
+    partition = part if part is not None else {}
+    snapshot = partition.get("snapshotId", {"endOffset": -1, "epoch": -1})
     return FetchSnapshotRequest(
         cluster_id=value["clusterId"],
         is_for_metadata=part is not None,
-        replica=key_of(value["replicaId"], found.get("replicaDirectoryId", ZERO_UUID)),
-        current_leader_epoch=found.get("currentLeaderEpoch", -1),
+        replica=key_of(value["replicaId"], partition.get("replicaDirectoryId", ZERO_UUID)),
+        current_leader_epoch=partition.get("currentLeaderEpoch", -1),
         snapshot_id=OffsetAndEpoch(snapshot["endOffset"], snapshot["epoch"]),
-        position=found.get("position", -1),
+        position=partition.get("position", -1),
         max_bytes=value["maxBytes"],
     )
 

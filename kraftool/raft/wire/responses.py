@@ -223,7 +223,7 @@ def _read_describe(value: Value, listener: str) -> DescribeQuorumResponse:
         high_watermark=part["highWatermark"],
         voters=tuple(_read_replica(current_voter) for current_voter in part["currentVoters"]),
         observers=tuple(_read_replica(observer) for observer in part["observers"]),
-        nodes={each["nodeId"]: endpoints(each["listeners"]) for each in value.get("nodes", [])},
+        nodes={node["nodeId"]: endpoints(node["listeners"]) for node in value.get("nodes", [])},
         message=message,
     )
 

@@ -66,7 +66,9 @@ def listeners(endpoints: Endpoints) -> list[Value]:
 
 
 def endpoints(listed: list[Value]) -> dict[str, Endpoint]:
-    return upper({each["name"]: Endpoint(each["host"], each["port"]) for each in listed})
+    return upper(
+        {listener["name"]: Endpoint(listener["host"], listener["port"]) for listener in listed}
+    )
 
 
 def node_endpoints(leader_id: int, known: Endpoints) -> list[Value]:
@@ -79,9 +81,9 @@ def node_endpoints(leader_id: int, known: Endpoints) -> list[Value]:
 
 def endpoint_of(listed: list[Value], leader_id: int, listener: str) -> dict[str, Endpoint]:
     """The leader's endpoint of a response, under the listener that was asked."""
-    for each in listed:
-        if each["nodeId"] == leader_id and leader_id >= 0:
-            return {listener: Endpoint(each["host"], each["port"])}
+    for node in listed:
+        if node["nodeId"] == leader_id and leader_id >= 0:
+            return {listener: Endpoint(node["host"], node["port"])}
     return {}
 
 

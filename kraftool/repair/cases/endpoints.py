@@ -49,14 +49,14 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         timestamp_ms=request.now_ms,
     )
     reached = [(voter.id, voter.endpoint) for voter in after if voter.endpoint is not None]
-    told = ", ".join(f"{id_} at {endpoint}" for id_, endpoint in reached)
+    text = ", ".join(f"{id_} at {endpoint}" for id_, endpoint in reached)
     servers = ",".join(str(endpoint) for _, endpoint in reached)
     for host in same:
         survey = host.survey
         yield Mend(
             case="endpoints",
             host=host,
-            text=f"{host.name}: a voters record ({told}) at offset {frame.offset}, in the new epoch"
+            text=f"{host.name}: a voters record ({text}) at offset {frame.offset}, in the new epoch"
             f" {frame.epoch}, the same on {len(same)} voters",
             edits=(
                 *voters_appended(survey, frame, "the same voters at their new endpoints"),
@@ -76,17 +76,17 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
 
 def new_voters(standing: QuorumAssessment) -> VoterSet:
     """The voters as they are reached from now on; of listeners not named the old place."""
-    found = []
+    voters = []
     for voter in standing.voters:
-        told = standing.request.endpoints_of(voter.id)
-        kept = {} if standing.kraft_version == 0 and told else voter.endpoints
-        found.append(replace(voter, endpoints={**told, **kept, **told}))
-    return VoterSet.of(*found)
+        new_endpoints = standing.request.endpoints_of(voter.id)
+        kept = {} if standing.kraft_version == 0 and new_endpoints else voter.endpoints
+        voters.append(replace(voter, endpoints={**new_endpoints, **kept, **new_endpoints}))
+    return VoterSet.of(*voters)
 
 
 def _majority_alike(standing: QuorumAssessment) -> list[Host]:
     """The voters with the best log, which have to be a majority, all the same to their ends."""
-    best = max(standing.present, key=lambda each: each.rank, default=None)
+    best = max(standing.present, key=lambda host: host.rank, default=None)
     alike = [
         host
         for host in standing.present

@@ -34,12 +34,12 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
 def text(host: Host, file: FlippedFile, then: str) -> str:
     """The bits of a file, the evidence, and what the plan does with them."""
     bits = "One flipped bit explains" if len(file.bits) == 1 else "Single flipped bits explain"
-    told = "; ".join(bit.describe() for bit in file.bits)
-    found = f"{host.name}: {file.target.name} is damaged. {bits} that, and {then}: {told}"
+    details = "; ".join(bit.describe() for bit in file.bits)
+    message = f"{host.name}: {file.target.name} is damaged. {bits} that, and {then}: {details}"
     same = host.evidence.confirmed_by
     if same:
-        found += f". {listed(same)} {'has' if len(same) == 1 else 'have'} the same bytes there"
-    return found
+        message += f". {listed(same)} {'has' if len(same) == 1 else 'have'} the same bytes there"
+    return message
 
 
 def edit_of(file: FlippedFile) -> Edit:

@@ -108,11 +108,11 @@ def directory_id(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
     wanted = _recorded(standing, host.node_id)
     if not wanted or standing.kraft_version == 0:
         return
-    found = survey.identity.directory_id
+    old_id = survey.identity.directory_id
     yield Mend(
         case="directory-id",
         host=host,
-        text=f"{host.name}: its directory.id is {found or 'missing'}, but the voter's is {wanted}:"
+        text=f"{host.name}: its directory.id is {old_id or 'missing'}, but the voter's is {wanted}:"
         " the node observes and does not vote. The plan restores the id",
         edits=(_written(standing, host, wanted),),
         risks=(

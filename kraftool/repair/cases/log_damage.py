@@ -69,7 +69,7 @@ def _no_bit(host: Host) -> str:
 
 def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, why: str) -> None:
     """A damaged directory may be mended by itself, and then be the source of this one."""
-    best = max(standing.present, key=lambda each: each.rank, default=host)
+    best = max(standing.present, key=lambda other: other.rank, default=host)
     if best.rank > host.rank:
         end = best.survey.end
         raise PlanRefused(
@@ -141,7 +141,7 @@ def _rest(survey: Survey, log: SurveyedLog, offset: int) -> Iterator[Edit]:
     name = write_segment_name(offset, ".log")
     target = PlanFile(kind=PlanFileKind.SEGMENT, name=name)
     old = PlanFile(kind=PlanFileKind.SEGMENT, name=write_segment_name(first.segment, ".log"))
-    keeps = {write_segment_name(each.segment, ".log") for each in later}
+    keeps = {write_segment_name(part.segment, ".log") for part in later}
     if first.segment != offset:
         yield Edit(
             target=target,

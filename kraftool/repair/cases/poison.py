@@ -25,8 +25,8 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
     if wanted is None:
         return
     refuse_missing(standing)
-    found = [(host, _misfit(host, wanted)) for host in standing.hosts]
-    having = [(host, misfit) for host, misfit in found if misfit is not None]
+    misfits = [(host, _misfit(host, wanted)) for host in standing.hosts]
+    having = [(host, misfit) for host, misfit in misfits if misfit is not None]
     if not having:
         raise KraftoolError(
             f"--set poison={wanted}: no log given here has a record at offset {wanted} that could"
@@ -35,7 +35,7 @@ def asked_for(standing: QuorumAssessment) -> Iterator[Mend]:
         )
     contents = {misfit.noops for _, misfit in having}
     base = having[0][1].base_offset
-    for host, misfit in found:
+    for host, misfit in misfits:
         log = host.survey.log
         if misfit is None and log is not None and log.start_offset <= base < log.intact_end:
             raise KraftoolError(

@@ -142,7 +142,7 @@ def _is_all_that_was_committed(standing: QuorumAssessment, host: Host, source: H
 
     So it is where it is the best of so many whole voters that each majority has one of them.
     """
-    whole = [each for each in standing.present if each is not host and can_be_source(each)]
+    whole = [other for other in standing.present if other is not host and can_be_source(other)]
     return len(whole) >= standing.enough and source.rank >= max(host.rank for host in whole)
 
 
@@ -167,8 +167,8 @@ def way_out(standing: QuorumAssessment, host: Host) -> str:
     gone = _gone(standing)
     if not host.lost_log or not standing.votes(host):
         hint += ": one of them may have a snapshot or a whole log that can be used"
-        sources = [each for each in standing.hosts if each is not host and can_be_source(each)]
-        best = max(sources, key=lambda each: each.rank, default=None)
+        sources = [other for other in standing.hosts if other is not host and can_be_source(other)]
+        best = max(sources, key=lambda source: source.rank, default=None)
         if best is not None and host.node_id is not None and best.node_id is not None:
             hint += ". Or give up what it has beyond another node's log:"
             hint += f" --set rebuild={host.node_id} --set from={best.node_id}"
@@ -185,7 +185,7 @@ def way_out(standing: QuorumAssessment, host: Host) -> str:
 
 def _gone(standing: QuorumAssessment) -> list[int]:
     """Voters of which no log was given."""
-    return sorted({each.id for each in (*standing.without_log, *standing.missing)})
+    return sorted({voter.id for voter in (*standing.without_log, *standing.missing)})
 
 
 def _unseen(standing: QuorumAssessment) -> str:
@@ -203,11 +203,11 @@ def can_be_source(host: Host) -> bool:
 def best_source(standing: QuorumAssessment, host: Host) -> Host | None:
     """The best whole directory that is at least as far as this one can be trusted."""
     hosts = [
-        each
-        for each in standing.hosts
-        if each is not host and can_be_source(each) and each.rank >= host.rank
+        other
+        for other in standing.hosts
+        if other is not host and can_be_source(other) and other.rank >= host.rank
     ]
-    return max(hosts, key=lambda each: (each.rank, is_voter(each, standing.voters)), default=None)
+    return max(hosts, key=lambda peer: (peer.rank, is_voter(peer, standing.voters)), default=None)
 
 
 def copied(host: Host, source: Host) -> Iterator[Edit]:

@@ -61,7 +61,7 @@ def find(standing: QuorumAssessment, host: Host) -> Iterator[Mend]:
         return
     lent = list(_lent(standing, host, log))
     if lent:
-        source, snapshot = max(lent, key=lambda each: (each[1].offset, each[0].name))
+        source, snapshot = max(lent, key=lambda offer: (offer[1].offset, offer[0].name))
         yield Mend(
             case="snapshot-copied",
             host=host,

@@ -80,14 +80,14 @@ class LogBlocks:
 
     def replace_files(self, files: tuple[LogFile, ...]) -> None:
         """Take note of segments that came or went."""
-        found = {base_offset(file): file for file in files}
-        for gone in [file for file in self._files if file not in found]:
+        files_by_base = {base_offset(file): file for file in files}
+        for gone in [file for file in self._files if file not in files_by_base]:
             self.forget(gone)
             source = self._sources.pop(gone, None)
             if source is not None:
                 source.close()
-        self._files = found
-        self.bases = sorted(found)
+        self._files = files_by_base
+        self.bases = sorted(files_by_base)
 
     def close(self) -> None:
         """Close every file."""
@@ -206,9 +206,9 @@ class LogBlocks:
 
     def first_whole(self, segment: int, position: int, end: int) -> RecordBatch | None:
         """The first batch whose CRC holds that begins from `position` on and before `end`."""
-        for each in Walk(self.source(segment).read_at, WalkState.at(position), stop=end):
-            if isinstance(each, RecordBatch):
-                return each
+        for item in Walk(self.source(segment).read_at, WalkState.at(position), stop=end):
+            if isinstance(item, RecordBatch):
+                return item
         return None
 
     def _cached(self, key: tuple[int, int, bool]) -> Block | None:
@@ -237,4 +237,4 @@ def _items(read_at: ReadAt, start: int, stop: int) -> list[Item]:
     """Return what has bytes: the order of batches is judged by what comes before, wherever that
     is.
     """
-    return [each for each in Walk(read_at, WalkState.at(start), stop=stop) if each.size]
+    return [item for item in Walk(read_at, WalkState.at(start), stop=stop) if item.size]

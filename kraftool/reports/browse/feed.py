@@ -147,24 +147,24 @@ class LogFeed:
         change = self.session.poll()
         if not change.is_news:
             return None
-        told = ""
+        notice = ""
         if change.start_moved:
             kept = [row for row in self._rows if self.session.has(row.place)]
             if len(kept) < len(self._rows):
                 self._rows, self._up = kept, None
                 start = self.session.extent.start_offset
-                told = f"cleaned: the log now begins at offset {start}"
+                notice = f"cleaned: the log now begins at offset {start}"
         if change.cut_offset is not None:
-            told = self._cut(change.cut_offset)
+            notice = self._cut(change.cut_offset)
         if self._down is None and self._end is not None:
             stretch = self._on(self._end, count)
         else:
             stretch = self._stretch()
-        return replace(stretch, news=told)
+        return replace(stretch, news=notice)
 
     def _cut(self, offset: int) -> str:
         """The log lost its records from an offset on."""
-        told = f"truncated: the records from offset {offset} on are no longer in the log"
+        notice = f"truncated: the records from offset {offset} on are no longer in the log"
         place = self.session.place_of(GoTo("offset", offset))
         kept = [
             row if row.end_offset is None or row.end_offset < offset else cut_fold(row, offset)
@@ -172,9 +172,9 @@ class LogFeed:
             if row.offset is None or row.offset < offset
         ]
         if len(kept) < len(self._rows) or self._down is None:
-            self._rows = [*kept, note(told, place, offset)]
+            self._rows = [*kept, note(notice, place, offset)]
             self._down, self._end = None, place
-        return told
+        return notice
 
     # --- looking for words --------------------------------------------------------------------
 

@@ -79,7 +79,7 @@ class StateHistory:
             self.bounds = _bounds(self.window)
             # Where a log was cut, and other records took the place, no state beyond can be trusted;
             # going by the epoch of its last record, one tells which are of this log.
-            for offset in [each for each in self._kept if not self._still_holds(each)]:
+            for offset in [offset for offset in self._kept if not self._still_holds(offset)]:
                 del self._kept[offset]
             return self.bounds
 
@@ -110,8 +110,8 @@ class StateHistory:
         with self._lock:
             seek = self.window.seek_epoch if goto.kind == "epoch" else self.window.seek_time
             rows = self.window.forward(seek(goto.value), 1).rows
-        found = rows[0].offset if rows else None
-        return self.bounds.last if found is None else found
+        row_offset = rows[0].offset if rows else None
+        return self.bounds.last if row_offset is None else row_offset
 
     def _reach(
         self,
@@ -140,7 +140,7 @@ class StateHistory:
         if files.single is not None or not begins:
             return None
         start = max(begins)
-        below = [each for each in self._kept if each <= offset and self._goes_on(each)]
+        below = [end for end in self._kept if end <= offset and self._goes_on(end)]
         if below and max(below) >= start:
             return self._kept[max(below)]
         try:

@@ -65,12 +65,12 @@ def _of_types(types: frozenset[str]) -> tuple[re.Pattern[bytes] | None, bool]:
 
 def _of_topic(topic: str, topics: TopicNames) -> re.Pattern[bytes]:
     """The name, and the ids of topics of that name."""
-    ids = [each for each, name in topics.by_id.items() if topic in (each, name)]
+    ids = [topic_id for topic_id, name in topics.by_id.items() if topic in (topic_id, name)]
     needles = [topic.encode("utf-8", "surrogateescape")]
-    for each in {topic, *ids}:
-        if len(each) == 22 and each.isascii():
+    for candidate in {topic, *ids}:
+        if len(candidate) == 22 and candidate.isascii():
             try:
-                needles.append(base64.urlsafe_b64decode(each + "=="))
+                needles.append(base64.urlsafe_b64decode(candidate + "=="))
             except ValueError:
                 continue
     return re.compile(b"|".join(map(re.escape, needles)))
@@ -99,7 +99,7 @@ def topic_ids(blocks: LogBlocks, topics: TopicNames, name: str) -> Iterator[int]
 
 def _learn(topics: TopicNames, value: bytes) -> None:
     try:
-        _, _, found = decode_record(value + b"\0")
-        topics.by_id[found["topicId"]] = found["name"]
+        _, _, fields = decode_record(value + b"\0")
+        topics.by_id[fields["topicId"]] = fields["name"]
     except DecodeError:
         pass  # bytes that look like one by chance

@@ -165,8 +165,8 @@ class _Wanted:
         pattern = self.selection.grep
         if pattern is None:
             return True
-        told = f"{row.label}  {row.text}"
-        return pattern.search(told) is not None or pattern.search(grep_text(item)) is not None
+        line = f"{row.label}  {row.text}"
+        return pattern.search(line) is not None or pattern.search(grep_text(item)) is not None
 
 
 class RowMaker:
@@ -261,8 +261,8 @@ class RowMaker:
         wrong = item.error
         if wrong is not None:
             position = position_of_error(batch, record, wrong)
-            told = f"not decoded: {wrong.describe()}"
-            text = told if item.data is None else f"{wrong.reason}: {text}"
+            failure = f"not decoded: {wrong.describe()}"
+            text = failure if item.data is None else f"{wrong.reason}: {text}"
         return LogRow(
             place=RowPlace(segment, batch.position, number),
             kind=RowKind.RECORD,
@@ -308,7 +308,7 @@ def _problem(file: str, place: RowPlace, kind: RowKind, fault: LogFault) -> LogR
         if side
     )
     size = f", {fault.size} bytes" if fault.size else ""
-    told = f"{fault.field + ': ' if fault.field else ''}{fault.reason}"
+    reason = f"{fault.field + ': ' if fault.field else ''}{fault.reason}"
     return LogRow(
         place=place,
         kind=kind,
@@ -316,7 +316,7 @@ def _problem(file: str, place: RowPlace, kind: RowKind, fault: LogFault) -> LogR
         position=fault.position,
         offset=fault.offset,
         label=str(fault.kind),
-        text=f"position {fault.position}{size}: {told}" + (f" ({sides})" if sides else ""),
+        text=f"position {fault.position}{size}: {reason}" + (f" ({sides})" if sides else ""),
         is_valid=False,
         is_decoded=False,
         size=fault.size or 0,

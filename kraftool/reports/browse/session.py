@@ -141,8 +141,8 @@ class LogSession:
             blocks, topics = self.window.blocks, self.window.maker.topics
             looking = self._looking.setdefault(name, topic_ids(blocks, topics, name))
             done = 0
-            for each in looking:
-                done += each
+            for size in looking:
+                done += size
                 if done >= _TOPIC_AT_ONCE:
                     return done / max(self.extent.size, 1)
             self._known.add(name)

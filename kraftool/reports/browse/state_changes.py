@@ -38,7 +38,7 @@ class StateComparison:
 
     @property
     def total(self) -> int:
-        return sum(sum(each.values()) for each in self.counts.by_kind.values())
+        return sum(sum(by_type.values()) for by_type in self.counts.by_kind.values())
 
 
 def difference(old: LoadedState, new: LoadedState) -> StateComparison:
@@ -68,16 +68,16 @@ _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 def _of_kind(kind: str, entity_changes: list[EntityChange], counts: Counts) -> list[ChangeRow]:
     by_type = counts.by_kind[kind]
-    told = ", ".join(f"{count} {word}" for word, count in by_type.items() if count)
-    rows = [ChangeRow(depth=0, name=TITLES[kind], text=told)]
+    text = ", ".join(f"{count} {word}" for word, count in by_type.items() if count)
+    rows = [ChangeRow(depth=0, name=TITLES[kind], text=text)]
     for change in entity_changes:
         sign = _SIGNS[change.type.value]
         rows.append(
             ChangeRow(depth=1, sign=sign, name=change_name(change), text=what_it_was(change))
         )
         for field in change.fields:
-            told = f"{value_text(field.old)} → {value_text(field.new)}"
-            rows.append(ChangeRow(depth=2, name=field.field, text=told))
+            text = f"{value_text(field.old)} → {value_text(field.new)}"
+            rows.append(ChangeRow(depth=2, name=field.field, text=text))
     left = sum(by_type.values()) - len(entity_changes)
     if left:
         rows.append(ChangeRow(depth=1, name=f"… and {left} more"))

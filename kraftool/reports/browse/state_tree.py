@@ -105,8 +105,8 @@ class StateTree:
         for number, (path, node) in enumerate(self._all((), self._root, after), 1):
             if number % _HEARTBEAT == 0:
                 yield None
-            told = _text(node)
-            if wanted in path[-1].casefold() or wanted in told.casefold():
+            node_text = _text(node)
+            if wanted in path[-1].casefold() or wanted in node_text.casefold():
                 yield path
 
     def find_before(self, text: str, before: Path) -> Iterator[Path | None]:

@@ -58,7 +58,7 @@ class WindowTail:
         blocks = self.window.blocks
         look = follower.poll()
         start = blocks.bases[0] if blocks.bases else 0
-        changed = [(each.segment, each.start) for each in look.ranges]
+        changed = [(tail_range.segment, tail_range.start) for tail_range in look.ranges]
         cut = None
         if look.change is not None:
             changed.append((look.change.segment, look.change.position))

@@ -48,11 +48,11 @@ class Marks:
 
     def _before(self, block: Block, offset: int) -> Mark | None:
         for number in range(_FAR):
-            found = self._of(block)
+            own_marks = self._of(block)
             if number == 0:
-                found = found[: bisect_right(found, offset, key=lambda each: each[0])]
-            if found:
-                return found[-1]
+                own_marks = own_marks[: bisect_right(own_marks, offset, key=lambda mark: mark[0])]
+            if own_marks:
+                return own_marks[-1]
             earlier = self._blocks.before(block.segment, block.start)
             if earlier is None:
                 return None
@@ -72,12 +72,12 @@ class Marks:
 
     def _of(self, block: Block) -> tuple[Mark, ...]:
         key = block.segment, block.start, block.end
-        found = self._kept.get(key)
-        if found is None:
-            found = self._kept[key] = tuple(_marks(block))
+        own_marks = self._kept.get(key)
+        if own_marks is None:
+            own_marks = self._kept[key] = tuple(_marks(block))
             if len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-        return found
+        return own_marks
 
 
 def _marks(block: Block) -> Iterator[Mark]:

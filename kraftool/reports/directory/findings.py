@@ -290,32 +290,32 @@ def _epochs(case: DirectoryCase) -> Iterator[Finding]:
         if report.log is not None
         for start in report.log.epochs
     ]
-    starts.sort(key=lambda each: each.start_offset)
+    starts.sort(key=lambda start: start.start_offset)
     expected: dict[int, int] = {}
     for start in starts:
         expected.setdefault(start.epoch, start.start_offset)
-    told = {entry.epoch: entry.start_offset for entry in content.entries}
+    claims = {entry.epoch: entry.start_offset for entry in content.entries}
     # Kafka cuts the file at its log start, a snapshot's offset that no segment need begin at; where
     # that snapshot is missing, which is told by itself, it may have been any.
-    cut = min(told.values(), default=-1)
+    cut = min(claims.values(), default=-1)
     is_cut = not _covers_start(case.summary) or any(
         snapshot.offset == cut for snapshot in case.summary.snapshots
     )
     begins = max(cut, log.start_offset) if is_cut else log.start_offset
     in_log = [item for item in expected.items() if item[1] >= begins]
     for epoch, offset in in_log:
-        found = told.get(epoch)
-        if found == offset or (offset == log.start_offset and found is not None and found < offset):
+        claim = claims.get(epoch)
+        if claim == offset or (offset == log.start_offset and claim is not None and claim < offset):
             continue
         yield dir_kinds.EPOCHS_DIFFER.at(
             file.name,
             f"the log has the start of epoch {epoch} at another offset",
             offset=offset,
             expected=f"{epoch} {offset}",
-            found="no such epoch" if found is None else f"{epoch} {found}",
+            found="no such epoch" if claim is None else f"{epoch} {claim}",
         )
         return
-    for epoch, offset in told.items():
+    for epoch, offset in claims.items():
         inside = log.start_offset < offset < log.end_offset
         if inside and epoch not in expected:
             yield dir_kinds.EPOCHS_DIFFER.at(
@@ -454,7 +454,7 @@ def between_directories(cases: Sequence[DirectoryCase]) -> Iterator[Finding]:
                 case.path, f"{other} has the same directory.id {node.directory_id}"
             )
     if len(clusters) > 1:
-        home = max(clusters, key=lambda each: len(clusters[each]))
+        home = max(clusters, key=lambda cluster_id: len(clusters[cluster_id]))
         for other, paths in clusters.items():
             if other != home:
                 yield dir_kinds.CLUSTER_ID.at(

@@ -80,6 +80,6 @@ def _compared(name: str, path: str, meta: MetaProperties, ids: _Ids) -> Iterator
             yield dir_kinds.LOG_DIR.at(name, text, field="directory.id")
 
 
-def _differs(name: str, field: str, noun: str, expected: str, found: str) -> Finding:
-    text = f"a directory of another {noun}, {found}, beside one of {noun} {expected}"
-    return dir_kinds.LOG_DIR.at(name, text, field=field, expected=expected, found=found)
+def _differs(name: str, field: str, noun: str, expected: str, actual: str) -> Finding:
+    text = f"a directory of another {noun}, {actual}, beside one of {noun} {expected}"
+    return dir_kinds.LOG_DIR.at(name, text, field=field, expected=expected, found=actual)

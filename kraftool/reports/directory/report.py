@@ -121,26 +121,26 @@ def read_location(
 
     `entries` are those of the location in another order; `read` may look at more than a dump does.
     """
-    found = _Found()
-    options = replace(options, on_control=_also(options, found.events))
+    reading = _Found()
+    options = replace(options, on_control=_also(options, reading.events))
     if location.kind is LocationKind.FILE:
         options = replace(options, leftovers=True)
     for entry in location.entries() if entries is None else entries:
         if isinstance(entry, EntryProblem):
-            found.problem(entry)
+            reading.problem(entry)
         else:
-            found.take(_read(entry, options, progress, read))
+            reading.take(_read(entry, options, progress, read))
     if location.kind is LocationKind.FILE:
-        files = tuple(file for files in found.files.values() for file in files)
+        files = tuple(file for files in reading.files.values() for file in files)
         own = tuple(finding for file in files for finding in file.findings)
         return DumpReport(
             path=location.path,
             kind=location.kind,
             files=files,
-            findings=in_order((*found.findings, *own)),
-            history=history_of(files, summarize_directory(files), found.events),
+            findings=in_order((*reading.findings, *own)),
+            history=history_of(files, summarize_directory(files), reading.events),
         )
-    return _report(location, found)
+    return _report(location, reading)
 
 
 def unopened_report(path: str, error: KraftoolError) -> DumpReport:
@@ -171,23 +171,23 @@ def _read(
     return read(entry, replace(options, progress=told))
 
 
-def _report(location: Location, found: _Found) -> DumpReport:
+def _report(location: Location, reading: _Found) -> DumpReport:
     server = location.server
     roles = _roles(server)
     cases: list[DirectoryCase] = []
     directories: list[DirectoryReport] = []
     loose: list[FileReport] = []
-    for path, files in sorted(found.files.items()):
+    for path, files in sorted(reading.files.items()):
         if (
             all(file_report.place is EntryPlace.LOOSE for file_report in files)
             and location.is_stream
         ):
             loose += files
             continue
-        case, report = _directory(location, path, files, server, roles, found)
+        case, report = _directory(location, path, files, server, roles, reading)
         cases.append(case)
         directories.append(report)
-    findings = [*found.findings, *(finding for file in loose for finding in file.findings)]
+    findings = [*reading.findings, *(finding for file in loose for finding in file.findings)]
     findings += between_directories(cases)
     if location.kind is LocationKind.PROPERTIES:
         home = cases[0].summary.node if cases else NodeIds()
@@ -197,7 +197,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
             directories[0] = replace(directories[0], findings=of_node)
         else:
             findings += beside
-    if not found.files and all(finding.severity is Severity.INFO for finding in found.findings):
+    if not reading.files and all(finding.severity is Severity.INFO for finding in reading.findings):
         findings.append(dir_kinds.NOTHING.at(location.path, "no Kafka file was found here"))
     return DumpReport(
         path=location.path,
@@ -206,7 +206,7 @@ def _report(location: Location, found: _Found) -> DumpReport:
         files=tuple(loose),
         findings=in_order(findings),
         roles=roles,
-        history=history_of(loose, summarize_directory(loose), found.events),
+        history=history_of(loose, summarize_directory(loose), reading.events),
     )
 
 
@@ -216,7 +216,7 @@ def _directory(
     files: list[FileReport],
     server: Properties | None,
     roles: tuple[str, ...],
-    found: _Found,
+    reading: _Found,
 ) -> tuple[DirectoryCase, DirectoryReport]:
     ordered = tuple(sorted(map(_by_its_name, files), key=_order))
     static = static_voters(server.get("controller.quorum.voters") or "") if server else NO_VOTERS
@@ -227,13 +227,13 @@ def _directory(
         path=path,
         files=ordered,
         summary=summary,
-        history=history_of(ordered, summary, found.events),
+        history=history_of(ordered, summary, reading.events),
         is_live=lock is not None and lock.state is LockState.HELD,
         is_whole=location.kind in (LocationKind.DATA_DIRECTORY, LocationKind.PROPERTIES)
         or any(file.place is EntryPlace.ROOT for file in ordered),
         roles=roles,
         configured_node_id=_node_id(server),
-        cut=frozenset(file.name for file in ordered if file.name in found.cut),
+        cut=frozenset(file.name for file in ordered if file.name in reading.cut),
         planned=frozenset(repairs.checkpoints),
     )
     report = DirectoryReport(
@@ -270,11 +270,11 @@ def _order(file: FileReport) -> tuple[int, tuple[int | str, ...]]:
 
 
 def _roles(server: Properties | None) -> tuple[str, ...]:
-    told = server.get("process.roles") if server is not None else None
-    return tuple(part.strip() for part in (told or "").split(",") if part.strip())
+    setting = server.get("process.roles") if server is not None else None
+    return tuple(part.strip() for part in (setting or "").split(",") if part.strip())
 
 
 def _node_id(server: Properties | None) -> int | None:
-    told = server.get("node.id") or server.get("broker.id") if server is not None else None
-    told = (told or "").strip()
-    return int(told) if told.isascii() and told.isdigit() and len(told) <= 10 else None
+    setting = server.get("node.id") or server.get("broker.id") if server is not None else None
+    setting = (setting or "").strip()
+    return int(setting) if setting.isascii() and setting.isdigit() and len(setting) <= 10 else None

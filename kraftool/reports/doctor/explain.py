@@ -32,10 +32,10 @@ class Explanation:
 def explain(code: str) -> tuple[Explanation, ...]:
     """The explanation of a code; of `list`, those of all. Raises KraftoolError for no code."""
     if code.lower() == "list":
-        return tuple(_of(KINDS[each]) for each in sorted(KINDS))
+        return tuple(_of(KINDS[known_code]) for known_code in sorted(KINDS))
     kind = KINDS.get(code.upper())
     if kind is None:
-        near = [each for each in sorted(KINDS) if code.upper() in each]
+        near = [known_code for known_code in sorted(KINDS) if code.upper() in known_code]
         hint = f"did you mean {', '.join(near[:5])}?" if near else "--explain list shows all"
         raise KraftoolError(f"{code} is not a finding code", hint=hint)
     return (_of(kind),)

@@ -65,10 +65,10 @@ class LoggedElection:
 
     def had_vote_of(self, node_id: int, directory_id: str | None) -> bool:
         """True if that node was in this epoch, as its leader or with a vote for it."""
-        told = [directory for id, directory in self.granting if id == node_id]
-        if not told:
+        directories = [directory for id, directory in self.granting if id == node_id]
+        if not directories:
             return node_id == self.leader_id
-        return any(each in (ZERO_UUID, directory_id) for each in told)
+        return any(directory in (ZERO_UUID, directory_id) for directory in directories)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +144,7 @@ class LogStatistics:
 
     def only_around(self, offsets: Iterable[int]) -> LogStatistics:
         """Return the batches around these places alone, which is all that a light copy needs."""
-        kept = {each for offset in offsets for each in self.around(offset) if each is not None}
+        kept = {batch for offset in offsets for batch in self.around(offset) if batch is not None}
         light = LogStatistics()
         for offset, epoch, crc in sorted(kept):
             light.offsets.append(offset)
@@ -161,13 +161,13 @@ class LogStatistics:
     def _observer(self, entry: Entry) -> Observe | None:
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
-            found = self.snapshot_credentials.setdefault(entry.name, set())
+            credentials = self.snapshot_credentials.setdefault(entry.name, set())
 
             def of_snapshot(item: Item) -> None:
                 if not isinstance(item, Faulty) and not item.is_control:
                     for _, key, value in _decoded(item):
                         if key == _SCRAM:
-                            found.add((value["name"], value["mechanism"]))
+                            credentials.add((value["name"], value["mechanism"]))
 
             return _Sifted(of_snapshot)
         if segment_offset(entry.basename) is None:
@@ -234,8 +234,8 @@ class LogStatistics:
             self._pending = []
         elif key in (_END, _ABORT):
             pending, self._pending = self._pending or [], None
-            for each in pending if key == _END else ():
-                self._event(each)
+            for event in pending if key == _END else ():
+                self._event(event)
         elif key == _REGISTER_CONTROLLER:
             self.controller_starts[value["controllerId"]] = record.timestamp
         elif key == _REGISTER:
@@ -308,13 +308,13 @@ def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any])
 
 def _decoded(batch: RecordBatch) -> list[tuple[Record, int, dict[str, Any]]]:
     """The records of a batch that are wanted, decoded; what is damaged is told by the summary."""
-    found: list[tuple[Record, int, dict[str, Any]]] = []
+    records: list[tuple[Record, int, dict[str, Any]]] = []
     try:
         for record in batch.shared_records():
             value = record.value
             if value is None or len(value) < 3 or value[0] != 1 or value[1] not in _WANTED:
                 continue
-            found.append((record, value[1], decode_record(value)[2]))
+            records.append((record, value[1], decode_record(value)[2]))
     except KraftoolError:
-        return found
-    return found
+        return records
+    return records

@@ -42,7 +42,7 @@ class Evidence:
         """Return who led an epoch and, if asked, who gave the leader a vote."""
         text = election.words()
         if with_votes:
-            granted = ", ".join(str(each) for each, _ in election.granting)
+            granted = ", ".join(str(voter_id) for voter_id, _ in election.granting)
             text += f", granted by {granted or 'nobody named'}"
         return Evidence(
             file=election.file,
@@ -55,7 +55,7 @@ class Evidence:
         """The file and the place in it, in words."""
         place = [f"position {self.position}"] if self.position is not None else []
         place += [f"offset {self.offset}"] if self.offset is not None else []
-        return ": ".join([each for each in (self.file, " ".join(place)) if each])
+        return ": ".join([part for part in (self.file, " ".join(place)) if part])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,9 +111,9 @@ class ExaminedDirectory:
 
     def number(self, key: str, default: int) -> int:
         """A setting that is a whole number, as Kafka would read it."""
-        told = self.setting(key)
-        digits = told.removeprefix("-")
-        return int(told) if digits.isascii() and digits.isdigit() and len(digits) < 20 else default
+        text = self.setting(key)
+        digits = text.removeprefix("-")
+        return int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else default
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +158,7 @@ class Examination:
         if after is None or log is None:
             return False
         # A log that begins within the damage can show only what comes after it.
-        needed = [each for each in (before, after) if each and each[0] >= log.start]
+        needed = [batch for batch in (before, after) if batch and batch[0] >= log.start]
         if self.differing is None:
             return after in needed and all(map(other.statistics.has, needed))
         paths = {damaged.path, other.path}
@@ -201,7 +201,7 @@ class Examination:
                 if state is not None and state.has_its_beginning
             ]
             if there:
-                yield max(there, key=lambda each: (_epoch(each[1]), each[1].end_offset))
+                yield max(there, key=lambda pair: (_epoch(pair[1]), pair[1].end_offset))
 
 
 def _epoch(state: LoadedState) -> int:

@@ -40,22 +40,22 @@ def partitions(image: MetadataImage) -> Iterator[Partition]:
 def holders(partition: Partition) -> tuple[int, ...]:
     """The brokers any of which may lead with the fewest records lost, as Kafka would choose."""
     state = partition.state
-    told = {*state.isr, *state.elr} or {*state.last_known_elr} - {-1}
-    return tuple(sorted(told))
+    brokers = {*state.isr, *state.elr} or {*state.last_known_elr} - {-1}
+    return tuple(sorted(brokers))
 
 
-def named(found: Sequence[Partition]) -> str:
+def named(affected: Sequence[Partition]) -> str:
     """The names of some, and how many more."""
-    names = ", ".join(partition.name for partition in found[:MOST])
-    return f"{names} and {len(found) - MOST} more" if len(found) > MOST else names
+    names = ", ".join(partition.name for partition in affected[:MOST])
+    return f"{names} and {len(affected) - MOST} more" if len(affected) > MOST else names
 
 
-def counted(found: Sequence[Partition]) -> str:
-    return f"{len(found)} partitions" if len(found) > 1 else "1 partition"
+def counted(affected: Sequence[Partition]) -> str:
+    return f"{len(affected)} partitions" if len(affected) > 1 else "1 partition"
 
 
 def evidence(
-    patient: ExaminedDirectory, found: Sequence[Partition], *fields: str
+    patient: ExaminedDirectory, affected: Sequence[Partition], *fields: str
 ) -> tuple[Evidence, ...]:
     """Return what the image has for some of the partitions, at its last offset."""
     at = patient.state.image.provenance.last_offset if patient.state is not None else None
@@ -65,7 +65,7 @@ def evidence(
             offset=at,
             found=f"{partition.name}: " + ", ".join(_field(partition, name) for name in fields),
         )
-        for partition in found[:MOST]
+        for partition in affected[:MOST]
     )
 
 
@@ -81,22 +81,22 @@ _WORDS = {
 
 def _field(partition: Partition, name: str) -> str:
     value = getattr(partition.state, name)
-    told = str(list(value)) if isinstance(value, tuple) else str(value)
-    return f"{_WORDS.get(name, name)} {told}"
+    text = str(list(value)) if isinstance(value, tuple) else str(value)
+    return f"{_WORDS.get(name, name)} {text}"
 
 
 def describe(
-    examination: Examination, patient: ExaminedDirectory, found: Sequence[Partition]
+    examination: Examination, patient: ExaminedDirectory, affected: Sequence[Partition]
 ) -> tuple[str, ...]:
     """kafka-topics for the first few topics among them."""
-    topics = list(dict.fromkeys(partition.topic for partition in found))[:3]
+    topics = list(dict.fromkeys(partition.topic for partition in affected))[:3]
     server = tools.broker(examination, patient)
     return tuple(
         tools.line("kafka-topics", *server, "--describe", "--topic", topic) for topic in topics
     )
 
 
-def reassignment_file(found: Sequence[Partition]) -> str:
+def reassignment_file(affected: Sequence[Partition]) -> str:
     """The line that writes reassign.json for kafka-reassign-partitions."""
     listed = [
         {
@@ -107,7 +107,7 @@ def reassignment_file(found: Sequence[Partition]) -> str:
                 if one not in partition.state.adding_replicas
             ],
         }
-        for partition in found[:100]
+        for partition in affected[:100]
     ]  # fmt: skip
     text = json.dumps({"version": 1, "partitions": listed}, separators=(",", ":"))
     return f"{tools.line('echo', text)} > reassign.json"

@@ -38,7 +38,7 @@ def quorum_commands(
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
         yield "To ask first if the quorum has a leader", health_command(assessment)
-        others = [f"DATA_DIRECTORY_OF_{each}" for each in absent]
+        others = [f"DATA_DIRECTORY_OF_{voter_id}" for voter_id in absent]
         yield (
             f"With {directories(absent)} too",
             tools.line("kraftool", *command.split(), *(paths or given), *others),

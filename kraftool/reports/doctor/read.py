@@ -279,7 +279,7 @@ def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, .
     except OSError:
         return ()  # the report has it among its findings
     odd = (name for name in names if folder_kind(name) is FolderKind.OTHER)
-    return tuple(each for each in odd if each != _REMOTE_CACHE)[:_MOST_FOLDERS]
+    return tuple(name for name in odd if name != _REMOTE_CACHE)[:_MOST_FOLDERS]
 
 
 def _has_state(directory: DirectoryReport) -> bool:

@@ -131,7 +131,7 @@ def diagnose(examination: Examination, ignore: Collection[str] = ()) -> DoctorRe
         ignored=len(diagnoses) - len(kept),
         is_live=bool(examination.live),
         unexamined=tuple(unexamined(examination)),
-        deeper=tuple(each for each in _deeper(examination) if not each.endswith(" -")),
+        deeper=tuple(command for command in _deeper(examination) if not command.endswith(" -")),
     )
 
 
@@ -156,7 +156,7 @@ def _is_out_of_reach(command: str, patient: ExaminedDirectory) -> bool:
 
 def _in_order(diagnoses: Iterable[Diagnosis], path: str) -> tuple[Diagnosis, ...]:
     own = [diagnosis for diagnosis in diagnoses if diagnosis.directory == path]
-    return tuple(sorted(own, key=lambda each: _RANK[each.finding.severity]))
+    return tuple(sorted(own, key=lambda diagnosis: _RANK[diagnosis.finding.severity]))
 
 
 def _all(examination: Examination) -> Iterator[Diagnosis]:

@@ -38,8 +38,8 @@ def triggers(patient: ExaminedDirectory) -> Trigger:
     if level is None or level.level < _TIMED_LEVEL:
         time = 0
     margin = 3 if known else 24
-    told = f"{_BYTES_KEY}={size}, {_TIME_KEY}={time}"
-    words = told if known else f"the defaults {told}"
+    settings = f"{_BYTES_KEY}={size}, {_TIME_KEY}={time}"
+    words = settings if known else f"the defaults {settings}"
     return Trigger(
         by_bytes=max(size, _LEAST_BYTES) * margin, by_time_ms=max(time, 0) * margin, words=words
     )

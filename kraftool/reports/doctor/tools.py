@@ -30,13 +30,13 @@ def quoted(word: str) -> str:
     """A word as a shell takes it; one that holds what no terminal should see, in escapes."""
     if word.isprintable():
         return shlex.quote(word)
-    escapes = (each if each.isprintable() and each not in "'\\" else _escape(each) for each in word)
+    escapes = (char if char.isprintable() and char not in "'\\" else _escape(char) for char in word)
     return f"$'{''.join(escapes)}'"
 
 
 def _escape(character: str) -> str:
     """By its bytes, whatever the locale; those of a name that is no UTF-8 stand as surrogates."""
-    return "".join(f"\\x{each:02x}" for each in character.encode("utf-8", "surrogateescape"))
+    return "".join(f"\\x{byte:02x}" for byte in character.encode("utf-8", "surrogateescape"))
 
 
 def controller(
@@ -46,8 +46,8 @@ def controller(
     voters = examination.voters_of(patient) if patient is not None else examination.voters.voters
     # The node that something is wrong with is the last one to ask.
     own = patient.summary.node.node_id if patient is not None else None
-    for each in (*_recorded(voters, without=own), *_recorded(voters)):
-        return "--bootstrap-controller", each
+    for address in (*_recorded(voters, without=own), *_recorded(voters)):
+        return "--bootstrap-controller", address
     patients = examination.patients if patient is None else (patient, *examination.patients)
     for one in patients:
         if one.source.settings is not None and one.source.settings.bootstrap_servers:
@@ -79,8 +79,8 @@ def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
 def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, str]:
     """The option that leads an admin tool to a broker."""
     state = patient.state
-    found = state.image.cluster.brokers.values() if state is not None else ()
-    for registration in sorted(found, key=lambda one: (one.fenced, one.id)):
+    brokers = state.image.cluster.brokers.values() if state is not None else ()
+    for registration in sorted(brokers, key=lambda one: (one.fenced, one.id)):
         for listener in registration.listeners:
             return "--bootstrap-server", shown_address(listener.host, listener.port)
     return "--bootstrap-server", ANYWHERE

@@ -170,21 +170,21 @@ def assess(case: ElectionCase) -> Assessment:
         possible_leader.id: possible_leader
         for possible_leader in possible_leaders(case, case.voters.ids)
     }
-    losses = {each: _weighing(known, node) for each, node in leaders.items()}
+    losses = {leader_id: _weighing(known, node) for leader_id, node in leaders.items()}
     running = _running(case, known)
-    unseen = {each for each, node in leaders.items() if may_have_unseen(known, node)}
+    unseen = {leader_id for leader_id, node in leaders.items() if may_have_unseen(known, node)}
     harmful = {leader for leader in leaders if losses[leader] or leader in unseen}
     later = [] if harmful else _later_losses(case)
     lost_range = _range(
         [one for loss in losses.values() for one in loss] + later,
-        [leaders[each].end.offset for each in unseen],
+        [leaders[leader_id].end.offset for leader_id in unseen],
     )
     if not leaders:
         state = QuorumSafety.NO_LEADER
     else:
         state = QuorumSafety.AT_RISK if harmful or later else QuorumSafety.SAFE
     first = _start_first(case, known) if state is QuorumSafety.AT_RISK and not unseen else ()
-    weighing = [*(loss for each in losses.values() for loss in each), *later]
+    weighing = [*(loss for leader_losses in losses.values() for loss in leader_losses), *later]
     return Assessment(
         state=state,
         may_be_committed_to=_may_be_committed_to(known),
@@ -232,14 +232,14 @@ def _forgetful(known: CommitEvidence) -> tuple[ForgetfulVoter, ...]:
     voters = known.case.voters.ids
     return tuple(
         ForgetfulVoter(
-            id=each,
+            id=voter_id,
             first_offset=forgotten.first,
             reason=forgotten.reason,
             is_damage=forgotten.is_damage,
             is_doubt=forgotten.is_doubt,
         )
-        for each, forgotten in sorted(known.forgotten.items())
-        if each in voters
+        for voter_id, forgotten in sorted(known.forgotten.items())
+        if voter_id in voters
     )
 
 
@@ -314,7 +314,7 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
 def _addresses(case: ElectionCase, ids: Iterable[int]) -> tuple[str, ...]:
     """The first endpoint of each of these voters that has a real one."""
     voters = case.voters.voters
-    endpoints = [next(iter(voters[each].endpoints.values()), None) for each in ids]
+    endpoints = [next(iter(voters[voter_id].endpoints.values()), None) for voter_id in ids]
     return tuple(str(endpoint) for endpoint in endpoints if endpoint is not None and endpoint.port)
 
 
@@ -407,7 +407,7 @@ def _later_losses(case: ElectionCase) -> list[RecordLoss]:
     for leader in possible_leaders(case, case.voters.ids):
         voters = leader.voters
         others = [
-            each for each in sorted(voters.ids - {leader.id}) if _may_vote_for(case, each, leader)
+            peer for peer in sorted(voters.ids - {leader.id}) if _may_vote_for(case, peer, leader)
         ]
         for group in combinations(others, voters.majority - 1):
             after = led_by(case, leader, group)
@@ -441,7 +441,7 @@ def led_by(case: ElectionCase, leader: NodeCase, followers: Collection[int]) -> 
                 directory_id=voter.key.directory_id or f"of-node-{voter.key.id}",
             )
             nodes.append(replace(leader, settings=settings, log=log))
-    return ElectionCase(nodes=tuple(sorted(nodes, key=lambda each: each.id)))
+    return ElectionCase(nodes=tuple(sorted(nodes, key=lambda node: node.id)))
 
 
 def _grown(log: Log, epoch: int) -> Log:
@@ -463,7 +463,7 @@ def _grown(log: Log, epoch: int) -> Log:
 def _start_first(case: ElectionCase, known: CommitEvidence) -> tuple[int, ...]:
     """The largest set of given voters which, started alone, elects only leaders that lose nothing,
     and after which nobody else can do harm; empty if there is none."""
-    given = [each for each in sorted(case.voters.ids) if _is_given(case, each)]
+    given = [voter_id for voter_id in sorted(case.voters.ids) if _is_given(case, voter_id)]
     for size in range(len(given), case.voters.majority - 1, -1):
         for group in combinations(given, size):
             leaders = list(possible_leaders(case, group))

@@ -99,11 +99,11 @@ def looked_at(assessment: Assessment) -> str:
         was = "was checked" if assessment.given else "was not given"
         return f"The directory of voter {assessment.voters[0]}, the only one, {was}"
     checked = "was checked" if len(assessment.given) == 1 else "were checked"
-    told = f"{len(assessment.given)} of {count} voters' directories {checked}"
+    text = f"{len(assessment.given)} of {count} voters' directories {checked}"
     if not assessment.not_given:
-        return told
+        return text
     were = "was" if len(assessment.not_given) == 1 else "were"
-    return f"{told}: {voters(assessment.not_given)} {were} not given"
+    return f"{text}: {voters(assessment.not_given)} {were} not given"
 
 
 def voters(ids: tuple[int, ...], word: str = "and") -> str:
@@ -186,12 +186,12 @@ def lost_words(assessment: Assessment) -> str:
 
 def _with_a_live_majority(assessment: Assessment) -> str:
     running = assessment.running
-    told = f"Leave {voters(running.ids)} running, and ask them with kraftool quorum health"
+    advice = f"Leave {voters(running.ids)} running, and ask them with kraftool quorum health"
     if running.to_repair:
-        told += f". Repair node {listed(running.to_repair)} before it starts"
+        advice += f". Repair node {listed(running.to_repair)} before it starts"
     if running.to_start:
-        told += f". Start {listed(running.to_start)}"
-    return told
+        advice += f". Start {listed(running.to_start)}"
+    return advice
 
 
 def next_sentence(assessment: Assessment) -> str:

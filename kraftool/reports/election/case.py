@@ -82,7 +82,7 @@ class Log:
         """The epoch of the record at an offset; None where the log does not reach."""
         if not self.start <= offset < self.end:
             return None
-        number = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
+        number = bisect_right(self.epochs, offset, key=lambda epoch: epoch.start_offset)
         return self.epochs[number - 1].epoch if number else None
 
     def has(self, offset: int, epoch: int) -> bool:
@@ -102,7 +102,7 @@ class Log:
         for offset, voters in self.voter_sets:
             control[offset] = Voters(voters)
         cuts = {self.start, self.end, *(epoch.start_offset for epoch in self.epochs), *borders}
-        cuts |= {each for offset in control for each in (offset, offset + 1)}
+        cuts |= {cut for offset in control for cut in (offset, offset + 1)}
         inside = sorted(cut for cut in cuts if self.start <= cut <= self.end)
         for first, after in pairwise(inside):
             record = control.get(first)
@@ -120,8 +120,8 @@ class Log:
             self.start, self.end,
             *(epoch.start_offset for epoch in self.epochs),
             *(snapshot.offset for snapshot in self.snapshots),
-            *(each for offset, _ in (*self.voter_sets, *self.kraft_versions)
-              for each in (offset, offset + 1)),
+            *(border for offset, _ in (*self.voter_sets, *self.kraft_versions)
+              for border in (offset, offset + 1)),
         }  # fmt: skip
 
 
@@ -232,7 +232,7 @@ class ElectionCase:
     @property
     def most_complete(self) -> NodeCase | None:
         """The node whose log an election prefers to all others."""
-        return max(self.nodes, key=lambda each: each.end.rank, default=None)
+        return max(self.nodes, key=lambda node: node.end.rank, default=None)
 
     @property
     def running(self) -> tuple[int, ...]:
@@ -251,7 +251,7 @@ class ElectionCase:
         knowing = [node for node in self.nodes if node.voters]
         if not knowing:
             return VoterSet()
-        best = max(knowing, key=lambda each: each.end.rank)
+        best = max(knowing, key=lambda node: node.end.rank)
         return best.voters
 
     def is_stranger(self, node: NodeCase) -> bool:
@@ -265,8 +265,8 @@ class ElectionCase:
 
     @property
     def borders(self) -> set[int]:
-        found: set[int] = set()
-        return found.union(*(node.log.borders for node in self.nodes))
+        offsets: set[int] = set()
+        return offsets.union(*(node.log.borders for node in self.nodes))
 
     def place_of(self, endpoint: Endpoint) -> int | None:
         """The node that listens somewhere."""
@@ -282,8 +282,8 @@ class ElectionCase:
         others = [node_case for node_case in self.nodes if node_case.id != node.id]
         return replace(
             self,
-            nodes=tuple(sorted([*others, node], key=lambda each: each.id)),
-            unknown=tuple(each for each in self.unknown if each != node.id),
+            nodes=tuple(sorted([*others, node], key=lambda node_case: node_case.id)),
+            unknown=tuple(unknown_id for unknown_id in self.unknown if unknown_id != node.id),
         )
 
     def with_static_voters(self) -> ElectionCase:

@@ -87,13 +87,13 @@ def losses(case: ElectionCase, leader: NodeCase) -> tuple[RecordLoss, ...]:
 def losses_by(known: CommitEvidence, leader: NodeCase) -> tuple[RecordLoss, ...]:
     """The same, where the evidence was weighed before."""
     case = known.case
-    found: dict[tuple[int, int], RecordLoss] = {}
+    distinct_losses: dict[tuple[int, int], RecordLoss] = {}
     for node in case.nodes:
         if node.id == leader.id or node.assumed:
             continue
         for loss in _cut_off(known, leader, node):
-            found.setdefault((loss.first, loss.epoch), loss)
-    return tuple(found[key] for key in sorted(found))
+            distinct_losses.setdefault((loss.first, loss.epoch), loss)
+    return tuple(distinct_losses[key] for key in sorted(distinct_losses))
 
 
 def _cut_off(known: CommitEvidence, leader: NodeCase, node: NodeCase) -> list[RecordLoss]:
@@ -249,7 +249,7 @@ def may_have_unseen(known: CommitEvidence, leader: NodeCase) -> bool:
     voters = leader.voters
     if not voters:
         return False
-    doubts = {each for each, forgotten in known.forgotten.items() if forgotten.is_doubt}
+    doubts = {voter_id for voter_id, forgotten in known.forgotten.items() if forgotten.is_doubt}
     unknown = {
         voter_id for voter_id in voters.ids if may_have_had(known, voters, voter_id, _BEHIND_ALL)
     }
@@ -267,8 +267,8 @@ def may_have_unseen_by_doubt(known: CommitEvidence) -> bool:
     case, voters = known.case, known.case.voters
     all_given = all(was_given(case, voters, voter_id) for voter_id in voters.ids)
     explained = {
-        each
-        for each, forgotten in known.forgotten.items()
+        voter_id
+        for voter_id, forgotten in known.forgotten.items()
         if forgotten.is_damage or (all_given and forgotten.is_explained)
     }
     unknown = {

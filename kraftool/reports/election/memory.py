@@ -37,7 +37,7 @@ class Forgotten:
 
 def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
     """Return the voters that may have had more than their directory shows, by id."""
-    found: dict[int, Forgotten] = {}
+    forgotten: dict[int, Forgotten] = {}
     given = [node_case for node_case in case.nodes if not node_case.assumed]
     # If all voters were given, and no log has a record, then the quorum is new.
     has_records = any(node_case.end.offset for node_case in given)
@@ -47,28 +47,28 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
         if end == 0 and not is_new:
             is_damaged = node.log.is_cut
             reason = "has a log that is damaged at its start" if is_damaged else "has an empty log"
-            found[node.id] = Forgotten(first=0, reason=reason)
+            forgotten[node.id] = Forgotten(first=0, reason=reason)
         elif node.log.is_cut:
             reason = f"has a damaged log, which is readable up to offset {end}"
-            found[node.id] = Forgotten(first=end, reason=reason, is_damage=True)
+            forgotten[node.id] = Forgotten(first=end, reason=reason, is_damage=True)
         elif 0 < node.log.end < end:  # without a log at all it may be as a recovery left it
             reason = f"has a log that ends at {node.log.end}, before its own snapshot at {end}"
-            found[node.id] = Forgotten(first=end, reason=reason)
+            forgotten[node.id] = Forgotten(first=end, reason=reason)
     voters = [node_case for node_case in given if case.voters.has(node_case.key)]
     for other in given:
         reason = _leader_forgot(case, other, other.end)
         for node in voters if reason else ():
             if node.end.rank < other.end.rank:
                 # Nothing says which of the shorter logs is an old copy: any of them may be one.
-                found.setdefault(node.id, Forgotten(first=parts_at(other, node), reason=reason))
+                forgotten.setdefault(node.id, Forgotten(first=parts_at(other, node), reason=reason))
         behind = other.log.behind
         reason = "" if behind is None else _leader_forgot(case, other, behind)
         for node in voters if reason else ():
             if behind is not None and node.end.rank < behind.rank:
-                found.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
+                forgotten.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
     best = case.most_complete
-    for node, reason in _unconfirmed(case, best, found) if best is not None else ():
-        found.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
+    for node, reason in _unconfirmed(case, best, forgotten) if best is not None else ():
+        forgotten.setdefault(node.id, Forgotten(first=node.end.offset, reason=reason))
     for node in voters:
         lag = _lags(best, node) if best is not None else ""
         is_torn = node.log.is_torn and not node.is_running
@@ -82,8 +82,8 @@ def forgetful(case: ElectionCase) -> Mapping[int, Forgotten]:
             is_lag=not is_torn,
             is_explained=not is_torn and _behind_ms(best, node) <= alone_ms,
         )
-        found.setdefault(node.id, doubt)
-    return found
+        forgotten.setdefault(node.id, doubt)
+    return forgotten
 
 
 _TORN = "has a torn tail: a crash leaves one, or the end of its log was lost later"
@@ -152,8 +152,8 @@ def _unconfirmed(
 def _leader_of(case: ElectionCase, epoch: int) -> int | None:
     """Return who led an epoch, by the LeaderChange records and the files quorum-state."""
     for node in case.nodes:
-        for each, leader_id in node.log.leaders:
-            if each == epoch:
+        for led_epoch, leader_id in node.log.leaders:
+            if led_epoch == epoch:
                 return leader_id
         election = node.election
         if election is not None and election.epoch == epoch and election.leader_id is not None:

@@ -22,7 +22,7 @@ def _caught_up(case: ElectionCase, node: NodeCase) -> NodeCase:
     ahead = [other for other in case.nodes if _is_read_later(node, other)]
     if not ahead:
         return node
-    best = max(ahead, key=lambda each: each.log.end)
+    best = max(ahead, key=lambda node_case: node_case.log.end)
     return replace(node, log=_extended(node.log, best.log), read_end=node.log.end)
 
 

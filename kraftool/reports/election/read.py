@@ -72,19 +72,19 @@ def case_of_sources(sources: Sequence[VoterSourceReport]) -> ElectionCase:
     nodes: dict[int, NodeCase] = {}
     listener = _listener(ours)
     for source in ours:
-        found = node_case(source, listener)
-        if found is None:
+        owner = node_case(source, listener)
+        if owner is None:
             findings.append(_nameless(source))
             continue
-        other = nodes.get(found.id)
+        other = nodes.get(owner.id)
         if other is not None:
-            findings += identities.ids_twice([source for source in ours if _id(source) == found.id])
+            findings += identities.ids_twice([source for source in ours if _id(source) == owner.id])
             notes.append(
-                f"two directories belong to node {found.id}: the one with the longer log is used"
+                f"two directories belong to node {owner.id}: the one with the longer log is used"
             )
-            if other.end.is_at_least(found.end):
+            if other.end.is_at_least(owner.end):
                 continue
-        nodes[found.id] = found
+        nodes[owner.id] = owner
     ordered = tuple(nodes[node] for node in sorted(nodes))
     ordered = tuple(_connected(node, ordered) for node in ordered)
     case = at_one_moment(ElectionCase(nodes=ordered).with_static_voters())
@@ -135,13 +135,13 @@ def _id(source: VoterSourceReport) -> int | None:
 
 def _listener(sources: Iterable[VoterSourceReport]) -> str:
     """The name by which controllers reach each other."""
-    told: list[str] = []
+    names: list[str] = []
     for source in sources:
         if source.settings is not None and source.settings.controller_listeners:
             return source.settings.controller_listeners[0]
         for entry in source.voter_sets:
-            told += (name for voter in entry.voters or () for name in addresses(voter) if name)
-    return told[0] if told else DEFAULT_LISTENER
+            names += (name for voter in entry.voters or () for name in addresses(voter) if name)
+    return names[0] if names else DEFAULT_LISTENER
 
 
 def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> NodeCase | None:
@@ -264,7 +264,7 @@ def _log(source: VoterSourceReport, listener: str, notes: list[str]) -> Log:
         end=end,
         epochs=tuple(epochs),
         snapshots=tuple(sorted(intact)),
-        voter_sets=tuple(sorted(sets.items(), key=lambda each: each[0])),
+        voter_sets=tuple(sorted(sets.items(), key=lambda pair: pair[0])),
         kraft_versions=tuple(sorted(levels.items())),
         behind=behind,
         is_torn=is_torn,
@@ -285,9 +285,9 @@ def voter_set(voters: VoterSet, listener: str) -> VoterSet:
 
 
 def _voter(voter: Voter, listener: str) -> Voter:
-    found = {name.upper() or listener: endpoint for name, endpoint in voter.endpoints.items()}
-    found.setdefault(listener, placeholder(voter.id))
-    return replace(voter, endpoints=found)
+    endpoints = {name.upper() or listener: endpoint for name, endpoint in voter.endpoints.items()}
+    endpoints.setdefault(listener, placeholder(voter.id))
+    return replace(voter, endpoints=endpoints)
 
 
 def _election(state: QuorumState) -> ElectionState:
@@ -300,14 +300,14 @@ def _election(state: QuorumState) -> ElectionState:
 
 
 def _bootstrap(source: VoterSourceReport) -> tuple[Endpoint, ...]:
-    found = []
+    servers = []
     for bootstrap_server in (
         source.settings.bootstrap_servers if source.settings is not None else ()
     ):
         host, port = host_and_port(bootstrap_server)
         if port is not None:
-            found.append(Endpoint(host, port))
-    return tuple(found)
+            servers.append(Endpoint(host, port))
+    return tuple(servers)
 
 
 def _timing(source: VoterSourceReport) -> Timing:
@@ -322,9 +322,9 @@ def _timing(source: VoterSourceReport) -> Timing:
 
 
 def timing_of(server: Properties) -> Timing:
-    told = {}
+    durations = {}
     for key, name in TIMING_KEYS.items():
         value = (server.get(key) or "").strip()
         if value.isascii() and value.isdigit() and len(value) < 10:
-            told[name] = int(value)
-    return replace(Timing(), **told)
+            durations[name] = int(value)
+    return replace(Timing(), **durations)

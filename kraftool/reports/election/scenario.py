@@ -112,7 +112,7 @@ def _list(value: Any) -> list[Any]:
 
 
 def _ids(value: Any, what: str) -> tuple[int, ...]:
-    return tuple(_id(each, what) for each in _list(value))
+    return tuple(_id(raw_id, what) for raw_id in _list(value))
 
 
 def _text(value: Any, what: str) -> str:
@@ -125,12 +125,12 @@ def _text(value: Any, what: str) -> str:
 
 
 def _scenario(top: Mapping[str, Any]) -> Scenario:
-    told = _mapping(top.get("nodes"), None, "nodes")
-    if not 0 < len(told) <= _MOST_NODES:
+    raw_nodes = _mapping(top.get("nodes"), None, "nodes")
+    if not 0 < len(raw_nodes) <= _MOST_NODES:
         raise ScenarioError(f"nodes: there must be 1 to {_MOST_NODES}")
     nodes = {
         _id(key, "a node's id"): _mapping(value or {}, _NODE, f"node {key}")
-        for key, value in told.items()
+        for key, value in raw_nodes.items()
     }
     level = _number(top.get("kraftVersion", 1), "kraftVersion")
     if level not in (0, 1):
@@ -152,7 +152,7 @@ def _scenario(top: Mapping[str, Any]) -> Scenario:
     return Scenario(
         case=case,
         down=tuple(sorted(set(down))),
-        partition=tuple(str(each)[:200] for each in _list(top.get("partition"))),
+        partition=tuple(str(group)[:200] for group in _list(top.get("partition"))),
         delay_ms=_number(top["delayMs"], "delayMs") if "delayMs" in top else None,
         start_within_ms=_number(top["startWithinMs"], "startWithinMs")
         if "startWithinMs" in top
@@ -170,11 +170,11 @@ def _flag(value: Any, what: str) -> bool:
 
 
 def _timing(value: Any) -> Timing:
-    told = _mapping(value or {}, frozenset(_TIMING), "timing")
-    found = {_TIMING[key]: _number(each, f"timing.{key}") for key, each in told.items()}
-    if any(each > 3_600_000 for each in found.values()):
+    raw_timing = _mapping(value or {}, frozenset(_TIMING), "timing")
+    durations = {_TIMING[key]: _number(raw, f"timing.{key}") for key, raw in raw_timing.items()}
+    if any(duration > 3_600_000 for duration in durations.values()):
         raise ScenarioError("timing: an hour at most")
-    return replace(Timing(), **found)
+    return replace(Timing(), **durations)
 
 
 def _voters(ids: tuple[int, ...], level: int, directories: Mapping[int, str]) -> VoterSet:
@@ -192,29 +192,29 @@ def _voters(ids: tuple[int, ...], level: int, directories: Mapping[int, str]) ->
 
 def _node(
     id_: int,
-    told: Mapping[str, Any],
+    fields: Mapping[str, Any],
     ids: tuple[int, ...],
     level: int,
     timing: Timing,
     directories: Mapping[int, str],
 ) -> NodeCase:
-    own = _ids(told["voters"], f"voters of {id_}") if "voters" in told else ids
+    own = _ids(fields["voters"], f"voters of {id_}") if "voters" in fields else ids
     voters = _voters(own, level, directories)
-    log = _log(id_, told, voters, level)
+    log = _log(id_, fields, voters, level)
     static = voters if level == 0 else VoterSet()
     settings = NodeSettings(
         node_id=id_,
         directory_id=directories[id_],
-        cluster_id=_text(told.get("clusterId", "scenario"), f"clusterId of {id_}"),
+        cluster_id=_text(fields.get("clusterId", "scenario"), f"clusterId of {id_}"),
         listeners={DEFAULT_LISTENER: placeholder(id_)},
         static_voters=static,
         timing=timing,
         stands_again=True,
     )
     last = log.view().last_epoch
-    epoch = _number(told.get("epoch", last), f"epoch of {id_}")
-    leader = _id(told["leader"], f"leader of {id_}") if "leader" in told else None
-    voted = _id(told["voted"], f"voted of {id_}") if "voted" in told else None
+    epoch = _number(fields.get("epoch", last), f"epoch of {id_}")
+    leader = _id(fields["leader"], f"leader of {id_}") if "leader" in fields else None
+    voted = _id(fields["voted"], f"voted of {id_}") if "voted" in fields else None
     if leader is not None and voted is not None and leader == voted == id_:
         raise ScenarioError(f"node {id_} has no vote in an epoch that it leads")
     key = None
@@ -226,13 +226,13 @@ def _node(
     return NodeCase(settings=settings, log=log, election=election, source="scenario")
 
 
-def _log(id_: int, told: Mapping[str, Any], voters: VoterSet, level: int) -> Log:
-    start = _number(told.get("logStart", 0), f"logStart of {id_}")
-    end = _number(told.get("end", start), f"end of {id_}")
-    epochs = tuple(_epochs(id_, told.get("log"), start, end))
+def _log(id_: int, fields: Mapping[str, Any], voters: VoterSet, level: int) -> Log:
+    start = _number(fields.get("logStart", 0), f"logStart of {id_}")
+    end = _number(fields.get("end", start), f"end of {id_}")
+    epochs = tuple(_epochs(id_, fields.get("log"), start, end))
     snapshots = []
-    if "snapshot" in told:
-        pair = [_number(each, f"snapshot of {id_}") for each in _list(told["snapshot"])]
+    if "snapshot" in fields:
+        pair = [_number(number, f"snapshot of {id_}") for number in _list(fields["snapshot"])]
         if len(pair) != 2:
             raise ScenarioError(f"snapshot of {id_} must be [offset, epoch]")
         snapshots.append(OffsetAndEpoch(*pair))
@@ -253,11 +253,11 @@ def _log(id_: int, told: Mapping[str, Any], voters: VoterSet, level: int) -> Log
     )
 
 
-def _epochs(id_: int, told: Any, start: int, end: int) -> Iterator[EpochEntry]:
+def _epochs(id_: int, epoch_starts: Any, start: int, end: int) -> Iterator[EpochEntry]:
     """Epochs with the offsets they start at: a mapping; the first may be left out."""
     pairs = [
-        EpochEntry(_number(key, f"an epoch of {id_}"), _number(each, f"an offset of {id_}"))
-        for key, each in _mapping(told or {}, None, f"log of {id_}").items()
+        EpochEntry(_number(key, f"an epoch of {id_}"), _number(offset, f"an offset of {id_}"))
+        for key, offset in _mapping(epoch_starts or {}, None, f"log of {id_}").items()
     ]
     if not pairs and end > start:
         pairs = [EpochEntry(1, start)]

@@ -44,32 +44,32 @@ _NOTHING = Span(start=0, end=0, path="", type="")
 def explain_log(read_at: ReadAt, size: int, request: ExplainRequest) -> Iterator[Row | Rest]:
     """The rows of the batches that were asked for, damage between them included."""
     left = 1 if request.units is None else request.units or -1
-    found = False
+    has_begun = False
     for item in _items(Walk(read_at, stop=size), request):
         if not item.size:
             continue
-        found = found or _is_asked_for(item, request)
-        if not found:
+        has_begun = has_begun or _is_asked_for(item, request)
+        if not has_begun:
             continue
         if left == 0:
             yield Rest(position=item.position, size=size - item.position)
             return
         left -= 1
         yield from marked(explain_item(read_at, item, request), request.position)
-    if not found and request.position is not None:
+    if not has_begun and request.position is not None:
         raise KraftoolError(f"the file has {size} bytes, so none at position {request.position}")
-    if not found and request.offset is not None:
+    if not has_begun and request.offset is not None:
         raise KraftoolError(f"no batch of this file holds offset {request.offset}")
 
 
 def _items(walk: Walk, request: ExplainRequest) -> Iterator[Item]:
     """The items of a walk, but for spans of batches before the first that is asked for."""
-    found = False
+    has_begun = False
     for item in walk.spans():
-        found = found or (item.size > 0 and _is_asked_for(item, request))
+        has_begun = has_begun or (item.size > 0 and _is_asked_for(item, request))
         if not isinstance(item, BatchSpan):
             yield item
-        elif found:
+        elif has_begun:
             yield from item.each(item.at, item.end)
 
 

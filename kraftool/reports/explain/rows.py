@@ -157,8 +157,8 @@ def sentence(error: DecodeError) -> str:
     if not error.expected and not error.found:
         return error.reason
     expected = f"expected {error.expected}" if error.expected else ""
-    found = f"found {error.found}" if error.found else ""
-    return f"{error.reason} ({', '.join(side for side in (expected, found) if side)})"
+    actual = f"found {error.found}" if error.found else ""
+    return f"{error.reason} ({', '.join(side for side in (expected, actual) if side)})"
 
 
 def with_findings(rows: Iterable[Row], findings: Iterable[DecodeError]) -> Iterator[Row]:

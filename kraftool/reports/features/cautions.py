@@ -92,8 +92,8 @@ def _metadata_version(cluster: ClusterFeatures, current: int, target: int) -> It
             for source in cluster.sources
             if source.broker and source.log_dirs > 1 and f"broker {source.node_id}" not in several
         ]
-        for each in several:
-            yield f"{each} has several log directories, which fail below 3.7-IV2"
+        for label in several:
+            yield f"{label} has several log directories, which fail below 3.7-IV2"
 
 
 def _kraft_version(cluster: ClusterFeatures, requests: tuple[FeaturesRun, ...]) -> Iterator[str]:

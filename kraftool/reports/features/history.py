@@ -150,16 +150,16 @@ def _parts(
     """The records up to the first damage; what is plain, and below the end, is read natively."""
     native = native_reader(_WANTED_TYPES)
     with file.open() as source:
-        for each in Walk(source.read_at).spans():
-            if isinstance(each, Faulty):
-                if each.fault.cuts:
+        for span in Walk(source.read_at).spans():
+            if isinstance(span, Faulty):
+                if span.fault.cuts:
                     return
                 continue
-            parts: Iterable[RecordBatch | Taken] = (each,) if isinstance(each, RecordBatch) else ()
-            if isinstance(each, BatchSpan):
-                is_below = not file.is_log or each.last_offset < end_offset
-                python = each.each(each.at, each.end)
-                parts = native.parts(each) if native is not None and is_below else python
+            parts: Iterable[RecordBatch | Taken] = (span,) if isinstance(span, RecordBatch) else ()
+            if isinstance(span, BatchSpan):
+                is_below = not file.is_log or span.last_offset < end_offset
+                python = span.each(span.at, span.end)
+                parts = native.parts(span) if native is not None and is_below else python
             for part in parts:
                 if isinstance(part, Taken):
                     yield part
@@ -169,7 +169,7 @@ def _parts(
                         yield part, record
                 except KraftoolError:
                     continue
-            progress(file.name, each.position + each.size)
+            progress(file.name, span.position + span.size)
 
 
 def _event(file: LogFile, record: Record, count: Callable[[str, int], None]) -> _Event | None:
@@ -215,15 +215,15 @@ def _control(file: LogFile, record: Record) -> _Event | None:
 
 def _settled(events: list[_Event]) -> dict[str, LevelRecord]:
     """The last setting of each feature that is visible. An archive may have segments unordered."""
-    found: dict[str, LevelRecord] = {}
+    settled: dict[str, LevelRecord] = {}
     before: dict[str, LevelRecord] | None = None
     for event in sorted(events, key=lambda one: one.offset):
         if event.setting is not None:
-            found[event.setting.name] = event.setting
+            settled[event.setting.name] = event.setting
             if before is not None and event.kind == "control":
                 before[event.setting.name] = event.setting  # control records know no transaction
         elif event.kind == BEGIN:
-            before = dict(found)
+            before = dict(settled)
         elif before is not None:
-            found, before = (before if event.kind == ABORT else found), None
-    return found if before is None else before
+            settled, before = (before if event.kind == ABORT else settled), None
+    return settled if before is None else before

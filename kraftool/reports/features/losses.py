@@ -62,14 +62,14 @@ def losses(image: MetadataImage, metadata_version: int, elr: int) -> tuple[Featu
     """Return what is lost at a metadata.version, and at a level of
     eligible.leader.replicas.version.
     """
-    found = [
+    feature_losses = [
         _loss(what, METADATA_VERSION, needs, records, of(image))
         for what, needs, records, of in _HELD
         if metadata_version < needs
     ]
     if elr == 0 and metadata_version >= ELR_LEVEL:
-        found.append(_loss(_ELR, ELR_VERSION, 1, _PARTITIONS, _elr(image)))
-    return tuple(feature_loss for feature_loss in found if feature_loss is not None)
+        feature_losses.append(_loss(_ELR, ELR_VERSION, 1, _PARTITIONS, _elr(image)))
+    return tuple(feature_loss for feature_loss in feature_losses if feature_loss is not None)
 
 
 def newer_records(logged: Iterable[LoggedType], metadata_version: int) -> tuple[NewerRecords, ...]:
@@ -91,10 +91,10 @@ def _loss(
     what: str, feature: str, needs: int, records: tuple[str, ...], held: Iterator[str]
 ) -> FeatureLoss | None:
     examples, count = [], 0
-    for each in held:
+    for example in held:
         count += 1
         if count <= MOST_EXAMPLES:
-            examples.append(each)
+            examples.append(example)
     if not count:
         return None
     return FeatureLoss(

@@ -59,7 +59,7 @@ class FeaturePlan:
 def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeaturePlan:
     """Work out a change. Raises KraftoolError where nobody can tell what is asked for."""
     requests = request(cluster, to, features)
-    found = tuple(
+    all_blockers = tuple(
         blocker
         for one in requests
         for blocker in (*blockers(cluster, one), *not_run_by(cluster, one))
@@ -84,12 +84,12 @@ def plan(cluster: ClusterFeatures, to: str, features: Sequence[str]) -> FeatureP
             for run in requests
             for name, level in run.levels.items()
         ),
-        blockers=found,
-        cautions=(*order(cluster, requests, found), *cautions(cluster, requests)),
+        blockers=all_blockers,
+        cautions=(*order(cluster, requests, all_blockers), *cautions(cluster, requests)),
         losses=losses(cluster.image, target, elr) if loses else (),
         newer_records=newer_records(cluster.logged, target) if lower else (),
-        runs=_part(cluster, requests, found)
-        if found
+        runs=_part(cluster, requests, all_blockers)
+        if all_blockers
         else tuple(run for run in requests if _does_something(cluster, run)),
     )
 
@@ -99,15 +99,15 @@ def _does_something(cluster: ClusterFeatures, asked: FeaturesRun) -> bool:
 
 
 def _part(
-    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
+    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], all_blockers: Sequence[Blocker]
 ) -> tuple[FeaturesRun, ...]:
     """The changes that would go through without the features that are in the way.
 
     Only where metadata.version itself is not in the way: then the rest is worth little.
     """
-    stopped = {blocker.feature for blocker in found}
+    stopped = {blocker.feature for blocker in all_blockers}
     if METADATA_VERSION in stopped or any(
-        blocker.rule is RefusalRule.NOT_REGISTERED for blocker in found
+        blocker.rule is RefusalRule.NOT_REGISTERED for blocker in all_blockers
     ):
         return ()
     rest = [
@@ -142,13 +142,13 @@ def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
     names += sorted({name for node in cluster.nodes for name in node.ranges if name not in names})
     highest = {name: min(support.range_of(name).max for support in cluster.nodes) for name in names}
     defaults = release_levels(highest[METADATA_VERSION])
-    found = []
+    reaches = []
     for name in names:
         ends = [(support.range_of(name).max, support.label) for support in cluster.nodes]
         most = max(ends)[0]
         if most == 0 and not cluster.level(name):
             continue
-        found.append(
+        reaches.append(
             FeatureReach(
                 name=name,
                 level=cluster.level(name),
@@ -157,4 +157,4 @@ def reach(cluster: ClusterFeatures) -> tuple[FeatureReach, ...]:
                 limited_by=tuple(label for end, label in ends if highest[name] == end < most),
             )
         )
-    return tuple(found)
+    return tuple(reaches)

@@ -66,8 +66,8 @@ def read_features(
             loaded.append(_load(location, progress))
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
-    _refuse_clusters([each.source for each in loaded])
-    states = [each for each in loaded if each.state is not None]
+    _refuse_clusters([reading.source for reading in loaded])
+    states = [reading for reading in loaded if reading.state is not None]
     if not states and findings:
         raise KraftoolError(findings[0].text, hint=findings[0].advice)
     if not states:
@@ -75,8 +75,8 @@ def read_features(
             f"{locations[0].path}: settings only: there is no state to read the features from",
             hint="name a data directory of the cluster too",
         )
-    newest = max(states, key=lambda each: (each.source.epoch, each.source.end_offset))
-    cluster = _cluster(newest, [each.source for each in loaded])
+    newest = max(states, key=lambda reading: (reading.source.epoch, reading.source.end_offset))
+    cluster = _cluster(newest, [reading.source for reading in loaded])
     cluster = replace(cluster, nodes=(*_running(cluster, controllers or {}), *cluster.nodes))
     return replace(cluster, findings=(*findings, *cluster.findings)) if findings else cluster
 
@@ -134,12 +134,12 @@ def _source(path: str, location: Location) -> Source:
 
 
 def _refuse_clusters(sources: Sequence[Source]) -> None:
-    told = [source for source in sources if source.cluster_id]
-    for source in told[1:]:
-        if source.cluster_id != told[0].cluster_id:
+    members = [source for source in sources if source.cluster_id]
+    for source in members[1:]:
+        if source.cluster_id != members[0].cluster_id:
             raise KraftoolError(
-                f"{source.path} belongs to cluster {source.cluster_id}, {told[0].path} to"
-                f" cluster {told[0].cluster_id}",
+                f"{source.path} belongs to cluster {source.cluster_id}, {members[0].path} to"
+                f" cluster {members[0].cluster_id}",
                 hint="name the directories of one cluster",
             )
 
@@ -176,8 +176,8 @@ def _levels(state: LoadedState, history: FeatureHistory) -> dict[str, FinalizedL
     for name, setting in sorted(history.settings.items()):
         if setting.level == 0 and name != KRAFT_VERSION:
             levels.setdefault(name, 0)
-    told = {name: _level(name, level, state, history) for name, level in levels.items()}
-    return told | {KRAFT_VERSION: _kraft_version(state, history)}
+    finalized_levels = {name: _level(name, level, state, history) for name, level in levels.items()}
+    return finalized_levels | {KRAFT_VERSION: _kraft_version(state, history)}
 
 
 def _level(name: str, level: int, state: LoadedState, history: FeatureHistory) -> FinalizedLevel:

@@ -69,16 +69,16 @@ def blockers(cluster: ClusterFeatures, request: FeaturesRun) -> tuple[Blocker, .
     proposed = {
         name: finalized_level.level for name, finalized_level in cluster.levels.items()
     } | dict(request.levels)
-    found: list[Blocker] = []
+    all_blockers: list[Blocker] = []
     for feature, level in request.levels.items():
         case = _Case(cluster, request.direction, proposed, feature, level)
         unknown = list(_known(case))
-        found += unknown
+        all_blockers += unknown
         for rule in _RULES:
             # What no Kafka has, no node has: once is enough.
             if not (unknown and rule is _range):
-                found += rule(case)
-    return tuple(found)
+                all_blockers += rule(case)
+    return tuple(all_blockers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +127,15 @@ def _range(case: _Case) -> Iterator[Blocker]:
         if supported.min <= case.level <= supported.max:
             continue
         if supported.max == 0:
-            told = f"{node.label} does not support {case.feature}"
+            text = f"{node.label} does not support {case.feature}"
         else:
-            lowest, highest = (named(case.feature, each) for each in supported)
-            told = f"{node.label} supports {case.feature} only from {lowest} to {highest}"
+            lowest, highest = (named(case.feature, level) for level in supported)
+            text = f"{node.label} supports {case.feature} only from {lowest} to {highest}"
         if node.fenced:
-            told += (
+            text += (
                 ". It is fenced: kafka-cluster.sh unregister removes a broker that is gone for good"
             )
-        yield case.blocker(RefusalRule.RANGE, told, nodes=(node.label,), levels=tuple(supported))
+        yield case.blocker(RefusalRule.RANGE, text, nodes=(node.label,), levels=tuple(supported))
 
 
 def unregistered_voters(cluster: ClusterFeatures) -> tuple[int, ...]:
@@ -162,20 +162,20 @@ def _not_registered(case: _Case) -> Iterator[Blocker]:
 
 def _direction(case: _Case) -> Iterator[Blocker]:
     if case.direction is Direction.UPGRADE and case.level < 1:
-        told = f"an upgrade does not take {case.feature} to 0: that is a downgrade"
+        text = f"an upgrade does not take {case.feature} to 0: that is a downgrade"
     elif case.direction is Direction.UPGRADE and case.level < case.current:
-        told = f"an upgrade does not lower {case.feature}: it is at {case.current}"
+        text = f"an upgrade does not lower {case.feature}: it is at {case.current}"
     elif case.direction is Direction.DOWNGRADE and case.level > case.current:
-        told = f"a downgrade does not raise {case.feature}: it is at {case.current}"
+        text = f"a downgrade does not raise {case.feature}: it is at {case.current}"
     else:
         return
-    yield case.blocker(RefusalRule.DIRECTION, told, levels=(case.current,))
+    yield case.blocker(RefusalRule.DIRECTION, text, levels=(case.current,))
 
 
 def _floor(case: _Case) -> Iterator[Blocker]:
     if case.feature == METADATA_VERSION and case.level < OLDEST_KRAFT_LEVEL:
-        told = f"Kafka 4 starts at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
-        yield case.blocker(RefusalRule.FLOOR, told, levels=(OLDEST_KRAFT_LEVEL,))
+        text = f"Kafka 4 starts at metadata.version {named(METADATA_VERSION, OLDEST_KRAFT_LEVEL)}"
+        yield case.blocker(RefusalRule.FLOOR, text, levels=(OLDEST_KRAFT_LEVEL,))
 
 
 def is_known(feature: str, level: int) -> bool:
@@ -192,11 +192,11 @@ def _known(case: _Case) -> Iterator[Blocker]:
     if supported or is_known(case.feature, case.level):
         return
     if case.feature == METADATA_VERSION or case.feature in FEATURES:
-        told = f"no Kafka up to {NEWEST_RELEASE} has {case.feature} {case.level}"
-        yield case.blocker(RefusalRule.UNKNOWN_LEVEL, told)
+        text = f"no Kafka up to {NEWEST_RELEASE} has {case.feature} {case.level}"
+        yield case.blocker(RefusalRule.UNKNOWN_LEVEL, text)
     else:
-        told = f"no Kafka up to {NEWEST_RELEASE} has a feature {case.feature}"
-        yield case.blocker(RefusalRule.UNKNOWN_FEATURE, told)
+        text = f"no Kafka up to {NEWEST_RELEASE} has a feature {case.feature}"
+        yield case.blocker(RefusalRule.UNKNOWN_FEATURE, text)
 
 
 def _changed_records(case: _Case) -> Iterator[Blocker]:
@@ -204,21 +204,21 @@ def _changed_records(case: _Case) -> Iterator[Blocker]:
         return
     changed = changed_between(case.level, case.current)
     if changed:
-        names = ", ".join(named(METADATA_VERSION, each) for each in changed)
-        told = f"records changed at {names}: Kafka refuses, even with --unsafe; "
+        names = ", ".join(named(METADATA_VERSION, level) for level in changed)
+        text = f"records changed at {names}: Kafka refuses, even with --unsafe; "
         if changed[-1] == case.current:
-            told += "there is no lower level from here"
+            text += "there is no lower level from here"
         else:
-            told += f"{named(METADATA_VERSION, changed[-1])} is the lowest possible level"
-        yield case.blocker(RefusalRule.CHANGED_RECORDS, told, levels=changed)
+            text += f"{named(METADATA_VERSION, changed[-1])} is the lowest possible level"
+        yield case.blocker(RefusalRule.CHANGED_RECORDS, text, levels=changed)
 
 
 def _kraft_version(case: _Case) -> Iterator[Blocker]:
     if case.feature != KRAFT_VERSION:
         return
     if case.level < case.current:
-        told = "kraft.version cannot be downgraded: the quorum stays dynamic"
-        yield case.blocker(RefusalRule.KRAFT_DOWNGRADE, told, levels=(case.current,))
+        text = "kraft.version cannot be downgraded: the quorum stays dynamic"
+        yield case.blocker(RefusalRule.KRAFT_DOWNGRADE, text, levels=(case.current,))
     elif case.level > case.current and case.direction is Direction.UPGRADE:
         yield from _kraft_upgrade(case)
 
@@ -227,16 +227,16 @@ def _kraft_upgrade(case: _Case) -> Iterator[Blocker]:
     for node in case.cluster.of(ProcessRole.CONTROLLER):
         highest = node.range_of(METADATA_VERSION).max
         if 0 < highest < _KRAFT_UPGRADES_FROM:
-            told = f"{node.label} runs Kafka {node.software}, which cannot upgrade kraft.version"
+            text = f"{node.label} runs Kafka {node.software}, which cannot upgrade kraft.version"
             if node.software == "3.9":
-                told += " (it reports success, but the quorum stays static)"
+                text += " (it reports success, but the quorum stays static)"
             yield case.blocker(
-                RefusalRule.KRAFT_SOFTWARE, told, nodes=(node.label,), levels=(highest,)
+                RefusalRule.KRAFT_SOFTWARE, text, nodes=(node.label,), levels=(highest,)
             )
     for id, supported in (case.cluster.voter_ranges or {}).items():
         if not supported.min <= case.level <= supported.max:
-            told = f"voter {id} supports kraft.version only from {supported.min} to {supported.max}"
-            yield case.blocker(RefusalRule.KRAFT_VOTERS, told, nodes=(f"voter {id}",))
+            text = f"voter {id} supports kraft.version only from {supported.min} to {supported.max}"
+            yield case.blocker(RefusalRule.KRAFT_VOTERS, text, nodes=(f"voter {id}",))
 
 
 def _dependencies(case: _Case) -> Iterator[Blocker]:
@@ -246,11 +246,11 @@ def _dependencies(case: _Case) -> Iterator[Blocker]:
     for other, lowest in needs.items():
         there = case.proposed.get(other, 0)
         if there < lowest:
-            told = (
+            text = (
                 f"{case.feature} {case.level} needs {other} {named(other, lowest)} or higher,"
                 f" but it would be {named(other, there)}"
             )
-            yield case.blocker(RefusalRule.DEPENDENCY, told, levels=(lowest,))
+            yield case.blocker(RefusalRule.DEPENDENCY, text, levels=(lowest,))
 
 
 _RULES: tuple[Callable[[_Case], Iterator[Blocker]], ...] = (

@@ -27,13 +27,13 @@ _MOST_TOLD = 3
 
 def assume_nodes(cluster: ClusterFeatures, release: str) -> ClusterFeatures:
     """The cluster with every node's software at a release, registered as that release does."""
-    told = RELEASE_RANGES.get(_short(release))
-    if told is None:
+    release_ranges = RELEASE_RANGES.get(_short(release))
+    if release_ranges is None:
         raise KraftoolError(
             f"the ranges of Kafka {release!r} are not known",
             hint=f"--assume-nodes takes {', '.join(RELEASE_RANGES)}",
         )
-    ranges = {name: FeatureRange(low, high) for name, (low, high) in told.items()}
+    ranges = {name: FeatureRange(low, high) for name, (low, high) in release_ranges.items()}
     voters = cluster.voter_ranges
     kraft = ranges.get(KRAFT_VERSION, FeatureRange(0, 0))
     return replace(
@@ -70,14 +70,14 @@ def not_run_by(cluster: ClusterFeatures, asked: FeaturesRun) -> Iterator[Blocker
 
 
 def order(
-    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], found: Sequence[Blocker]
+    cluster: ClusterFeatures, requests: Sequence[FeaturesRun], all_blockers: Sequence[Blocker]
 ) -> Iterator[str]:
     """Yield where nodes are too old: that this is the last step, and what would block it then."""
     target = max((request.levels.get(METADATA_VERSION, 0) for request in requests), default=0)
     raised = any(request.direction is Direction.UPGRADE for request in requests)
     behind = [
         blocker
-        for blocker in found
+        for blocker in all_blockers
         if blocker.rule is RefusalRule.RANGE and blocker.feature == METADATA_VERSION
     ]
     release = release_of(target)

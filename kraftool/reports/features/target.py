@@ -103,7 +103,7 @@ def _release(cluster: ClusterFeatures, to: str, wanted: Mapping[str, int]) -> Fe
     old_tools = _has_old_tools(cluster)
     levels = {METADATA_VERSION: level} if old_tools else release_levels(level)
     if direction is Direction.UPGRADE:
-        levels = {name: each for name, each in levels.items() if each > 0}
+        levels = {name: new_level for name, new_level in levels.items() if new_level > 0}
     levels |= wanted
     return FeaturesRun(
         direction=direction,

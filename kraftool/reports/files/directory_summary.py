@@ -82,12 +82,12 @@ _Base = tuple[FileReport, LogSummary, int]
 
 
 def _segments(files: Iterable[FileReport]) -> list[_Segment]:
-    found = [
+    segments = [
         (file, file.log)
         for file in files
         if file.kind is FileKind.LOG and file.is_live and file.log is not None
     ]
-    return sorted(found, key=lambda each: base_offset(each[0]))
+    return sorted(segments, key=lambda segment: base_offset(segment[0]))
 
 
 def base_offset(file: FileReport) -> int:
@@ -112,14 +112,14 @@ def _content(files: Iterable[FileReport], kind: FileKind, form: type[Any]) -> An
 
 
 def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
-    found = []
+    snapshots = []
     for file in files:
         name = parse_checkpoint_name(file.basename)
         if file.kind is not FileKind.CHECKPOINT or name is None:
             continue
         log = file.log or LogSummary()
         broken = any(finding.code in _BROKEN for finding in file.findings)
-        found.append(
+        snapshots.append(
             SnapshotSummary(
                 file=file.name,
                 path=file.path,
@@ -134,7 +134,7 @@ def _snapshots(files: Iterable[FileReport]) -> tuple[SnapshotSummary, ...]:
                 intact=not broken and log.has_header and log.has_footer and log.is_whole,
             )
         )
-    return tuple(sorted(found, key=lambda each: (each.offset, each.epoch)))
+    return tuple(sorted(snapshots, key=lambda snapshot: (snapshot.offset, snapshot.epoch)))
 
 
 def _base(files: Sequence[FileReport], snapshots: Sequence[SnapshotSummary]) -> _Base | None:
@@ -240,23 +240,23 @@ def _says_the_same(one: ControlRecord | None, other: ControlRecord) -> bool:
 def _sorted_voters(data: dict[str, Any]) -> dict[str, Any]:
     if "voters" not in data:
         return data
-    return {**data, "voters": sorted(data["voters"], key=lambda each: int(each["voterId"]))}
+    return {**data, "voters": sorted(data["voters"], key=lambda voter: int(voter["voterId"]))}
 
 
 def _kraft_version(segments: Sequence[_Segment], base: _Base | None) -> FinalizedKRaftVersion:
-    found = _newest(segments, base, "kraft_version")
-    if found is None:
+    newest = _newest(segments, base, "kraft_version")
+    if newest is None:
         return FinalizedKRaftVersion()
     return FinalizedKRaftVersion(
-        level=found[0].data["kRaftVersion"], offset=found[1], file=found[2]
+        level=newest[0].data["kRaftVersion"], offset=newest[1], file=newest[2]
     )
 
 
 def _voters(segments: Sequence[_Segment], base: _Base | None) -> SeenVoters | None:
-    found = _newest(segments, base, "voters")
-    if found is None:
+    newest = _newest(segments, base, "voters")
+    if newest is None:
         return None
-    record, offset, file = found
+    record, offset, file = newest
     return SeenVoters(
         source=VoterSource.RECORD, voters=record_voters(record.data), offset=offset, file=file
     )
@@ -281,7 +281,7 @@ def _record_voter(data: dict[str, Any]) -> Voter:
 
 def voters_of_ids(ids: Iterable[int]) -> VoterSet:
     """Voters of whom nothing else is known."""
-    return VoterSet.of(*(Voter(key=ReplicaKey(each)) for each in ids))
+    return VoterSet.of(*(Voter(key=ReplicaKey(voter_id)) for voter_id in ids))
 
 
 def _static(
@@ -334,7 +334,7 @@ def _features(
             if feature_level.offset >= from_offset:
                 levels[feature_level.name] = _feature(feature_level, feature_level.offset, file)
     features = [level for level in levels.values() if level.level]
-    return tuple(sorted(features, key=lambda each: (each.name != "metadata.version", each.name)))
+    return tuple(sorted(features, key=lambda level: (level.name != "metadata.version", level.name)))
 
 
 def _feature(level: FeatureLevel, offset: int | None, file: FileReport) -> Feature:
@@ -378,7 +378,7 @@ def _sum_types(logs: Iterable[LogSummary]) -> tuple[TypeCount, ...]:
                 is_control=type_count.is_control,
                 type_id=type_count.type_id,
             )
-    return tuple(sorted(total.values(), key=lambda each: (-each.count, each.type)))
+    return tuple(sorted(total.values(), key=lambda type_sum: (-type_sum.count, type_sum.type)))
 
 
 def static_voters(value: str) -> VoterSet:

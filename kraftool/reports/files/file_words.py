@@ -58,7 +58,7 @@ def by_label(types: Sequence[TypeCount]) -> list[tuple[str, int]]:
     for type_count in types:
         label = type_label(type_count)
         counts[label] = counts.get(label, 0) + type_count.count
-    return sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return sorted(counts.items(), key=lambda label_count: (-label_count[1], label_count[0]))
 
 
 _LOCKS = {

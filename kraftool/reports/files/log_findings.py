@@ -87,16 +87,16 @@ def snapshot_finding(name: str, fault: LogFault) -> Finding:
     return _finding(snap_kinds.UNKNOWN_TYPE if unknown else snap_kinds.DAMAGE, name, fault)
 
 
-def gap_advice(expected: int, found: int, base_offset: int) -> str:
+def gap_advice(expected: int, actual: int, base_offset: int) -> str:
     """Return what Kafka makes of offsets that do not follow on each other, and what to do.
 
     `base_offset` is the segment's; its indexes hold offsets relative to it, in 31 bits.
     """
     keep = "; keep a copy, compare with another node's log and use that of an intact node"
-    if found - base_offset > INT32_MAX:
+    if actual - base_offset > INT32_MAX:
         return f"Kafka exits when it starts, because its index cannot hold that offset{keep}"
-    if found > expected:
-        missing = found - expected
+    if actual > expected:
+        missing = actual - expected
         offsets = "1 offset" if missing == 1 else f"{missing} offsets"
         lost = f"a node that reads this log lacks the records of {offsets}"
     else:
@@ -142,8 +142,8 @@ def _of_snapshot(name: str, kind: FileKind, summary: LogSummary) -> tuple[Findin
             text = "it does not end with a SnapshotFooter: it was cut, or never finished"
             findings.append(snap_kinds.FORM.at(name, text, offset=summary.end_offset))
         if summary.start_offset != 0:
-            text, found = "the offsets do not begin at 0", str(summary.start_offset)
-            findings.append(snap_kinds.FORM.at(name, text, position=0, expected="0", found=found))
+            text, start = "the offsets do not begin at 0", str(summary.start_offset)
+            findings.append(snap_kinds.FORM.at(name, text, position=0, expected="0", found=start))
     if kind is FileKind.CHECKPOINT:
         findings += _of_snapshot_name(name, summary)
     return _with_rest(findings, name, summary, snap_kinds.DAMAGE)

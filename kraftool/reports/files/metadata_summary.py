@@ -181,7 +181,7 @@ class MetadataSummary:
     def loaded_snapshot(self) -> SnapshotSummary | None:
         """The snapshot that Kafka loads at its start: of the highest epoch, then offset."""
         live = [snapshot for snapshot in self.snapshots if snapshot.state is FileState.LIVE]
-        return max(live, key=lambda each: (each.epoch, each.offset), default=None)
+        return max(live, key=lambda snapshot: (snapshot.epoch, snapshot.offset), default=None)
 
     def feature(self, name: str) -> Feature | None:
         return next((feature for feature in self.features if feature.name == name), None)

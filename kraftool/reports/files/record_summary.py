@@ -56,7 +56,7 @@ def _rest(data: dict[str, Any], *without: str, empty: bool = False) -> str:
 
 def _value(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ",".join(_value(each) for each in value) + "]"
+        return "[" + ",".join(_value(member) for member in value) + "]"
     if isinstance(value, dict):
         return "{" + _rest(value) + "}"
     if isinstance(value, bool):
@@ -115,8 +115,8 @@ def acl_text(data: dict[str, Any]) -> str:
 
 def _quota(data: dict[str, Any], _: Names) -> str:
     entity = ", ".join(
-        f"{each['entityType']} {'(default)' if each['entityName'] is None else each['entityName']}"
-        for each in data["entity"]
+        f"{part['entityType']} {'(default)' if part['entityName'] is None else part['entityName']}"
+        for part in data["entity"]
     )
     change = "removed" if data["remove"] else f"= {data['value']}"
     return f"{entity}: {data['key']} {change}"

@@ -31,7 +31,9 @@ def left_by_truncation(finding: Finding, active: LogSummary | None, *, roomy: bo
         return finding
     elected = [epoch.start_offset for epoch in active.epochs[1:]] if active is not None else []
     if not (
-        any(each <= finding.offset for each in elected) if roomy else finding.offset in elected
+        any(start_offset <= finding.offset for start_offset in elected)
+        if roomy
+        else finding.offset in elected
     ):
         return finding
     text = f"{finding.text}: left over from records that were truncated after an election was lost"

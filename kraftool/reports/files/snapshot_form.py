@@ -80,7 +80,7 @@ class SnapshotForm:
             start_offset=self._start,
             walked=self._walked,
             epochs=tuple(
-                EpochEntry(epoch=each, start_offset=at) for each, at in self._epochs.items()
+                EpochEntry(epoch=epoch, start_offset=at) for epoch, at in self._epochs.items()
             ),
             has_header=self.has_header,
             has_footer=last is not None and last.type == ControlRecordType.SNAPSHOT_FOOTER.label,

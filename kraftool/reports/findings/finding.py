@@ -197,7 +197,7 @@ class Finding:
 
     def where(self) -> str:
         """The file and the place in it, in words; empty for a directory as a whole."""
-        return ": ".join(each for each in (self.file, self.fault.where()) if each)
+        return ": ".join(part for part in (self.file, self.fault.where()) if part)
 
 
 SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
@@ -205,7 +205,7 @@ SEVERITY_RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """One finding for each kind and file, the worst first, otherwise as they came."""
-    return tuple(sorted(_merged(findings), key=lambda each: SEVERITY_RANK[each.severity]))
+    return tuple(sorted(_merged(findings), key=lambda finding: SEVERITY_RANK[finding.severity]))
 
 
 def _merged(findings: Iterable[Finding]) -> Iterable[Finding]:

@@ -36,7 +36,7 @@ _SECTIONS = (
     ("about", "About"),
 )
 _SECTIONS_OF_NOTHING = tuple(
-    each for each in _SECTIONS if each[0] in ("first", "findings", "about")
+    page_section for page_section in _SECTIONS if page_section[0] in ("first", "findings", "about")
 )
 """Where no directory was found there is nothing to plot and nothing to list."""
 

@@ -50,7 +50,7 @@ def nodes(view: PageContext) -> Iterator[str]:
         yield '<p class="card fine">No two logs of a cluster differ at any offset.</p>\n'
     for number, (name, divergences) in enumerate(list(by_cluster.items())[:MOST_CLUSTERS]):
         yield from _cluster(view, name, divergences, is_open=number < _OPEN)
-    unseen = sum(len(found) for found in list(by_cluster.values())[MOST_CLUSTERS:])
+    unseen = sum(len(divergences) for divergences in list(by_cluster.values())[MOST_CLUSTERS:])
     unseen += audit.left_out.divergences
     if unseen:
         yield cut(f"{counted(unseen, 'more divergence')} not shown here. {all_of_it(view)}")
@@ -94,7 +94,7 @@ def _most_concerned(
 ) -> tuple[DirectorySummary, ...]:
     """The directories that are drawn: of too many, those that are on a side of a divergence."""
     sides = {name for side in one.sides for name in side.paths}
-    taken = sorted(mine, key=lambda each: each.name not in sides)[:_MOST_LANES]
+    taken = sorted(mine, key=lambda summary: summary.name not in sides)[:_MOST_LANES]
     return tuple(summary for summary in mine if summary in taken)
 
 
@@ -172,7 +172,7 @@ def _node(view: PageContext, name: str) -> str:
 
 def _other(view: PageContext) -> Iterator[str]:
     """Findings that the audit made between directories, but those that were told above."""
-    told = {
+    shown_places = {
         (divergence.cluster, offset)
         for divergence in view.audit.divergences
         for offset in (divergence.first_offset, *(side.base_offset for side in divergence.sides))
@@ -181,7 +181,7 @@ def _other(view: PageContext) -> Iterator[str]:
     mine = [
         finding
         for finding in view.audit.findings
-        if AUDIT in finding.by and (finding.cluster, finding.finding.offset) not in told
+        if AUDIT in finding.by and (finding.cluster, finding.finding.offset) not in shown_places
     ]
     if not mine:
         return

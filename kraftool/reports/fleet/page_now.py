@@ -47,11 +47,11 @@ def _cluster(
     if finding is None:
         yield '<p>Its findings are not listed on this page: <a href="#findings">see below</a>.</p>'
     else:
-        told = finding.finding
-        yield f'<p><span class="code">{data(told.code)}</span> '
-        yield f"{clipped(told.sentence(), _LONGEST)}</p>"
-        if told.advice:
-            yield f'<p class="do"><b>Do:</b> {clipped(told.advice, _LONGEST)}</p>'
+        plain_finding = finding.finding
+        yield f'<p><span class="code">{data(plain_finding.code)}</span> '
+        yield f"{clipped(plain_finding.sentence(), _LONGEST)}</p>"
+        if plain_finding.advice:
+            yield f'<p class="do"><b>Do:</b> {clipped(plain_finding.advice, _LONGEST)}</p>'
         if finding.commands:
             yield f"<pre>{command(finding.commands[0])}</pre>"
     yield "</li>\n"

@@ -70,13 +70,13 @@ def verdict(audit: FleetAudit) -> tuple[str, str]:
             kind,
         )
     ill, noun = (with_errors, "errors") if with_errors else (with_warnings, "warnings")
-    told = f"{ill:,} of {counted(counts.clusters, 'cluster')}"
-    told += f" {'has' if ill == 1 else 'have'} {noun}"
+    sentence = f"{ill:,} of {counted(counts.clusters, 'cluster')}"
+    sentence += f" {'has' if ill == 1 else 'have'} {noun}"
     if with_errors and with_warnings:
-        told += f", {with_warnings:,} more {'has' if with_warnings == 1 else 'have'} warnings"
+        sentence += f", {with_warnings:,} more {'has' if with_warnings == 1 else 'have'} warnings"
     if fine:
-        return f"{told}; no errors and no warnings were found in the other {fine:,}", kind
-    return told, kind
+        return f"{sentence}; no errors and no warnings were found in the other {fine:,}", kind
+    return sentence, kind
 
 
 def status(audit: FleetAudit) -> Status:
@@ -96,8 +96,8 @@ def overview(view: PageContext) -> Iterator[str]:
     counts = audit.counts
     sentence, kind = verdict(audit)
     yield f'<section id="verdict" class="verdict {kind}"><h1>{data(sentence)}.</h1>'
-    found = in_words(counts.finding_counts) or "Nothing"
-    yield f"<p>{found} found in {counted(counts.directories, 'directory', 'directories')} with"
+    words = in_words(counts.finding_counts) or "Nothing"
+    yield f"<p>{words} found in {counted(counts.directories, 'directory', 'directories')} with"
     yield f" {size(counts.size)} of metadata. "
     if counts.divergences:
         where = "place" if counts.divergences == 1 else "places"
@@ -109,8 +109,8 @@ def overview(view: PageContext) -> Iterator[str]:
         yield f"{counted(counts.ignored, 'finding')} left out by --ignore. "
     yield "</p></section>\n"
     yield '<dl class="tiles">'
-    for name, told in _tiles(audit):
-        yield f"<div><dt>{name}</dt><dd>{told}</dd></div>"
+    for name, tile in _tiles(audit):
+        yield f"<div><dt>{name}</dt><dd>{tile}</dd></div>"
     yield "</dl>\n"
     if len(audit.clusters) > 1:
         yield from _map(view)
@@ -156,9 +156,9 @@ def _map(view: PageContext) -> Iterator[str]:
             kind = f' class="{worst.value}"' if worst is not None else ""
             glyph = GLYPHS[worst] if worst in (Severity.ERROR, Severity.WARNING) else ""
             folder = view.folders.get(cluster.name, "")
-            told = f"{glyph} {data(_short_name(cluster.name, folder))}" if named else glyph
+            label = f"{glyph} {data(_short_name(cluster.name, folder))}" if named else glyph
             title = data(" ".join(dict.fromkeys(filter(None, (cluster.name, folder)))))
-            yield f'<a href="{href}" tabindex="-1"{kind} title="{title}">{told.strip()}</a>'
+            yield f'<a href="{href}" tabindex="-1"{kind} title="{title}">{label.strip()}</a>'
     yield "</div></div>\n"
 
 
@@ -213,8 +213,8 @@ def _cause(view: PageContext, cause: CodeCount, findings: Sequence[FleetFinding]
     yield f'<li class="card cause {severity.value}"><div class="head">{badge(severity)}'
     yield f'<span class="code">{data(cause.code)}</span><span class="where">{reach}, '
     yield f"{counted(cause.directories, 'directory', 'directories')}</span></div>"
-    told = cause.meaning or (findings[0].finding.text if findings else "")
-    yield f"<p>{clipped(told, _LONGEST)}</p>"
+    meaning = cause.meaning or (findings[0].finding.text if findings else "")
+    yield f"<p>{clipped(meaning, _LONGEST)}</p>"
     groups = _by_advice(findings)
     if not groups:
         yield f'<p class="do"><b>Do:</b> {clipped(cause.advice, _LONGEST)}</p>'

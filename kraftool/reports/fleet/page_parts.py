@@ -100,13 +100,13 @@ def badge(severity: Severity) -> str:
 
 def severities(counts: FindingCounts, *, fine: str = "✓") -> str:
     """Counts as HTML, shape and number of each severity that there is."""
-    told = [
+    marks = [
         f'<span class="n {severity.value}" title="{counted(number, NOUNS[severity])}">'
         f"{GLYPHS[severity]} {number:,}</span>"
         for severity, number in each_severity(counts)
         if number
     ]
-    return "".join(told) or f'<span class="n good" title="nothing found">{fine}</span>'
+    return "".join(marks) or f'<span class="n good" title="nothing found">{fine}</span>'
 
 
 def each_severity(counts: FindingCounts) -> tuple[tuple[Severity, int], ...]:
@@ -121,12 +121,12 @@ def in_words(counts: FindingCounts, *, least: Severity = Severity.INFO) -> str:
     """`2 errors, 1 warning and 3 infos`, down to a severity; empty where there are none."""
     known = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     taken = known[: known.index(least) + 1]
-    told = [
+    phrases = [
         counted(number, NOUNS[severity])
         for severity, number in each_severity(counts)
         if number and severity in taken
     ]
-    return listed(told)
+    return listed(phrases)
 
 
 def section(id: str, title: str, lead_html: str = "") -> Iterator[str]:
@@ -201,5 +201,5 @@ def _number_rows(plot: Figure) -> Iterator[str]:
     for row, href in zip(plot.rows, links, strict=True):
         head = link(href, data(row[0]))
         yield f'<tr><th scope="row">{head}</th>'
-        yield "".join(cell(data(each), "d") for each in row[1:])
+        yield "".join(cell(data(number), "d") for number in row[1:])
         yield "</tr>\n"

@@ -105,13 +105,13 @@ def _worst(view: PageContext) -> Iterator[str]:
         )
         for summary in sick[:_FEW]
     ]
-    told = "The thickest part is errors, the next warnings."
+    lead = "The thickest part is errors, the next warnings."
     if len(sick) > len(rows):
-        told += f" {len(rows)} of {counted(len(sick), 'cluster')} with findings."
+        lead += f" {len(rows)} of {counted(len(sick), 'cluster')} with findings."
     drawn = stacked(
         f"Findings of {counted(len(rows), 'cluster')} by severity", "Cluster", _PARTS, rows
     )
-    yield from figure("Clusters with the most serious findings", told, [("", drawn)])
+    yield from figure("Clusters with the most serious findings", lead, [("", drawn)])
 
 
 def _codes(view: PageContext) -> Iterator[str]:
@@ -125,22 +125,22 @@ def _codes(view: PageContext) -> Iterator[str]:
         )
         for code in codes[:_FEW]
     ]
-    told = "How often each code was found, the worst first."
+    lead = "How often each code was found, the worst first."
     left = len(codes) + view.audit.left_out.codes - len(rows)
     if left:
-        told += f" {counted(left, 'more code')} not drawn."
+        lead += f" {counted(left, 'more code')} not drawn."
     drawn = bars("Findings by code", ("Code", "Findings"), rows)
-    yield from figure("Findings by code", told, [("", drawn)])
+    yield from figure("Findings by code", lead, [("", drawn)])
 
 
 def _versions(view: PageContext) -> Iterator[str]:
     audit = view.audit
     mixed = sum(len(cluster.metadata_versions) > 1 for cluster in audit.clusters)
-    told = "Clusters at each level"
-    told += f"; in {counted(mixed, 'cluster')} directories differ." if mixed else "."
+    lead = "Clusters at each level"
+    lead += f"; in {counted(mixed, 'cluster')} directories differ." if mixed else "."
     yield from figure(
         "metadata.version and kraft.version",
-        told,
+        lead,
         [
             ("metadata.version", _levels("metadata.version", audit.metadata_versions)),
             ("kraft.version", _levels("kraft.version", audit.kraft_versions)),
@@ -172,10 +172,10 @@ def _elections(view: PageContext) -> Iterator[str]:
     by_cluster = [(summary.name, summary.elections) for summary in view.audit.clusters]
     drawn = _spread(view, "Elections", ("Cluster", "Elections"), by_cluster, COUNTS, count)
     over_time = days("Elections by day", ("Day (UTC)", "Elections"), newest)
-    told = "Leader epochs that began in the logs that are still there."
-    yield from figure("Elections of each cluster", told, drawn)
-    told = "Of all clusters, by day in UTC; days without one are left out."
-    yield from figure("Elections by day", told, [("", over_time)], wide=True)
+    lead = "Leader epochs that began in the logs that are still there."
+    yield from figure("Elections of each cluster", lead, drawn)
+    lead = "Of all clusters, by day in UTC; days without one are left out."
+    yield from figure("Elections by day", lead, [("", over_time)], wide=True)
 
 
 def _spread(
@@ -184,14 +184,16 @@ def _spread(
     columns: tuple[str, str],
     values: Sequence[tuple[str, int | None]],
     bins: Bins,
-    told: Callable[[int | None], str],
+    formatter: Callable[[int | None], str],
     highest: str = "The highest",
 ) -> list[tuple[str, Figure]]:
     """A value of each cluster: each by itself, or how they spread and the highest by name."""
     rows = [
-        Bar(name, value, told(value), view.to_cluster(name), "plain")
+        Bar(name, value, formatter(value), view.to_cluster(name), "plain")
         for name, value in sorted(
-            values, key=lambda each: -1 if each[1] is None else each[1], reverse=True
+            values,
+            key=lambda named_value: -1 if named_value[1] is None else named_value[1],
+            reverse=True,
         )
     ]
     if len(values) <= _FEW:

@@ -119,7 +119,7 @@ def directories(view: PageContext, all_of_it: str) -> Iterator[str]:
     shown = audit.directories[:MOST_DIRECTORIES]
     rows = (
         row
-        for name, group in groupby(shown, key=lambda each: each.cluster)
+        for name, group in groupby(shown, key=lambda directory: directory.cluster)
         for row in _directories(view, name, tuple(group))
     )
     yield from table("Directories", DIRECTORY_COLUMNS, rows, "directories")
@@ -171,17 +171,17 @@ def _directory(view: PageContext, summary: DirectorySummary, head: str) -> str:
 def findings(view: PageContext, all_of_it: str) -> Iterator[str]:
     """All findings, up to a limit."""
     audit = view.audit
-    found = audit.counts.finding_counts.total
+    total = audit.counts.finding_counts.total
     shown = audit.findings[:MOST_FINDINGS]
     lead = "The worst first."
-    if found > len(shown):
-        lead = f"The first {count(len(shown))} of {count(found)}, the worst first."
-    yield from section("findings", "Findings", lead if found else "")
+    if total > len(shown):
+        lead = f"The first {count(len(shown))} of {count(total)}, the worst first."
+    yield from section("findings", "Findings", lead if total else "")
     if shown:
         yield from table("Findings", FINDING_COLUMNS, finding_rows(view, shown))
-    elif not found:
+    elif not total:
         yield '<p class="card fine">None.</p>\n'
-    yield from _left_out(found - len(shown), "finding", "", all_of_it)
+    yield from _left_out(total - len(shown), "finding", "", all_of_it)
     yield "</section>\n"
 
 
@@ -213,8 +213,10 @@ def _body(finding: FleetFinding) -> Iterator[str]:
     places = f" ({counted(finding.finding.count, 'place')})" if finding.finding.count > 1 else ""
     yield f"<p>{clipped(finding.finding.sentence(), _LONGEST)}{places}</p>"
     for evidence in finding.evidence[:_MOST_COMMANDS]:
-        told = f"{evidence.where()}: {evidence.found}" if evidence.where() else evidence.found
-        yield f'<p class="q">{clipped(told, _LONGEST)}</p>'
+        evidence_text = (
+            f"{evidence.where()}: {evidence.found}" if evidence.where() else evidence.found
+        )
+        yield f'<p class="q">{clipped(evidence_text, _LONGEST)}</p>'
     if finding.finding.advice:
         yield f"<p>→ {clipped(finding.finding.advice, _LONGEST)}</p>"
     if finding.commands:

@@ -50,7 +50,9 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else _escaped(each) for each in text)
+    return "".join(
+        character if character.isprintable() else _escaped(character) for character in text
+    )
 
 
 def _escaped(character: str) -> str:
@@ -137,11 +139,11 @@ def age(milliseconds: float | None) -> str:
         return f"{milliseconds:.0f} ms"
     whole = int(milliseconds)
     first = next(at for at, (length, _) in enumerate(_UNITS) if whole >= length)
-    told = []
+    parts = []
     for length, unit in _UNITS[first : first + 2]:
         many, whole = divmod(whole, length)
-        told += [f"{many:,} {unit}"] if many else []
-    return " ".join(told)
+        parts += [f"{many:,} {unit}"] if many else []
+    return " ".join(parts)
 
 
 def time(timestamp: int | None) -> str:

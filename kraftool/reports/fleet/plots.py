@@ -151,12 +151,12 @@ def stacked(title: str, column: str, parts: Sequence[BarPart], rows: Sequence[St
     drawn = []
     for number, (row, total) in enumerate(zip(rows, totals, strict=True)):
         top = number * _ROW
-        told = "  ".join(
+        numbers = "  ".join(
             f"{part.glyph} {value:,}"
             for part, value in zip(parts, row.values, strict=True)
             if value
         )
-        drawn.append(_labels(top, row.label, told or "0"))
+        drawn.append(_labels(top, row.label, numbers or "0"))
         drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
         start = 0.0
         for step, (part, value) in enumerate(zip(parts, row.values, strict=True)):
@@ -191,10 +191,10 @@ def histogram(
     while named and not named[0][1]:
         named.pop(0)
     unknown = len(values) - len(known)
-    told = [*named, *([("not known", unknown)] if unknown else [])]
-    share, logarithmic = scale([each for _, each in told])
+    bin_rows = [*named, *([("not known", unknown)] if unknown else [])]
+    share, logarithmic = scale([bin_count for _, bin_count in bin_rows])
     drawn = []
-    for number, (label, many) in enumerate(told):
+    for number, (label, many) in enumerate(bin_rows):
         top = number * _BIN_ROW
         drawn.append(f'<text x="28%" dx="-8" y="{top + 12}" class="end">{data(label)}</text>')
         drawn.append(f'<rect class="track" x="28%" y="{top}" width="58%" height="{_BIN_BAR}"/>')
@@ -204,9 +204,9 @@ def histogram(
             drawn.append(_rectangle(0.28, width, top, _BIN_BAR, kind))
         drawn.append(f'<text x="100%" y="{top + 12}" class="end number">{count(many)}</text>')
     return Figure(
-        svg=_svg(title, _BIN_ROW * len(told), drawn) if told else "",
+        svg=_svg(title, _BIN_ROW * len(bin_rows), drawn) if bin_rows else "",
         columns=columns,
-        rows=tuple((label, count(many)) for label, many in told),
+        rows=tuple((label, count(many)) for label, many in bin_rows),
         notes=(LOGARITHMIC,) if logarithmic else (),
     )
 
@@ -278,11 +278,11 @@ def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Fi
     )
 
 
-def _labels(top: int, label: str, told: str) -> str:
+def _labels(top: int, label: str, value_text: str) -> str:
     return (
         f'<text y="{top + 13}" class="name"><title>{data(label)}</title>'
         f"{data(shortened(label, _LABEL_CHARACTERS))}</text>"
-        f'<text x="100%" y="{top + 13}" class="end number">{data(told)}</text>'
+        f'<text x="100%" y="{top + 13}" class="end number">{data(value_text)}</text>'
     )
 
 

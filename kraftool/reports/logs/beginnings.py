@@ -43,9 +43,9 @@ class LogBeginning:
         if self.offset <= FIRST_OFFSET:
             return False
         offsets, times = (asked.first_offset, asked.last_offset), (asked.since, asked.until)
-        return any(each is not None and each < self.offset for each in offsets) or any(
-            each is not None and self.timestamp is not None and each < self.timestamp
-            for each in times
+        return any(offset is not None and offset < self.offset for offset in offsets) or any(
+            moment is not None and self.timestamp is not None and moment < self.timestamp
+            for moment in times
         )
 
     @property

@@ -296,7 +296,7 @@ def grep_text(item: LogRecord) -> str:
 def _broker_fields(name: str) -> tuple[str, ...]:
     """The fields of a record that hold broker ids, as the catalogue says."""
     fields = schema.message(name).fields if name else ()
-    return tuple(each.name for each in fields if each.entity == "brokerId")
+    return tuple(schema_field.name for schema_field in fields if schema_field.entity == "brokerId")
 
 
 def mentions_broker(item: LogRecord, broker: int) -> bool:

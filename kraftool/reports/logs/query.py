@@ -22,11 +22,11 @@ def record_types(name: str, what: str) -> frozenset[str]:
     """The words of a record type. Raises KraftoolError with those that are called alike, or all."""
     known = {*schema.names("metadata"), *(kind.label for kind in ControlRecordType)}
     words = type_words(name)
-    if any(words & type_words(each) for each in known):
+    if any(words & type_words(type_name) for type_name in known):
         return words
     from difflib import get_close_matches
 
-    by_word = {each.lower(): each for each in known}
+    by_word = {type_name.lower(): type_name for type_name in known}
     near = [
         by_word[close_match] for close_match in get_close_matches(name.lower(), by_word, 3, 0.5)
     ]
@@ -109,10 +109,10 @@ def read_query(text: str) -> LogQuery:
 
 
 def _types(selection: Selection, value: str) -> Selection:
-    found = selection.types
+    types = selection.types
     for part in value.split(","):
-        found |= record_types(part, "type:")
-    return replace(selection, types=found)
+        types |= record_types(part, "type:")
+    return replace(selection, types=types)
 
 
 def _number(text: str, what: str) -> int:

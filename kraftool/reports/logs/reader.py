@@ -322,7 +322,7 @@ class _Reader:
             ends_earlier_transaction=self.earlier,
             has_footer=self.footer is not None and self.footer == walked.end_offset,
             is_metadata=is_metadata,
-            problems=tuple(sorted(self.problems, key=lambda each: each.position)),
+            problems=tuple(sorted(self.problems, key=lambda problem: problem.position)),
             more_problems=self.more_problems,
             **self.values,
         )
@@ -378,7 +378,7 @@ def summarize(
     """
     reader, walk = _Reader(on_control=on_control), Walk(read_at)
     native = native_reader(_WATCHED)
-    told = looked_for = 0
+    reported_position = looked_for = 0
 
     def python(batch: RecordBatch) -> None:
         reader.batch(batch)
@@ -398,9 +398,9 @@ def summarize(
                 reader.faulty(item, _flipped(read_again, item, walk.state))
         else:
             reader.batch(item)
-            if item.position - told > 1 << 20:
-                told = item.position
-                progress(told)
+            if item.position - reported_position > 1 << 20:
+                reported_position = item.position
+                progress(reported_position)
         for observe in observers:
             observe(item)
     return reader.summary(walk.state)

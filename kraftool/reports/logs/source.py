@@ -128,7 +128,7 @@ def log_files(
     for path in paths:
         try:
             location = open_path(path) if isinstance(path, str) else path
-            found = 0
+            file_count = 0
             for item in location.entries():
                 if isinstance(item, EntryProblem):
                     if item.severity is not Severity.INFO:
@@ -145,10 +145,10 @@ def log_files(
                 if kind is FileKind.CHECKPOINT and not snapshots and not named_itself(location):
                     passed(LogFile(item, kind, location))
                 elif kind is not None:
-                    found += 1
+                    file_count += 1
                     topic = kind is FileKind.LOG and _is_topic(item, location)
                     yield LogFile(item, kind, location, topic)
-            if not found:
+            if not file_count:
                 unreadable(f"{location.path}: no log segment in it")
         except KraftoolError as error:
             unreadable(f"{error.message}{f' ({error.hint})' if error.hint else ''}")
@@ -217,7 +217,7 @@ def kind_of(entry: Entry, location: Location) -> FileKind | None:
 def _kind_by_name(entry: Entry) -> FileKind | None:
     if entry.place is not EntryPlace.PARTITION:
         return None
-    found = detect(entry.basename, b"", entry.size)
-    if found.state is not FileState.LIVE:
+    detection = detect(entry.basename, b"", entry.size)
+    if detection.state is not FileState.LIVE:
         return None
-    return found.kind if found.kind in (FileKind.LOG, FileKind.CHECKPOINT) else None
+    return detection.kind if detection.kind in (FileKind.LOG, FileKind.CHECKPOINT) else None

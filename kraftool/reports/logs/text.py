@@ -210,7 +210,10 @@ def jsonl_entry(
 def _line(value: dict[str, Any]) -> bytes:
     import orjson
 
-    safe = {key: file_text(each) if isinstance(each, str) else each for key, each in value.items()}
+    safe = {
+        key: file_text(field_value) if isinstance(field_value, str) else field_value
+        for key, field_value in value.items()
+    }
     return orjson.dumps(safe) + b"\n"
 
 

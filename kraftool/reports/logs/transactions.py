@@ -30,7 +30,7 @@ class Transactions:
     found: tuple[Transaction, ...]
 
     def at(self, offset: int) -> Transaction | None:
-        index = bisect_right(self.found, offset, key=lambda each: each.begin) - 1
+        index = bisect_right(self.found, offset, key=lambda transaction: transaction.begin) - 1
         if index < 0:
             return None
         transaction = self.found[index]

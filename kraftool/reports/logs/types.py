@@ -64,7 +64,12 @@ def count_types(
                 name="", type="", version=None, count=not_framed, is_control=False, type_id=None
             )
         )
-    return tuple(sorted(type_counts, key=lambda each: (-each.count, each.type, each.version or 0)))
+    return tuple(
+        sorted(
+            type_counts,
+            key=lambda type_count: (-type_count.count, type_count.type, type_count.version or 0),
+        )
+    )
 
 
 def _control(type_id: int, count: int) -> TypeCount:

@@ -95,7 +95,7 @@ def value_text(value: object) -> str:
         case bool():
             return str(value).lower()
         case list() | tuple():
-            return f"[{', '.join(value_text(each) for each in value)}]"
+            return f"[{', '.join(value_text(member) for member in value)}]"
         case {"listener": name, "host": host, "port": port, "securityProtocol": protocol}:
             return f"{name} {shown_address(host, port)} {protocol}"
         case {"name": name, "min": least, "max": most}:

@@ -207,7 +207,7 @@ def lines(state: LoadedState, *, show_secrets: bool) -> Iterator[bytes]:
             made = aspect.make(key, item, show_secrets)
             yield plain_line(made, kind=aspect.kind) + b"\n"
             if aspect.kind == "topic":
-                for each in partitions(item).objects(show_secrets=show_secrets):
-                    yield plain_line(each, kind="partition") + b"\n"
+                for partition in partitions(item).objects(show_secrets=show_secrets):
+                    yield plain_line(partition, kind="partition") + b"\n"
     for finding in state.findings:
         yield json_line(finding, kind="finding") + b"\n"

@@ -325,10 +325,10 @@ def _offered(files: StateFiles, end: int | None) -> str:
     first = 0 if log_start == 0 else min(joined, default=None)
     if files.single is not None or (first is None and not alone):
         first = log_start
-    told = [f"at {', '.join(map(str, alone[-10:]))}"] if alone else []
+    offers = [f"at {', '.join(map(str, alone[-10:]))}"] if alone else []
     if first is not None:
-        told.append(f"from {first} {'on' if end is None or end < first else f'to {end}'}")
-    return f"there are states {' and '.join(told)}" if told else ""
+        offers.append(f"from {first} {'on' if end is None or end < first else f'to {end}'}")
+    return f"there are states {' and '.join(offers)}" if offers else ""
 
 
 def _oldest(snapshots: list[LogFile]) -> str:
@@ -367,9 +367,9 @@ def _start_at(file: LogFile, progress: Progress) -> ReplayStart:
     placed = placed_records(source)
     try:
         loading = SnapshotLoading(file, placed)
-        for each in Walk(source.read_at):
-            loading.take(each)
-            progress(file.name, each.position + each.size)
+        for walk_item in Walk(source.read_at):
+            loading.take(walk_item)
+            progress(file.name, walk_item.position + walk_item.size)
         return loading.start()
     finally:
         if placed is None:

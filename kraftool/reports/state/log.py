@@ -56,14 +56,14 @@ class LogReplay:
         lies before this batch is known to be whole, and to be replayed.
         """
         with file.open() as source:
-            for each in Walk(source.read_at, WalkState.at(position)).spans():
-                if isinstance(each, BatchSpan):
-                    self.take_span(file, each, each.at, each.end)
+            for walk_item in Walk(source.read_at, WalkState.at(position)).spans():
+                if isinstance(walk_item, BatchSpan):
+                    self.take_span(file, walk_item, walk_item.at, walk_item.end)
                 else:
-                    self.take(file, each, is_last=is_last)
+                    self.take(file, walk_item, is_last=is_last)
                 if self.is_over:
                     return
-                self.progress(file.name, each.position + each.size)
+                self.progress(file.name, walk_item.position + walk_item.size)
 
     def take(self, file: LogFile, item: Item, *, is_last: bool) -> None:
         """Replay an item of a walk, if nothing before it ended the log."""

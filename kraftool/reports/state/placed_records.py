@@ -85,17 +85,17 @@ class PlacedRecords:
             return None
         if isinstance(self._source, KeptBatches):
             self._source.keep(batch)
-        found: list[FoundPiece | FoundRecord] = []
+        parts: list[FoundPiece | FoundRecord] = []
         position = batch.position
         for index, count, start, end, content, number, is_newest, crc in pieces:
             size = end - start
             if isinstance(content, bytes):
-                found.append(FoundRecord(index, start, size, content))
+                parts.append(FoundRecord(index, start, size, content))
             else:
                 place = position + start
                 piece = PlacedPiece(number, count, place, size, index, is_newest, crc)
-                found.append(FoundPiece(content, piece, start))
-        return found
+                parts.append(FoundPiece(content, piece, start))
+        return parts
 
     def items(self, piece: PlacedPiece) -> Sequence[PartitionRegistration]:
         return self._items(piece)

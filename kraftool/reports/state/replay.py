@@ -120,9 +120,9 @@ class Replay:
         header = batch.header
         self.loader.begin_batch(batch.epoch, header.max_timestamp)
         if snapshot and self.placed is not None and not batch.is_control:
-            found = self.placed.find(batch)
-            if found is not None:
-                self._place(file, batch, self.placed, found)
+            parts = self.placed.find(batch)
+            if parts is not None:
+                self._place(file, batch, self.placed, parts)
                 return self._end(batch, batch.last_offset + 1)
         end = batch.last_offset + 1
         plain = 0
@@ -164,12 +164,12 @@ class Replay:
         file: str,
         batch: RecordBatch,
         placed: PlacedRecords,
-        found: list[FoundPiece | FoundRecord],
+        parts: list[FoundPiece | FoundRecord],
     ) -> None:
         """Take the partitions of a plain batch as they are, and replay its other records."""
         offset, timestamp = batch.base_offset, batch.header.base_timestamp
         topics = self.loader.delta.topics
-        for one in found:
+        for one in parts:
             if isinstance(one, FoundRecord):
                 at = offset + one.ordinal
                 record = Record(one.start, one.size, 0, at, timestamp, None, one.value)

@@ -37,8 +37,8 @@ def csv_rows(document: Any) -> Iterator[Sequence[object]]:
     (row,) = get_args(get_type_hints(kind.rows.fget)["return"])[:1]
     columns = tuple(_columns(row))
     yield [_heading(column) for column in columns]
-    for each in document.rows:
-        made = json_value(each)
+    for document_row in document.rows:
+        made = json_value(document_row)
         yield [_at(made, column) for column in columns]
 
 
@@ -49,7 +49,7 @@ def _columns(kind: Any, owner: Column = ()) -> Iterator[Column]:
         inner = [form_hint(arg) for arg in get_args(hint) if arg is not Ellipsis]
         if _is_object(hint):
             yield from _columns(hint, (*owner, member.name))
-        elif not any(_is_object(each) for each in inner):
+        elif not any(_is_object(inner_hint) for inner_hint in inner):
             yield (*owner, member.name)
             if member.is_moment:
                 yield (*owner, twin_name(member))
@@ -76,13 +76,13 @@ def _at(made: Any, column: Column) -> object:
             return None
         made = made[name]
     if isinstance(made, list):
-        return " ".join(str(each) for each in made)
+        return " ".join(str(member) for member in made)
     return orjson.dumps(made).decode() if isinstance(made, dict) else made
 
 
 def csv_text(rows: Iterable[Sequence[object]]) -> str:
     lines = _Lines()
-    csv.writer(lines, lineterminator=_END).writerows([_cell(each) for each in row] for row in rows)
+    csv.writer(lines, lineterminator=_END).writerows([_cell(cell) for cell in row] for row in rows)
     return "".join(lines)
 
 

@@ -123,20 +123,20 @@ def json_value(value: Any) -> Any:
     if is_dataclass(kind) or hasattr(kind, "_fields"):
         return _object(value)
     if isinstance(value, Mapping):
-        return {_key(name): json_value(each) for name, each in value.items()}
+        return {_key(name): json_value(member) for name, member in value.items()}
     if isinstance(value, frozenset | set):
-        return [json_value(each) for each in sorted(value)]
-    return [json_value(each) for each in value]
+        return [json_value(member) for member in sorted(value)]
+    return [json_value(member) for member in value]
 
 
 def _object(value: Any) -> dict[str, Any]:
     made: dict[str, Any] = {}
     kind: Any = type(value)
     for member in members(kind):
-        each = getattr(value, member.attribute)
-        made[member.name] = json_value(each)
+        member_value = getattr(value, member.attribute)
+        made[member.name] = json_value(member_value)
         if member.is_moment:
-            made[twin_name(member)] = moment_text(each)
+            made[twin_name(member)] = moment_text(member_value)
     return made
 
 
@@ -150,9 +150,9 @@ def moment_text(moment: int | None) -> str | None:
 
 def word(value: Enum) -> Any:
     """Return how an enum is written: its value where that is a word, else its name."""
-    said = value.value
-    is_word = isinstance(said, str) and said != "" and not said.startswith(".")
-    return said if is_word else value.name.lower()
+    spelling = value.value
+    is_word = isinstance(spelling, str) and spelling != "" and not spelling.startswith(".")
+    return spelling if is_word else value.name.lower()
 
 
 def _key(name: Any) -> str:

@@ -37,8 +37,8 @@ def form_hint(kind: Any) -> Any:
 
 def form_for(kind: Any) -> Callable[[Any], Any] | None:
     """Return what makes the form of a class; None for one that is written by its members."""
-    found = _forms.get(kind)
-    return None if found is None else found[0]
+    form_and_hint = _forms.get(kind)
+    return None if form_and_hint is None else form_and_hint[0]
 
 
 def is_in_json(value: property) -> bool:

@@ -170,7 +170,7 @@ def voter_object(voter: Voter) -> VoterObject:
 
 
 def voter_objects(voters: VoterSet) -> tuple[VoterObject, ...]:
-    return tuple(voter_object(voter) for voter in sorted(voters, key=lambda each: each.id))
+    return tuple(voter_object(voter) for voter in sorted(voters, key=lambda voter: voter.id))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,9 +37,9 @@ def ids(values: Sequence[int]) -> str:
     return ", ".join(map(str, values[:18])) + f" and {len(values) - 18} more"
 
 
-def listed(each: Iterable[object], word: str = "and") -> str:
+def listed(parts: Iterable[object], word: str = "and") -> str:
     """`1, 2 and 3`."""
-    names = [str(one) for one in each]
+    names = [str(one) for one in parts]
     if len(names) < 2:
         return "".join(names)
     return f"{', '.join(names[:-1])} {word} {names[-1]}"
@@ -57,10 +57,10 @@ def offsets(first: int, end: int) -> str:
 
 def transactions(committed: int, aborted: int, open_since: int | None) -> str:
     """The metadata transactions of a log, in words; empty where there are none."""
-    told = [f"{n} {word}" for n, word in ((committed, "committed"), (aborted, "aborted")) if n]
+    phrases = [f"{n} {word}" for n, word in ((committed, "committed"), (aborted, "aborted")) if n]
     if open_since is not None:
-        told.append(f"one open since offset {open_since}")
-    return ", ".join(told)
+        phrases.append(f"one open since offset {open_since}")
+    return ", ".join(phrases)
 
 
 def duration(ms: int) -> str:
@@ -76,7 +76,7 @@ def duration(ms: int) -> str:
 
 def no_ops(count: int, first_ms: int | None, last_ms: int | None) -> str:
     """Return a folded run of no-op records: `⋯ 34 no-ops, 17 s`."""
-    told = f"⋯ {count:,} no-ops"
+    text = f"⋯ {count:,} no-ops"
     if first_ms is None or last_ms is None or last_ms < first_ms:
-        return told
-    return f"{told}, {duration(last_ms - first_ms)}"
+        return text
+    return f"{text}, {duration(last_ms - first_ms)}"

@@ -71,7 +71,7 @@ def _told(
     records: Sequence[Watched], epoch: int, known: Knowledge, *, is_control: bool
 ) -> Iterator[Event]:
     """The events of the records of one batch."""
-    for name, of_one in groupby(records, lambda each: each.name):
+    for name, of_one in groupby(records, lambda record: record.name):
         group = _GROUPED.get(name)
         if group is not None:
             yield from group(tuple(of_one), epoch, known)
@@ -178,10 +178,10 @@ class LogBranch:
     def _events(self, events: Iterator[Event]) -> Iterator[Event]:
         """Let events out, or keep them until their transaction has ended."""
         known = self.known
-        for told in events:
-            if told.category is Category.TOPICS and not self.list_topics:
+        for raw_event in events:
+            if raw_event.category is Category.TOPICS and not self.list_topics:
                 continue
-            event = replace(told, nodes=self.present, disputed=self.disputed)
+            event = replace(raw_event, nodes=self.present, disputed=self.disputed)
             if event.type == "transaction-began":
                 known.pending.append(event)
             elif event.type in ("transaction-committed", "transaction-aborted"):

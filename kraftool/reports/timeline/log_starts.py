@@ -36,7 +36,7 @@ def begins_later(nodes: Sequence[NodeLog], merged: Merged, asked: AskedRange) ->
     """Yield that no log reaches back to what was asked for."""
     first = min(
         (node for node in nodes if node.start_offset is not None),
-        key=lambda each: each.start_offset or 0,
+        key=lambda node: node.start_offset or 0,
         default=None,
     )
     if first is None:

@@ -237,7 +237,7 @@ class Merge:
                 [cursor.index for cursor, _ in group if self._line_of[cursor.index] is line]
                 for group in groups
             ]
-            sides = [each for each in mine if each]
+            sides = [side for side in mine if side]
             stays = [cursor.index for cursor in overlapping if self._line_of[cursor.index] is line]
             leaving = sides if stays and sides else sides[1:]
             for side in leaving:
@@ -292,15 +292,15 @@ def damage(offset: int, finding: Finding, nodes: tuple[int, ...]) -> Event:
 
 def united(events: Iterator[Event]) -> list[Event]:
     """Events in offset order; what several lines tell in the same words is one event."""
-    found: dict[tuple[object, ...], Event] = {}
+    events_by_key: dict[tuple[object, ...], Event] = {}
     for event in events:
         key = (
             event.offset, event.rank, event.type, event.epoch, event.timestamp, event.text,
             event.visibility,
         )  # fmt: skip
-        before = found.get(key)
+        before = events_by_key.get(key)
         if before is not None:
             nodes = tuple(sorted({*before.nodes, *event.nodes}))
             event = replace(before, nodes=nodes)
-        found[key] = event
-    return sorted(found.values(), key=lambda each: (each.offset, each.rank))
+        events_by_key[key] = event
+    return sorted(events_by_key.values(), key=lambda event: (event.offset, event.rank))

@@ -83,8 +83,10 @@ def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
     """The PartitionChangeRecords of one batch that take a leader away or elect an unclean one."""
     unclean = [record for record in records if record.data.get("leaderRecoveryState", -1) == 1]
     if unclean:
-        names = [_name(each, known) for each in unclean]
-        leaders = {each.data["leader"] for each in unclean if each.data.get("leader", -2) >= 0}
+        names = [_name(record, known) for record in unclean]
+        leaders = {
+            record.data["leader"] for record in unclean if record.data.get("leader", -2) >= 0
+        }
         first = unclean[0].data
         what = f"{many(len(unclean), 'unclean leader election')}: {named(names)}"
         details = (
@@ -96,17 +98,19 @@ def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
         yield _partitions(unclean, names, epoch, "unclean-election", what, details, Severity.ERROR)
     without = [record for record in records if record.data.get("leader", -2) == -1]
     if without:
-        names = [_name(each, known) for each in without]
+        names = [_name(record, known) for record in without]
         what = f"{many(len(without), 'partition')} without a leader: {named(names)}"
         yield _partitions(without, names, epoch, "leaderless", what, [], Severity.WARNING)
-    moving = [each for each in records if _is_moving(each.data)]
+    moving = [record for record in records if _is_moving(record.data)]
     if moving:
-        names = [_name(each, known) for each in moving]
+        names = [_name(record, known) for record in moving]
         what = f"reassignment of {many(len(moving), 'partition')} began: {named(names)}"
         yield _partitions(moving, names, epoch, "reassignment-began", what, [], Severity.INFO)
-    moved = [each for each in records if each.data.get("replicas") and not _is_moving(each.data)]
+    moved = [
+        record for record in records if record.data.get("replicas") and not _is_moving(record.data)
+    ]
     if moved:
-        names = [_name(each, known) for each in moved]
+        names = [_name(record, known) for record in moved]
         what = f"replicas of {many(len(moved), 'partition')} changed: {named(names)}"
         details = [f"now {moved[0].data['replicas']}"] if len(moved) == 1 else []
         yield _partitions(moved, names, epoch, "replicas-changed", what, details, Severity.INFO)

@@ -27,7 +27,7 @@ def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     granted = [granting_voter["voterId"] for granting_voter in data["grantingVoters"]]
     voters = [voter["voterId"] for voter in data["voters"]]
     before = known.leadership
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "leader": leader,
         "epoch": epoch,
         "voters": voters,
@@ -46,20 +46,20 @@ def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         last_epoch = 0  # nobody ever leads in epoch 0
     if known.last_timestamp is not None:
         gap = record.timestamp - known.last_timestamp
-        told["gapMs"] = gap
+        fields["gapMs"] = gap
         words = duration(gap) if gap >= 0 else f"{duration(-gap)} before, by its own clock,"
         after = "after " if gap >= 0 else ""
         details.append(f"{words} {after}the last record of epoch {known.last_epoch}")
     if last_epoch is not None:
         skipped = max(epoch - last_epoch - 1, 0)
-        told["epochsSkipped"] = skipped
+        fields["epochsSkipped"] = skipped
         if skipped:
             first, last = last_epoch + 1, epoch - 1
             which = f"epoch {first}" if first == last else f"epochs {first} to {last}"
             details.append(f"{which} left no record, as failed elections do")
     if before is not None and known.last_timestamp is not None:
         led = known.last_timestamp - before.timestamp
-        told["previousLedMs"] = led
+        fields["previousLedMs"] = led
         again = " and won again" if before.leader == leader else ""
         details.append(f"{before.leader} had led for {duration(led)}{again}")
     yield Event(
@@ -70,22 +70,22 @@ def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         timestamp=record.timestamp,
         what=f"{leader} elected leader of epoch {epoch}",
         details=tuple(details),
-        data=told,
+        data=fields,
     )
     known.leadership = Leadership(leader, epoch, record.offset, record.timestamp)
 
 
-def _voter(each: dict[str, Any]) -> str:
-    return f"{each['voterId']} at {endpoints(each['endpoints'])}"
+def _voter(voter: dict[str, Any]) -> str:
+    return f"{voter['voterId']} at {endpoints(voter['endpoints'])}"
 
 
-def _described(each: dict[str, Any]) -> dict[str, Any]:
+def _described(voter: dict[str, Any]) -> dict[str, Any]:
     """A voter as the record has it."""
-    supported = each["kRaftVersionFeature"]
+    supported = voter["kRaftVersionFeature"]
     return {
-        "id": each["voterId"],
-        "directoryId": each["voterDirectoryId"],
-        "endpoints": [f"{one['name']}://{one['host']}:{one['port']}" for one in each["endpoints"]],
+        "id": voter["voterId"],
+        "directoryId": voter["voterDirectoryId"],
+        "endpoints": [f"{one['name']}://{one['host']}:{one['port']}" for one in voter["endpoints"]],
         "minKRaftVersion": supported["minSupportedVersion"],
         "maxKRaftVersion": supported["maxSupportedVersion"],
     }
@@ -95,7 +95,7 @@ def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A KRaftVoters record, told as its difference from the one before."""
     now = {voter["voterId"]: voter for voter in record.data["voters"]}
     before = known.voters
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "voters": sorted(now),
         "set": [_described(now[id]) for id in sorted(now)],
         "added": [],
@@ -110,14 +110,14 @@ def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
         changes = []
         for id in sorted({*now, *before}):
             if id not in before:
-                told["added"].append(id)
+                fields["added"].append(id)
                 changes.append(f"voter {_voter(now[id])} added")
                 details.append(f"directory {now[id]['voterDirectoryId']}")
             elif id not in now:
-                told["removed"].append(id)
+                fields["removed"].append(id)
                 changes.append(f"voter {id} removed")
             elif changed := _changed(before[id], now[id]):
-                told["updated"].append(id)
+                fields["updated"].append(id)
                 changes.append(f"voter {id} updated: {changed}")
         what = ids(changes) or "voters repeated, unchanged"
         details.append(f"voters are {ids(sorted(now))}")
@@ -129,24 +129,24 @@ def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
         timestamp=record.timestamp,
         what=what,
         details=tuple(details),
-        data=told,
+        data=fields,
     )
     known.voters = now
 
 
 def _changed(before: dict[str, Any], now: dict[str, Any]) -> str:
     """Return what differs of one voter, in words."""
-    said = []
+    changes = []
     if before["voterDirectoryId"] != now["voterDirectoryId"]:
-        said.append(f"directory {before['voterDirectoryId']} → {now['voterDirectoryId']}")
+        changes.append(f"directory {before['voterDirectoryId']} → {now['voterDirectoryId']}")
     old, new = endpoints(before["endpoints"]), endpoints(now["endpoints"])
     if old != new:
-        said.append(f"endpoints {old} → {new}")
+        changes.append(f"endpoints {old} → {new}")
     first, second = before["kRaftVersionFeature"], now["kRaftVersionFeature"]
     if first != second:
         low, high = second["minSupportedVersion"], second["maxSupportedVersion"]
-        said.append(f"supports kraft.version {low} to {high}")
-    return " and ".join(said)
+        changes.append(f"supports kraft.version {low} to {high}")
+    return " and ".join(changes)
 
 
 def kraft_version(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -266,7 +266,7 @@ def end(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     word = "aborted" if aborted else "committed"
     reason = record.data.get("reason") if aborted else None
     opened = known.transaction
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "name": opened.name if opened is not None else None,
         "begin": opened.offset if opened is not None else None,
         "records": None,
@@ -275,8 +275,8 @@ def end(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     details = [f"reason: {reason}"] if reason else []
     severity = Severity.WARNING if aborted else Severity.INFO
     if opened is not None:
-        told["records"] = record.offset - opened.offset - 1 - opened.controls
-        details.append(f"{many(told['records'], 'record')} since offset {opened.offset}")
+        fields["records"] = record.offset - opened.offset - 1 - opened.controls
+        details.append(f"{many(fields['records'], 'record')} since offset {opened.offset}")
         lasted = record.timestamp - opened.timestamp
         if lasted >= 1000:
             details.append(f"after {duration(lasted)}")
@@ -296,7 +296,7 @@ def end(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
         what=f"metadata transaction {word}",
         details=tuple(details),
         severity=severity,
-        data=told,
+        data=fields,
     )
     known.transaction = None
 

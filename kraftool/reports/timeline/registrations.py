@@ -90,26 +90,26 @@ def _registration(
 
 def _differences(before: Registered, now: Registered) -> list[str]:
     """Return what the same incarnation says differently."""
-    said = []
+    differences = []
     if _endpoints(before.data) != _endpoints(now.data):
-        said.append(
+        differences.append(
             f"endpoints {endpoints(before.data['endPoints'])} → {endpoints(now.data['endPoints'])}"
         )
     old, new = (_features(registered.data) for registered in (before, now))
-    said += [
+    differences += [
         f"supports {name} {new.get(name, 'no more')}"
         for name in sorted({*old, *new})
         if old.get(name) != new.get(name)
     ]
     if before.data.get("rack") != now.data.get("rack"):
-        said.append(f"rack {before.data.get('rack')} → {now.data.get('rack')}")
+        differences.append(f"rack {before.data.get('rack')} → {now.data.get('rack')}")
     if before.directories != now.directories:
-        said.append(f"log directories {ids(now.directories) or 'not told'}")
+        differences.append(f"log directories {ids(now.directories) or 'not told'}")
     if before.fenced != now.fenced:
-        said.append("fenced" if now.fenced else "not fenced")
+        differences.append("fenced" if now.fenced else "not fenced")
     if before.data.get("zkMigrationReady") != now.data.get("zkMigrationReady"):
-        said.append("zkMigrationReady changed")
-    return said or ["nothing changed but its epoch"]
+        differences.append("zkMigrationReady changed")
+    return differences or ["nothing changed but its epoch"]
 
 
 def _features(data: dict[str, Any]) -> dict[str, str]:
@@ -145,14 +145,14 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     """A BrokerRegistrationChangeRecord: one event for each thing that it says."""
     data = record.data
     id, broker_epoch = data["brokerId"], data["brokerEpoch"]
-    told = {"broker": id, "brokerEpoch": broker_epoch}
+    fields = {"broker": id, "brokerEpoch": broker_epoch}
     broker = known.metadata.brokers.get(id)
     if data.get("fenced", 0):
         yield _fencing(record, epoch, known, id, broker_epoch, fenced=data["fenced"] == 1)
     if data.get("inControlledShutdown", 0) == 1:
         yield _event(
             record, epoch, Category.BROKERS, "broker-controlled-shutdown",
-            f"broker {id} shuts down in a controlled way", [], told, Severity.WARNING,
+            f"broker {id} shuts down in a controlled way", [], fields, Severity.WARNING,
         )  # fmt: skip
         if broker is not None:
             broker.in_controlled_shutdown = True
@@ -172,7 +172,7 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         yield _event(
             record, epoch, Category.BROKERS, "broker-directories",
             f"broker {id} has {many(len(directories), 'log directory')}",
-            details, {**told, "logDirs": list(directories), "gone": gone, "new": new},
+            details, {**fields, "logDirs": list(directories), "gone": gone, "new": new},
             Severity.WARNING if gone else Severity.INFO,
         )  # fmt: skip
         if broker is not None:
@@ -185,7 +185,7 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
             what = f"broker {id} cordons {many(len(cordoned), 'log directory')}"
         yield _event(
             record, epoch, Category.BROKERS, "broker-cordoned", what,
-            [named(cordoned)] if cordoned else [], {**told, "cordonedLogDirs": list(cordoned)},
+            [named(cordoned)] if cordoned else [], {**fields, "cordonedLogDirs": list(cordoned)},
             Severity.WARNING if cordoned else Severity.INFO,
         )  # fmt: skip
         if broker is not None:

@@ -86,7 +86,8 @@ def names(event: Event, topic: str) -> bool:
         return data.get("resourceType") == "TOPIC" or data.get("resourceTypeId") == ACL_TOPIC
     listed = data.get("partitions") or ()
     return any(
-        each["partition"].rpartition("-")[0] == topic or each["topicId"] == topic for each in listed
+        partition["partition"].rpartition("-")[0] == topic or partition["topicId"] == topic
+        for partition in listed
     )
 
 
@@ -105,58 +106,61 @@ def build(
     merged = merge.merged
     disagreements = tuple(_disagreement(parting, merged, nodes) for parting in merged.partings)
     views = tuple(_view(log) for log in nodes)
-    told = [*findings, *merged.findings]
+    all_findings = [*findings, *merged.findings]
     for node in nodes:
-        told += node.findings
+        all_findings += node.findings
     for disagreement in disagreements:
         event, finding = _parted(disagreement, views, nodes)
         events.append(event)
-        told.append(finding)
+        all_findings.append(finding)
     snapshot_events, differing = _snapshots(nodes)
     events += snapshot_events
-    told += differing
+    all_findings += differing
     events += log_starts(nodes)
     events += _log_ends(nodes, merged)
-    told += _open_transactions(merged, nodes)
+    all_findings += _open_transactions(merged, nodes)
     asked = AskedRange(
         first_offset=options.first_offset,
         last_offset=options.last_offset,
         since=options.since,
         until=options.until,
     )
-    told += begins_later(nodes, merged, asked)
-    events.sort(key=lambda each: (each.offset, each.rank))
+    all_findings += begins_later(nodes, merged, asked)
+    events.sort(key=lambda event: (event.offset, event.rank))
     shown = tuple(event for event in events if options.wants(event))
     return Timeline(
         nodes=views,
         events=shown,
         statistics=summed_up(shown, events, merged.lines),
         disagreements=disagreements,
-        findings=in_order(dict.fromkeys(_with_losses(told, nodes))),
+        findings=in_order(dict.fromkeys(_with_losses(all_findings, nodes))),
     )
 
 
 def _with_losses(findings: Sequence[Finding], nodes: Sequence[NodeLog]) -> list[Finding]:
     """Damage in a log with what Kafka's next start would take away, all files considered."""
-    told = list(findings)
+    all_findings = list(findings)
     for node in nodes:
         files = {segment.name for segment in node.segments}
-        files |= {each.file for each in node.stored}
+        files |= {stored_segment.file for stored_segment in node.stored}
         cuts = [
-            finding.offset for finding in told if finding.file in files and finding.code in CUTTING
+            finding.offset
+            for finding in all_findings
+            if finding.file in files and finding.code in CUTTING
         ]
         cut = min((cut for cut in cuts if cut is not None), default=None)
-        newest = max(node.snapshots, key=lambda each: each.offset, default=None)
+        newest = max(node.snapshots, key=lambda snapshot: snapshot.offset, default=None)
         lost = loss(
             cut,
             node.end_offset,
             newest.offset if newest is not None else 0,
             intact=newest is None or newest.is_whole,
         )
-        told = [
-            weighed(finding, lost=lost) if finding.file in files else finding for finding in told
+        all_findings = [
+            weighed(finding, lost=lost) if finding.file in files else finding
+            for finding in all_findings
         ]
-    return told
+    return all_findings
 
 
 def parted_findings(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Finding]:
@@ -184,10 +188,12 @@ class _Beginnings:
         snapshots = [snapshot for snapshot in snapshots if snapshot.is_whole] or snapshots
         below = [snapshot for snapshot in snapshots if snapshot.offset <= batch.base]
         if below:
-            self._learn(line, max(below, key=lambda each: each.offset), batch, state=True)
+            self._learn(line, max(below, key=lambda snapshot: snapshot.offset), batch, state=True)
         elif snapshots and batch.base > 0:
             # The log reaches further back than any snapshot: it still names the topics.
-            self._learn(line, min(snapshots, key=lambda each: each.offset), batch, state=False)
+            self._learn(
+                line, min(snapshots, key=lambda snapshot: snapshot.offset), batch, state=False
+            )
         return line
 
     def _learn(
@@ -227,7 +233,7 @@ def _view(node: NodeLog) -> NodeView:
 def _disagreement(parting: Parting, merged: Merged, nodes: Sequence[NodeLog]) -> Disagreement:
     sides = []
     for members, batch in parting.sides:
-        log = max((nodes[index] for index in members), key=lambda each: each.end_offset or 0)
+        log = max((nodes[index] for index in members), key=lambda node: node.end_offset or 0)
         beyond = [
             snapshot.offset
             for index in members
@@ -303,7 +309,7 @@ def _severity(parted: Disagreement) -> Severity:
     """Less than an error where one side is the tail of a leader that was stopped."""
     if len(parted.sides) != 2 or parted.offset == 0:
         return Severity.ERROR
-    behind, ahead = sorted(parted.sides, key=lambda each: each.last_epoch)
+    behind, ahead = sorted(parted.sides, key=lambda side: side.last_epoch)
     if behind.epoch == ahead.epoch or behind.crc == ahead.crc:
         return Severity.ERROR
     return tail_severity(
@@ -330,7 +336,9 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
         label, offset = committed[0]
         return f"the records of {label} were committed, as its snapshot at {offset} shows"
     ranked = sorted(
-        zip(parted.sides, labels, strict=True), key=lambda each: each[0].last_epoch, reverse=True
+        zip(parted.sides, labels, strict=True),
+        key=lambda labelled_side: labelled_side[0].last_epoch,
+        reverse=True,
     )
     if len(ranked) > 1 and ranked[0][0].last_epoch > ranked[1][0].last_epoch:
         return (
@@ -343,16 +351,16 @@ def _verdict(parted: Disagreement, labels: Sequence[str], *, same: bool) -> str:
 
 def _snapshots(nodes: Sequence[NodeLog]) -> tuple[list[Event], list[Finding]]:
     """One event for each snapshot, whichever nodes have it."""
-    found: dict[OffsetAndEpoch, list[tuple[int, NodeSnapshot]]] = {}
+    snapshot_holders: dict[OffsetAndEpoch, list[tuple[int, NodeSnapshot]]] = {}
     for index, node in enumerate(nodes):
         for snapshot in node.snapshots:
             own = OffsetAndEpoch(snapshot.offset, snapshot.epoch)
-            found.setdefault(own, []).append((index, snapshot))
+            snapshot_holders.setdefault(own, []).append((index, snapshot))
     epochs: dict[int, set[int]] = {}
-    for offset, epoch in found:
+    for offset, epoch in snapshot_holders:
         epochs.setdefault(offset, set()).add(epoch)
     events, findings = [], []
-    for (offset, epoch), holders in sorted(found.items()):
+    for (offset, epoch), holders in sorted(snapshot_holders.items()):
         disputed = len(epochs[offset]) > 1
         sizes = sorted({snapshot.size for _, snapshot in holders})
         size = f"{sizes[0]} bytes" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]} bytes"
@@ -401,7 +409,7 @@ def _furthest(nodes: Sequence[NodeLog], merged: Merged) -> list[int]:
     for line in merged.lines:
         for index in line.nodes:
             furthest[index] = max(ends[node] for node in line.nodes)
-    return [max(each) for each in zip(furthest, ends, strict=True)]
+    return [max(offsets) for offsets in zip(furthest, ends, strict=True)]
 
 
 def _log_ends(nodes: Sequence[NodeLog], merged: Merged) -> Iterator[Event]:
@@ -461,11 +469,11 @@ def _open_transactions(merged: Merged, nodes: Sequence[NodeLog]) -> Iterator[Fin
         )
 
 
-def other_clusters(found: dict[str, list[str]]) -> Finding | None:
+def other_clusters(paths_by_cluster: dict[str, list[str]]) -> Finding | None:
     """The finding that directories are of different clusters, if they are."""
-    if len(found) < 2:
+    if len(paths_by_cluster) < 2:
         return None
-    (first, _), (second, paths) = list(found.items())[:2]
+    (first, _), (second, paths) = list(paths_by_cluster.items())[:2]
     return directory_kinds.CLUSTER_ID.at(
         paths[0], "the directories belong to different clusters", field="cluster.id",
         expected=first, found=second,

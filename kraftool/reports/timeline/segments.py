@@ -76,7 +76,7 @@ class SegmentReading:
     def __iter__(self) -> Iterator[LogBatch | Found]:
         entry, problems = self.entry, Problems()
         start: int | None = None
-        told, batches = 0, 0
+        reported_position, batches = 0, 0
         reader = stretch_reader(entry.name) if self.has_stretches else None
         with entry.open() as source:
             walk = Walk(source.read_at)
@@ -97,9 +97,9 @@ class SegmentReading:
                         problems.add(item.fault)
                         continue
                     yield log_batch(entry.name, item)
-                if item.position - told > 1 << 20:
-                    told = item.position
-                    self.progress(entry.name, told)
+                if item.position - reported_position > 1 << 20:
+                    reported_position = item.position
+                    self.progress(entry.name, reported_position)
             if reader is not None:
                 yield from reader.close()
         self.progress(entry.name, entry.size)

@@ -63,7 +63,7 @@ def _words(change: dict[str, str | None]) -> str:
 def quota(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A ClientQuotaRecord."""
     data = record.data
-    entity = {each["entityType"]: each["entityName"] for each in data["entity"]}
+    entity = {part["entityType"]: part["entityName"] for part in data["entity"]}
     owner = ", ".join(
         f"{type} {'default' if name is None else name}" for type, name in sorted(entity.items())
     )

@@ -57,17 +57,17 @@ class _Stored:
 
     @classmethod
     def of(cls, reading: SegmentReading) -> _Stored:
-        batches, found = StoredBatches(), []
+        batches, findings = StoredBatches(), []
         for item in reading:
             if isinstance(item, LogBatch):
                 batches.add(item)
             else:
-                found.append(item)
+                findings.append(item)
         return cls(
             base_offset=_base_offset(reading.entry),
             file=reading.entry.name,
             batches=batches,
-            found=tuple(found),
+            found=tuple(findings),
             walked=reading.walked,
         )
 
@@ -102,10 +102,12 @@ class NodeLog:
         """The batches of all segments, and the damage between them."""
         before = BEGINNING
         if self.stored:
-            ordered = sorted(self.stored, key=lambda each: each.base_offset)
+            ordered = sorted(self.stored, key=lambda segment: segment.base_offset)
             for index, segment in enumerate(ordered):
                 last = index == len(ordered) - 1
-                yield from (each.settled(is_last=last, is_live=False) for each in segment.found)
+                yield from (
+                    finding.settled(is_last=last, is_live=False) for finding in segment.found
+                )
                 yield from seam(segment.file, before, segment.walked)
                 before = before.joined(segment.walked)
                 yield from segment.batches
@@ -172,17 +174,17 @@ class _Reader:
         return is_new
 
     def take(self, location: Location) -> None:
-        found, before = 0, len(self.nodes)
+        file_count, before = 0, len(self.nodes)
         try:
             for item in location.entries():
                 if isinstance(item, EntryProblem):
                     self.problem(item)
                 else:
-                    found += self.entry(location, item)
+                    file_count += self.entry(location, item)
         except KraftoolError as error:
             self.findings.append(kinds.UNREADABLE.at(location.path, error.message))
             return
-        if not found:
+        if not file_count:
             # One of the other log.dirs of a node has a meta.properties and no metadata.
             self.without[location.path] = len(self.nodes) > before
 
@@ -283,9 +285,9 @@ class _Reader:
                 raise KraftoolError("the folder of a topic, not of the metadata")
         if base == "quorum-state":
             return FileKind.QUORUM_STATE
-        found = detect(base, b"", entry.size)
-        wanted = found.kind in (FileKind.LOG, FileKind.CHECKPOINT)
-        return found.kind if wanted and found.state is FileState.LIVE else None
+        detection = detect(base, b"", entry.size)
+        wanted = detection.kind in (FileKind.LOG, FileKind.CHECKPOINT)
+        return detection.kind if wanted and detection.state is FileState.LIVE else None
 
     def state_file(self, node: NodeLog, name: str, data: bytes) -> None:
         if name.endswith("meta.properties"):
@@ -340,8 +342,8 @@ def _label(nodes: list[NodeLog]) -> None:
 
 def clusters(nodes: Iterable[NodeLog]) -> dict[str, list[str]]:
     """The paths of the directories, by cluster.id."""
-    found: dict[str, list[str]] = {}
+    paths_by_cluster: dict[str, list[str]] = {}
     for node in nodes:
         if node.cluster_id:
-            found.setdefault(node.cluster_id, []).append(node.path)
-    return found
+            paths_by_cluster.setdefault(node.cluster_id, []).append(node.path)
+    return paths_by_cluster

@@ -21,7 +21,7 @@ def summed_up(
     counts: dict[Category, int] = {}
     for event in shown:
         counts[event.category] = counts.get(event.category, 0) + 1
-    longest_line = max(lines, key=lambda each: each.known.last_offset, default=None)
+    longest_line = max(lines, key=lambda line: line.known.last_offset, default=None)
     elections = _elections(shown)
     reigns = _reigns(elections, _elections(all_events), longest_line)
     leaders: dict[int, int] = {}
@@ -39,7 +39,7 @@ def summed_up(
         elections=len(elections),
         leaders=leaders,
         led=led,
-        longest=max(reigns, key=lambda each: each.milliseconds, default=None),
+        longest=max(reigns, key=lambda reign: reign.milliseconds, default=None),
         most_in_an_hour=_most_in_an_hour(later),
         per_hour=len(later) * HOUR_MS / span if span is not None and span >= HOUR_MS else None,
         epochs_skipped=sum(election.data["epochsSkipped"] or 0 for election in elections),
@@ -65,7 +65,7 @@ def _reigns(
         for election in elections
         if election.data["previousLedMs"] is not None
     }
-    found = []
+    reigns = []
     for event in shown:
         epoch, led = event.data["epoch"], ends.get(event.data["epoch"])
         last = led is None
@@ -73,7 +73,7 @@ def _reigns(
             end = line.known.last_timestamp
             led = end - event.timestamp if end is not None and event.timestamp is not None else None
         if led is not None:
-            found.append(
+            reigns.append(
                 Reign(
                     leader=event.data["leader"],
                     epoch=epoch,
@@ -82,7 +82,7 @@ def _reigns(
                     last=last,
                 )
             )
-    return found
+    return reigns
 
 
 def _most_in_an_hour(elections: Sequence[Event]) -> int:

@@ -41,4 +41,6 @@ def named(names: Sequence[str], count: int | None = None) -> str:
 
 
 def endpoints(value: Sequence[dict[str, Any]]) -> str:
-    return ", ".join(f"{each['host']}:{each['port']}" for each in value) or "no endpoint"
+    return (
+        ", ".join(f"{endpoint['host']}:{endpoint['port']}" for endpoint in value) or "no endpoint"
+    )

@@ -102,21 +102,21 @@ def kraft_versions(history: voter_history.VoterHistory) -> Iterator[Finding]:
     versions = [entry for entry in logged if entry.level is not None]
     level = 0
     for version in versions:
-        found = version.level
-        assert found is not None, "only entries with a level were taken"
-        if found < level or not 0 <= found <= HIGHEST_KRAFT_VERSION:
+        logged_level = version.level
+        assert logged_level is not None, "only entries with a level were taken"
+        if logged_level < level or not 0 <= logged_level <= HIGHEST_KRAFT_VERSION:
             yield log_kinds.KRAFT_VERSION.at(
                 version.file,
                 "the level goes back"
-                if found < level
+                if logged_level < level
                 else f"a level that Kafka {NEWEST_RELEASE} does not have",
                 position=version.position,
                 offset=version.offset,
                 field="kRaftVersion",
                 expected=f"{level} to {HIGHEST_KRAFT_VERSION}",
-                found=str(found),
+                found=str(logged_level),
             )
-        level = max(level, found)
+        level = max(level, logged_level)
     first = next((entry for entry in logged if entry.voters is not None), None)
     if versions and first is not None and first.offset < versions[0].offset:
         # Where the log begins later the version stands in a snapshot.

@@ -34,13 +34,13 @@ def quorum_state(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Findi
     if file is None or not isinstance(content, QuorumStateFile) or content.state is None:
         return
     state = content.state
-    told = seen.history.leaders.get(state.leader_epoch)
-    if told is not None and state.leader_id >= 0 and told.leader_id != state.leader_id:
+    leader = seen.history.leaders.get(state.leader_epoch)
+    if leader is not None and state.leader_id >= 0 and leader.leader_id != state.leader_id:
         yield dir_kinds.QUORUM_LEADER.at(
             file.name,
-            f"epoch {state.leader_epoch} has another leader in the log, at offset {told.offset}",
+            f"epoch {state.leader_epoch} has another leader in the log, at offset {leader.offset}",
             field="leaderId",
-            expected=str(told.leader_id),
+            expected=str(leader.leader_id),
             found=str(state.leader_id),
         )
     level, version = report.summary.kraft_version.level, state.data_version
@@ -66,7 +66,7 @@ def snapshots(report: DirectoryReport, seen: DirectoryPass) -> Iterator[Finding]
     starts = sorted(
         (start for file in report.files if file.is_live and file.log and file.kind is FileKind.LOG
          for start in file.log.epochs),
-        key=lambda each: each.start_offset,
+        key=lambda start: start.start_offset,
     )  # fmt: skip
     for snapshot in _live(report.summary.snapshots):
         if not log.start_offset < snapshot.offset <= log.intact_end_offset:

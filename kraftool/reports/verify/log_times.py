@@ -44,9 +44,9 @@ class HeaderTimes:
         self._open.pop(timestamp, None)
         self._epoch = epoch
         self._next_offset = batch.last_offset + 1
-        for each in self._times.pop(self._next_offset, ()):
-            if each < timestamp:
-                self._open.setdefault(each, []).append(self._next_offset)
+        for snapshot_time in self._times.pop(self._next_offset, ()):
+            if snapshot_time < timestamp:
+                self._open.setdefault(snapshot_time, []).append(self._next_offset)
 
     def stop(self) -> None:
         """No further batch of the epoch is known."""

@@ -76,19 +76,21 @@ def verify_snapshots(
     verify. `unopened` is what was found of the PATHs that lead nowhere.
     """
     findings: list[Finding] = list(unopened)
-    found: list[_Found] = []
+    checked_directories: list[_Found] = []
     for location in locations:
         try:
-            found += _location(location, progress)
+            checked_directories += _location(location, progress)
         except KraftoolError as error:
             if len(locations) + len(unopened) == 1:
                 raise
             findings.append(unreadable(location.path, error))
-    directories = [each.verified for each in found]
+    directories = [checked.verified for checked in checked_directories]
     if replay_logs:
-        for number, each in enumerate(found):
-            if each.entries and against is None:
-                compared = against_log(each.verified, each.entries, (each.verified,), progress)
+        for number, checked in enumerate(checked_directories):
+            if checked.entries and against is None:
+                compared = against_log(
+                    checked.verified, checked.entries, (checked.verified,), progress
+                )
                 directories[number] = compared[0]
     if against is not None:
         other = _one_directory(against, progress)
@@ -152,7 +154,7 @@ class _Reader:
             # Its own replay is not wanted here: it would compare nothing.
             idle = DirectoryReplay(replay=Replay(), next=1, ended="not asked for")
             seen = self.passes[entry.directory] = DirectoryPass(replay=idle, compares=False)
-            seen.expect(each for each in self.entries if each.directory == entry.directory)
+            seen.expect(sibling for sibling in self.entries if sibling.directory == entry.directory)
         return self.passes[entry.directory]
 
 
@@ -327,14 +329,14 @@ def _with_epochs_back(snapshots: Sequence[VerifiedSnapshot]) -> tuple[VerifiedSn
 
 
 def _back(before: VerifiedSnapshot, after: VerifiedSnapshot) -> Iterator[Finding]:
-    def finding(text: str, field: str, low: int, found: int) -> Finding:
+    def finding(text: str, field: str, low: int, number: int) -> Finding:
         return kinds.EPOCH_BACK.at(
             after.file,
             f"{text} than in the snapshot at {before.offset}",
             offset=after.offset,
             field=field,
             expected=f"{low} or more",
-            found=str(found),
+            found=str(number),
         )
 
     if after.epoch < before.epoch:

@@ -52,7 +52,7 @@ def against_log(
     ]
     if start is None or not snapshots:
         return list(directories)
-    told: dict[str, list[Finding]] = {}
+    findings_by_file: dict[str, list[Finding]] = {}
     compared: dict[str, frozenset[int]] = {}
     base = _base(of, start)
     if base is None:
@@ -65,7 +65,7 @@ def against_log(
             if snapshot.offset == offset:
                 compared[snapshot.file] = state.scram_removals
                 if snapshot.state_hash != wanted:
-                    told.setdefault(snapshot.file, []).extend(
+                    findings_by_file.setdefault(snapshot.file, []).extend(
                         differing(snapshot, state, base, label)
                     )
 
@@ -74,7 +74,7 @@ def against_log(
         replay.run(segments, progress)
     except KraftoolError as error:
         replay.ended = error.message
-    return _with_all(directories, snapshots, told, compared, replay.ended, label, base)
+    return _with_all(directories, snapshots, findings_by_file, compared, replay.ended, label, base)
 
 
 def _base(of: VerifiedDirectory, start: int) -> Base | None:
@@ -102,7 +102,7 @@ def load(snapshot: VerifiedSnapshot) -> MetadataImage | None:
 def _with_all(
     directories: Sequence[VerifiedDirectory],
     snapshots: Sequence[VerifiedSnapshot],
-    told: dict[str, list[Finding]],
+    findings_by_file: dict[str, list[Finding]],
     compared: Mapping[str, frozenset[int]],
     ended: str,
     label: str,
@@ -118,7 +118,7 @@ def _with_all(
             is_whole = base is not None and base.offset == 0
             removals = compared[snapshot.file] if is_whole else snapshot.scram_removals
             compared_one = replace(snapshot, compared_with=whose, scram_removals=removals)
-            return compared_one.with_findings(*told.get(snapshot.file, ()))
+            return compared_one.with_findings(*findings_by_file.get(snapshot.file, ()))
         return snapshot.with_findings(_not_compared(snapshot, ended, label, base))
 
     return [

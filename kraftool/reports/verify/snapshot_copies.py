@@ -49,11 +49,13 @@ def _advised(
     errors = [one for one in snapshot.findings if one.severity is Severity.ERROR]
     if not copies or not errors:
         return snapshot
-    told = (
+    advice = (
         f"{copies[0]} is the same snapshot, and it is whole: use it instead. Stop the node, copy"
         " that file over this one, and keep owner and permissions (cp -p)"
     )
-    first = replace(errors[0], advice=f"{errors[0].advice}. {told}" if errors[0].advice else told)
+    first = replace(
+        errors[0], advice=f"{errors[0].advice}. {advice}" if errors[0].advice else advice
+    )
     findings = tuple(first if one is errors[0] else one for one in snapshot.findings)
     return replace(snapshot, findings=findings)
 

@@ -45,8 +45,8 @@ class AspectDifference(NamedTuple):
     changed: tuple[str, ...]
 
     def words(self) -> str:
-        told = (("missing", self.missing), ("too many", self.extra), ("changed", self.changed))
-        parts = [f"{len(names)} {word} ({_some(names)})" for word, names in told if names]
+        groups = (("missing", self.missing), ("too many", self.extra), ("changed", self.changed))
+        parts = [f"{len(names)} {word} ({_some(names)})" for word, names in groups if names]
         return f"{self.aspect}: {', '.join(parts)}"
 
 
@@ -87,7 +87,7 @@ def scram_name(key: tuple[int, str]) -> str:
 
 def difference(expected: MetadataImage, image: MetadataImage) -> StateDifference:
     """Compare two states. Differences that Kafka brings about in health are none: see below."""
-    told: dict[str, dict[ChangeType, list[str]]] = {}
+    names_by_kind: dict[str, dict[ChangeType, list[str]]] = {}
     lost: list[tuple[int, str]] = []
     for change in changes(expected, image):
         # The partitions of a topic that is missing go without saying.
@@ -95,12 +95,16 @@ def difference(expected: MetadataImage, image: MetadataImage) -> StateDifference
             continue
         if change.kind == CONFIGS and _is_kafkas(change, expected, image):
             continue
-        kinds = told.setdefault(change.kind, {change_type: [] for change_type in ChangeType})
+        kinds = names_by_kind.setdefault(
+            change.kind, {change_type: [] for change_type in ChangeType}
+        )
         kinds[change.type].append(_name(change.kind, change.entity))
         if change.kind == SCRAM and change.type is ChangeType.REMOVED:
             lost.append((change.entity["mechanismId"], change.entity["user"]))
-    if lost and not (told[SCRAM][ChangeType.ADDED] or told[SCRAM][ChangeType.CHANGED]):
-        del told[SCRAM]
+    if lost and not (
+        names_by_kind[SCRAM][ChangeType.ADDED] or names_by_kind[SCRAM][ChangeType.CHANGED]
+    ):
+        del names_by_kind[SCRAM]
     else:
         lost = []
     return StateDifference(
@@ -108,12 +112,12 @@ def difference(expected: MetadataImage, image: MetadataImage) -> StateDifference
             AspectDifference(
                 _ASPECTS[kind],
                 *(
-                    tuple(sorted(told[kind][each]))
-                    for each in (ChangeType.REMOVED, ChangeType.ADDED, ChangeType.CHANGED)
+                    tuple(sorted(names_by_kind[kind][change_type]))
+                    for change_type in (ChangeType.REMOVED, ChangeType.ADDED, ChangeType.CHANGED)
                 ),
             )
             for kind in KINDS
-            if kind in told
+            if kind in names_by_kind
         ),
         lost_credentials=tuple(sorted(lost)),
     )
@@ -149,7 +153,9 @@ def _name(kind: str, entity: Object) -> str:
     if kind == "partition":
         return f"{entity['topic']}-{entity['partition']}"
     named = ("name", "id", "aclId", "tokenId")
-    return str(next((entity[each] for each in named if each in entity), "the next one"))
+    return str(
+        next((entity[field_name] for field_name in named if field_name in entity), "the next one")
+    )
 
 
 def _some(names: Iterable[str]) -> str:

@@ -34,8 +34,8 @@ def partition_faults(value: RecordValue, *, elr_enabled: bool) -> Iterator[Fault
     elr, last_known = value.get("eligibleLeaderReplicas"), value.get("lastKnownElr")
     if elr or last_known:
         if not elr_enabled:
-            found = _ids(elr or last_known or [])
-            yield "there are eligible leader replicas, but the feature is off", "none", found
+            eligible_ids = _ids(elr or last_known or [])
+            yield "there are eligible leader replicas, but the feature is off", "none", eligible_ids
         if not set(isr).isdisjoint(elr or ()):
             yield (
                 "an eligible leader replica is in the ISR",

@@ -55,7 +55,7 @@ _KEYS: dict[str, Callable[[RecordValue], Hashable]] = {
     "RegisterControllerRecord": lambda value: value["controllerId"],
     "ConfigRecord": lambda value: (value["resourceType"], value["resourceName"], value["name"]),
     "ClientQuotaRecord": lambda value: (
-        frozenset((each["entityType"], each["entityName"]) for each in value["entity"]),
+        frozenset((part["entityType"], part["entityName"]) for part in value["entity"]),
         value["key"],
     ),
     "AccessControlEntryRecord": lambda value: value["id"],
@@ -213,9 +213,9 @@ class RecordRules:
         topic, number = value["topicId"], value["partitionId"]
         if self._delta.topics.partition(topic, number) is not None:
             self._note(kinds.TWICE, f"PartitionRecord: a second one for {self._named(value)}")
-        for text, expected, found in partition_faults(value, elr_enabled=self._elr_enabled):
+        for text, expected, actual in partition_faults(value, elr_enabled=self._elr_enabled):
             self._note(
-                kinds.PARTITION, f"{self._named(value)}: {text}", expected=expected, found=found
+                kinds.PARTITION, f"{self._named(value)}: {text}", expected=expected, found=actual
             )
         leader = value["leader"]
         if leader >= 0 and leader not in self._leaders:

@@ -80,7 +80,7 @@ class SegmentsReplay:
         self._loader = NotingLoader(self.base.image)
         self._replay = Replay(loader=self._loader)
         self.end = self.base.offset
-        self.wanted = sorted({each for each in self.wanted if each > self.end}, reverse=True)
+        self.wanted = sorted({offset for offset in self.wanted if offset > self.end}, reverse=True)
 
     def run(self, segments: Sequence[Entry], progress: Progress) -> None:
         """Replay up to the last offset that is wanted, if the log gets there."""
@@ -96,17 +96,17 @@ class SegmentsReplay:
 
     def _segment(self, entry: Entry, progress: Progress) -> None:
         with entry.open() as source:
-            for each in Walk(source.read_at).spans():
-                if isinstance(each, Faulty):
-                    if each.fault.cuts:
+            for walk_item in Walk(source.read_at).spans():
+                if isinstance(walk_item, Faulty):
+                    if walk_item.fault.cuts:
                         self.ended = f"the log is damaged at {self.end}"
-                elif isinstance(each, BatchSpan):
-                    self._span(entry.name, each)
-                elif each.last_offset >= self.end:
-                    self._batch(entry.name, each)
+                elif isinstance(walk_item, BatchSpan):
+                    self._span(entry.name, walk_item)
+                elif walk_item.last_offset >= self.end:
+                    self._batch(entry.name, walk_item)
                 if self.ended or not self.wanted:
                     return
-                progress(entry.name, each.position + each.size)
+                progress(entry.name, walk_item.position + walk_item.size)
 
     def _span(self, file: str, span: BatchSpan) -> None:
         """Replay the batches of a span; one by one, if a wanted offset may be among them."""
@@ -148,12 +148,12 @@ class SegmentsReplay:
 
 def segments_of(entries: Sequence[Entry]) -> list[Entry]:
     """The live segments among some files, by offset."""
-    found = [
+    segments = [
         entry
         for entry in entries
         if entry.place is EntryPlace.PARTITION and _base_offset(entry) >= 0
     ]
-    return sorted(found, key=_base_offset)
+    return sorted(segments, key=_base_offset)
 
 
 def log_start(segments: Sequence[Entry]) -> int | None:

@@ -31,18 +31,25 @@ def newest_source(sources: Sources) -> VoterSourceReport | None:
     Without any record, the first that tells voters at all.
     """
     recorded = [(source_report, source_report.newest) for source_report in sources]
-    found = [(source_report, newest) for source_report, newest in recorded if newest is not None]
-    if not found:
+    candidates = [
+        (source_report, newest) for source_report, newest in recorded if newest is not None
+    ]
+    if not candidates:
         return next(
             (source_report for source_report in sources if source_report.in_force is not None), None
         )
-    found.sort(
-        key=lambda each: (not each[1].contradicted, each[1].epoch, each[1].offset), reverse=True
+    candidates.sort(
+        key=lambda candidate: (
+            not candidate[1].contradicted,
+            candidate[1].epoch,
+            candidate[1].offset,
+        ),
+        reverse=True,
     )
-    for source, newest in found:
+    for source, newest in candidates:
         if not any(_overrules(other, newest, source) for other in sources):
             return source
-    return found[0][0]
+    return candidates[0][0]
 
 
 def _overrules(other: VoterSourceReport, entry: HistoryEntry, source: VoterSourceReport) -> bool:
@@ -91,9 +98,9 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
         return ()
     if known is not None and known.source is not newest.source and not source.has_metadata:
         return ()  # settings beside records: what that means is told by the rules for settings
-    found: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
     if known is not None:
-        found = set_differences(
+        differences = set_differences(
             known.voters,
             newest.voters,
             came="missing here",
@@ -102,8 +109,8 @@ def differs(source: VoterSourceReport, reference: VoterSourceReport) -> tuple[st
         )
     levels = source.kraft_version, reference.kraft_version
     if None not in levels and levels[0] != levels[1]:
-        found += (f"kraft.version {levels[0]} → {levels[1]}",)
-    return found
+        differences += (f"kraft.version {levels[0]} → {levels[1]}",)
+    return differences
 
 
 def is_behind(source: VoterSourceReport, sources: Sources) -> bool:
@@ -139,10 +146,10 @@ def newest_sets(sources: Sources) -> Iterator[Finding]:
         source_report.name for _, *both, _ in _conflicting(sources) for source_report in both
     }
     for source in sources:
-        found = differs(source, reference)
-        if not found:
+        differences = differs(source, reference)
+        if not differences:
             continue
-        words = "; ".join(found)
+        words = "; ".join(differences)
         if is_behind(source, sources):
             yield kinds.VOTERS_BEHIND.at(
                 source.name,
@@ -184,12 +191,12 @@ def _conflicting(
             for other, entries in zip(sources, logged, strict=True):
                 if other is source:
                     continue
-                found = _other_record(entry, other, entries.get(entry.offset))
-                if found is None:
-                    found = _no_such_record(entry, source, other)
-                if found is None:
+                counterpart = _other_record(entry, other, entries.get(entry.offset))
+                if counterpart is None:
+                    counterpart = _no_such_record(entry, source, other)
+                if counterpart is None:
                     continue
-                words, key = found
+                words, key = counterpart
                 mine = (entry.offset, entry.epoch, entry.digest)
                 if (mine, key) in seen or (key, mine) in seen:
                     continue

@@ -75,8 +75,8 @@ def with_verdicts(sources: Sequence[VoterSourceReport]) -> tuple[VoterSourceRepo
         for entry in source.history:
             key = entry.identity
             if key not in verdicts:
-                found = holders.get(key, ())
-                verdicts[key] = _verdict(entry, source, found, proofs, later.get(key))
+                record_holders = holders.get(key, ())
+                verdicts[key] = _verdict(entry, source, record_holders, proofs, later.get(key))
     for source in sources:
         _close(source, verdicts)
     known = {id(source_report): _Sets.of(source_report) for source_report in sources}
@@ -212,17 +212,17 @@ def _verdict(
 
 def _holders(sources: Sequence[VoterSourceReport]) -> dict[_Identity, list[VoterSourceReport]]:
     """The sources that have a record in their logs, by the record."""
-    found: dict[_Identity, list[VoterSourceReport]] = {}
+    holders: dict[_Identity, list[VoterSourceReport]] = {}
     for source in sources:
         for entry in source.history:
             if entry.origin is Origin.LOG:
-                found.setdefault(entry.identity, []).append(source)
-    return found
+                holders.setdefault(entry.identity, []).append(source)
+    return holders
 
 
 def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]:
     """The offset of the change that a leader wrote only after the commit of the one before it."""
-    found: dict[_Identity, int] = {}
+    later_offsets: dict[_Identity, int] = {}
     for source in sources:
         logged = [voter_set for voter_set in source.voter_sets if voter_set.origin is Origin.LOG]
         for before, after in pairwise(logged):
@@ -232,8 +232,8 @@ def _later_changes(sources: Sequence[VoterSourceReport]) -> dict[_Identity, int]
                 and not after.after_damage
                 and keys_changed(before.voters or NO_VOTERS, after.voters or NO_VOTERS) == 1
             ):
-                found.setdefault(before.identity, after.offset)
-    return found
+                later_offsets.setdefault(before.identity, after.offset)
+    return later_offsets
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,7 +252,7 @@ class _Sets:
         return cls(entries=source.voter_sets, begins=begins, log=source.log)
 
     def at(self, offset: int) -> VoterSet:
-        number = bisect_right(self.entries, offset, key=lambda each: each.offset)
+        number = bisect_right(self.entries, offset, key=lambda entry: entry.offset)
         return (self.entries[number - 1].voters or NO_VOTERS) if number else NO_VOTERS
 
     def newest(self) -> VoterSet:

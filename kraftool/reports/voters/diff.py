@@ -76,9 +76,11 @@ def diff_voters(sources: Sequence[VoterSourceReport]) -> VoterDiff:
         if source_report is None:
             compared.append(ComparedSource(source=with_verdicts([source])[0], foreign=True))
             continue
-        found = between.differs(source_report, newest) if newest is not None else ()
-        behind = bool(found) and between.is_behind(source_report, ours)
-        compared.append(ComparedSource(source=source_report, behind=behind, differences=found))
+        differences = between.differs(source_report, newest) if newest is not None else ()
+        behind = bool(differences) and between.is_behind(source_report, ours)
+        compared.append(
+            ComparedSource(source=source_report, behind=behind, differences=differences)
+        )
     findings = [finding for source in sources for finding in source.findings]
     findings += between.clusters(sources)
     for rule in _RULES:

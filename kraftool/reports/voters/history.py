@@ -93,7 +93,7 @@ class Events:
 
 
 def _weight(data: dict[str, Any]) -> int:
-    return 1 + sum(1 + len(each.get("endpoints", ())) for each in data.get("voters", ()))
+    return 1 + sum(1 + len(voter.get("endpoints", ())) for voter in data.get("voters", ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +141,7 @@ def history_of(
     entries: list[HistoryEntry] = []
     for type in (_VERSION, _VOTERS):
         track = _Track(type=type, log=extent, findings=findings)
-        track.log_entries([each for each in logged if each[1].type == type])
+        track.log_entries([event for event in logged if event[1].type == type])
         for snapshot in snapshots:
             track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
         entries += track.told()
@@ -153,7 +153,7 @@ def history_of(
                 log_kinds.NOT_CHECKED.at(file.name, text, position=position, offset=offset)
             )
     return VoterHistory(
-        entries=tuple(sorted(entries, key=lambda each: (each.offset, each.level is None))),
+        entries=tuple(sorted(entries, key=lambda entry: (entry.offset, entry.level is None))),
         leaders=tuple(
             LeaderEntry(
                 offset=voter_record.offset,
@@ -220,7 +220,9 @@ def _extent(segments: Sequence[FileReport]) -> LogExtent | None:
     return LogExtent(
         start=start,
         end=end,
-        epochs=tuple(sorted(epochs, key=lambda each: (each.start_offset, each.epoch))),
+        epochs=tuple(
+            sorted(epochs, key=lambda epoch_entry: (epoch_entry.start_offset, epoch_entry.epoch))
+        ),
         breaks=tuple(sorted(breaks)),
         last_timestamp_ms=last_timestamp_ms,
         cut=min(cuts, default=None),

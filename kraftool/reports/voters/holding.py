@@ -51,7 +51,7 @@ def seats(voters: VoterSet, sources: Sequence[VoterSourceReport]) -> tuple[Seat,
                 if source.node.node_id == voter.id and matches(voter, source.node.directory_id)
             ),
         )
-        for voter in sorted(voters, key=lambda each: each.id)
+        for voter in sorted(voters, key=lambda voter: voter.id)
     )
 
 
@@ -66,7 +66,7 @@ def rank(source: VoterSourceReport) -> tuple[int, int]:
 def instead_of_log(source: VoterSourceReport) -> SnapshotExtent | None:
     """The snapshot for which Kafka wipes the log when it starts."""
     whole = [snapshot for snapshot in source.snapshots if snapshot.intact and snapshot.offset > 0]
-    newest = max(whole, key=lambda each: (each.offset, each.epoch), default=None)
+    newest = max(whole, key=lambda snapshot: (snapshot.offset, snapshot.epoch), default=None)
     if newest is None:
         return None
     log = source.log
@@ -121,8 +121,8 @@ def committed(
         for proof in (*proofs_of(source), *_of_changes(source)):
             key = proof.offset, proof.epoch, proof.below
             log = source.log
-            told = log.epoch_at(proof.offset) if log is not None else None
-            if key in seen or proof.file in distrusted or told not in (None, proof.epoch):
+            log_epoch = log.epoch_at(proof.offset) if log is not None else None
+            if key in seen or proof.file in distrusted or log_epoch not in (None, proof.epoch):
                 continue
             seen.add(key)
             yield proof

@@ -120,13 +120,13 @@ def standing(compared: ComparedSource) -> tuple[str, bool]:
 
 def title(diff: VoterDiff, voters: SeenVoters) -> str:
     """Return which voters these are, and since when."""
-    told = f"by {voters.source.value}"
+    origin = f"by {voters.source.value}"
     newest = diff.newest.newest if diff.newest is not None else None
     if voters.source is VoterSource.RECORD and newest is not None:
-        told = f"offset {newest.offset}, epoch {newest.epoch}"
-        told += f", {COMMITMENT_WORDS[newest.verdict.commitment]}"
+        origin = f"offset {newest.offset}, epoch {newest.epoch}"
+        origin += f", {COMMITMENT_WORDS[newest.verdict.commitment]}"
     version = f", kraft.version {diff.kraft_version}" if diff.kraft_version is not None else ""
-    return f"Voters: {told}{version}"
+    return f"Voters: {origin}{version}"
 
 
 def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
@@ -140,16 +140,16 @@ def voter_rows(diff: VoterDiff, newest: SeenVoters) -> Iterator[VoterRow]:
     }
     for id in sorted(known | others):
         voter = newest.of(id) or Voter(key=ReplicaKey(id))
-        found = [
+        source_marks = [
             _mark(source, voter, known, recorded=newest.is_recorded) for source in diff.sources
         ]
         yield VoterRow(
             voter=voter,
             is_known=id in known,
-            marks=tuple(mark for mark, _ in found),
+            marks=tuple(mark for mark, _ in source_marks),
             differences=tuple(
                 f"{id} in {letter}: {words}"
-                for letter, (_, words) in zip(letters(diff), found, strict=True)
+                for letter, (_, words) in zip(letters(diff), source_marks, strict=True)
                 if words
             ),
         )
@@ -185,7 +185,7 @@ def history_rows(diff: VoterDiff) -> list[HistoryRow]:
             row = rows.setdefault(entry.identity, (entry, [" "] * len(diff.sources)))
             row[1][number] = BEHIND_DAMAGE if entry.after_damage else HOLDS[entry.origin]
     ordered = sorted(
-        rows.values(), key=lambda each: (each[0].offset, each[0].epoch, each[0].level is None)
+        rows.values(), key=lambda row: (row[0].offset, row[0].epoch, row[0].level is None)
     )
     return [HistoryRow(entry=entry, holders=tuple(holders)) for entry, holders in ordered]
 
@@ -197,7 +197,7 @@ def change(entry: HistoryEntry) -> str:
         return words
     if entry.voters is None:
         return f"kraft.version {entry.level} again"
-    return f"the same voters again: {', '.join(str(each) for each in _ids(entry.voters))}"
+    return f"the same voters again: {', '.join(str(voter_id) for voter_id in _ids(entry.voters))}"
 
 
 def _ids(voters: VoterSet) -> list[int]:

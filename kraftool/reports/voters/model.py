@@ -125,7 +125,7 @@ class LogExtent:
         """The epoch of the record at an offset; None where the log does not reach."""
         if not self.start <= offset < self.end:
             return None
-        number = bisect_right(self.epochs, offset, key=lambda each: each.start_offset)
+        number = bisect_right(self.epochs, offset, key=lambda epoch_entry: epoch_entry.start_offset)
         return self.epochs[number - 1].epoch if number else None
 
     def covers(self, first: int, last: int) -> bool:
@@ -133,7 +133,7 @@ class LogExtent:
         return (
             self.start <= first
             and last < self.end
-            and not any(first <= each <= last for each in self.breaks)
+            and not any(first <= break_offset <= last for break_offset in self.breaks)
         )
 
 
@@ -266,11 +266,11 @@ class VoterSourceReport:
 
     def epoch_at(self, offset: int) -> int | None:
         """The epoch of the record at an offset, by the log or by a snapshot that ends with it."""
-        found = self.log.epoch_at(offset) if self.log is not None else None
-        if found is None:
+        epoch = self.log.epoch_at(offset) if self.log is not None else None
+        if epoch is None:
             ends = (snapshot.epoch for snapshot in self.snapshots if snapshot.offset == offset + 1)
-            found = next(ends, None)
-        return found
+            epoch = next(ends, None)
+        return epoch
 
     def parts_from(self, other: VoterSourceReport) -> int | None:
         """An offset whose record both have, of different epochs; None where none is known.

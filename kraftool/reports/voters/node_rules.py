@@ -31,13 +31,13 @@ def _ids(ids: Sequence[int]) -> str:
 
 def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
     """Every voter of every set that any source tells, by id."""
-    found: dict[int, list[Voter]] = {}
+    voters_by_id: dict[int, list[Voter]] = {}
     for source in sources:
         sets = [voter_set.voters or () for voter_set in source.voter_sets]
         sets += [source.told.voters] if source.told is not None else []
         for voter in (voter for one in sets for voter in one):
-            found.setdefault(voter.id, []).append(voter)
-    return found
+            voters_by_id.setdefault(voter.id, []).append(voter)
+    return voters_by_id
 
 
 def membership(sources: Sources) -> Iterator[Finding]:

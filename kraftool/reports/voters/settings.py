@@ -18,7 +18,7 @@ _UNTOLD = frozenset({"", "0.0.0.0", "::"})
 
 def settings_of(path: str, server: Properties) -> QuorumSettings:
     """The quorum's settings; what cannot be read as Kafka would read it is left out."""
-    listeners = tuple(each.upper() for each in _list(server, "controller.listener.names"))
+    listeners = tuple(listener.upper() for listener in _list(server, "controller.listener.names"))
     return QuorumSettings(
         file=path,
         node_id=_number(server.get("node.id") or server.get("broker.id")),
@@ -41,10 +41,10 @@ def _number(value: str | None) -> int | None:
 
 def _advertised(server: Properties, names: tuple[str, ...]) -> Endpoints:
     """Each controller listener's endpoint: of advertised.listeners, else of listeners."""
-    found: dict[str, Endpoint] = {}
+    endpoints: dict[str, Endpoint] = {}
     for key in ("listeners", "advertised.listeners"):
-        for each in _list(server, key):
-            name, (host, port) = read_endpoint(each)
+        for listener in _list(server, key):
+            name, (host, port) = read_endpoint(listener)
             if name.upper() in names:
-                found[name.upper()] = Endpoint("" if host in _UNTOLD else host, port)
-    return {name: found[name] for name in names if name in found}
+                endpoints[name.upper()] = Endpoint("" if host in _UNTOLD else host, port)
+    return {name: endpoints[name] for name in names if name in endpoints}

@@ -81,17 +81,17 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
         return
     first = static[0][1]
     for _, settings in static[1:]:
-        found = set_differences(
+        differences = set_differences(
             first.static_voters,
             settings.static_voters,
             came="only here",
             gone="missing here",
             recorded=False,
         )
-        if found:
+        if differences:
             yield kinds.STATIC_DIFFER.at(
                 settings.file,
-                f"it differs from the voters of {first.file}: {'; '.join(found)}",
+                f"it differs from the voters of {first.file}: {'; '.join(differences)}",
                 field=_STATIC,
                 expected=_listed(first.static_voters),
                 found=_listed(settings.static_voters),
@@ -99,7 +99,7 @@ def static_sets(sources: Sources) -> Iterator[Finding]:
     leaders = [source.leaders[-1] for source in sources if source.leaders]
     if not leaders:
         return
-    last = max(leaders, key=lambda each: (each.epoch, each.offset))
+    last = max(leaders, key=lambda leader: (leader.epoch, leader.offset))
     for _, settings in static:
         ids = {static_voter.id for static_voter in settings.static_voters}
         if ids != set(last.voters):
@@ -130,7 +130,7 @@ def advertised(sources: Sources) -> Iterator[Finding]:
         voter = voters.of(id)
         if voter is None or "controller" not in settings.roles:
             continue
-        for expected, found in _moved(settings, voter, voters):
+        for expected, own_endpoint in _moved(settings, voter, voters):
             findings.append(
                 (
                     voter.id,
@@ -141,7 +141,7 @@ def advertised(sources: Sources) -> Iterator[Finding]:
                         + (f", at offset {voters.offset}" if voters.offset is not None else ""),
                         field="advertised.listeners",
                         expected=expected,
-                        found=found,
+                        found=own_endpoint,
                     ),
                 )
             )
@@ -162,19 +162,19 @@ def advertised(sources: Sources) -> Iterator[Finding]:
 
 def _moved(settings: QuorumSettings, voter: Voter, voters: SeenVoters) -> Iterator[tuple[str, str]]:
     recorded = addresses(voter)
-    for number, (listener, each) in enumerate(settings.advertised.items()):
+    for number, (listener, own_endpoint) in enumerate(settings.advertised.items()):
         known = recorded.get(listener)
         if voters.source is VoterSource.PROPERTIES:
             # Static voters have one address, of the first listener; its name may be an alias.
             known = recorded.get("") if number == 0 else None
-            each = Endpoint("", each.port)
+            own_endpoint = Endpoint("", own_endpoint.port)
         if known is None:
             continue
         host, port = host_and_port(known)
-        other_host = each.host not in ("", host)
-        other_port = each.port not in (0, port)
+        other_host = own_endpoint.host not in ("", host)
+        other_port = own_endpoint.port not in (0, port)
         if other_host or other_port:
-            endpoint = Endpoint(each.host or host, each.port or port or 0)
+            endpoint = Endpoint(own_endpoint.host or host, own_endpoint.port or port or 0)
             yield f"{listener}://{known}", shown_endpoint(listener, endpoint)
 
 

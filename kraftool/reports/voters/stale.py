@@ -74,7 +74,7 @@ def stale_voter(
         advice = "check the snapshot first: the log next to it has other voters"
     elif _cannot_elect(voters, sources):
         advice = _NO_LEADER
-    elif any(each.directory_id == node.directory_id for each in past.get(voter.id, ())):
+    elif any(past_voter.directory_id == node.directory_id for past_voter in past.get(voter.id, ())):
         text += "; it was the voter's before"
         advice = _OLD_DISK
     return kinds.STALE_VOTER.at(

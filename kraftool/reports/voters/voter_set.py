@@ -32,10 +32,10 @@ def matches(voter: Voter, node_directory_id: str | None) -> bool:
 
 def addresses(voter: Voter) -> dict[str, str]:
     """HOST:PORT by listener, whose name Kafka compares in capitals; "" for a static voter's."""
-    found = {}
+    by_listener = {}
     for name, endpoint in voter.endpoints.items():
-        found[name.upper()] = shown_endpoint("", endpoint) if not name else str(endpoint)
-    return found
+        by_listener[name.upper()] = shown_endpoint("", endpoint) if not name else str(endpoint)
+    return by_listener
 
 
 def version_range(voter: Voter) -> str:
@@ -65,8 +65,8 @@ def differences(one: Voter, other: Voter, *, recorded: bool = False) -> Iterator
                 )
     ranges = (one.kraft_version, other.kraft_version)
     if ranges[0] != ranges[1] and (recorded or ONLY_STATIC not in ranges):
-        expected, found = ("-".join(map(str, each)) for each in ranges)
-        yield VoterDifference(field="kraft.version range", expected=expected, found=found)
+        expected, actual = ("-".join(map(str, bounds)) for bounds in ranges)
+        yield VoterDifference(field="kraft.version range", expected=expected, found=actual)
 
 
 def set_differences(
@@ -79,16 +79,16 @@ def set_differences(
 ) -> tuple[str, ...]:
     """Return how the set `other` differs from `one`, in words; empty where it does not."""
     before, after = one.voters, other.voters
-    told = [f"voter {id} {came}" for id in sorted(after.keys() - before.keys())]
-    told += [f"voter {id} {gone}" for id in sorted(before.keys() - after.keys())]
+    changes = [f"voter {id} {came}" for id in sorted(after.keys() - before.keys())]
+    changes += [f"voter {id} {gone}" for id in sorted(before.keys() - after.keys())]
     for id in sorted(before.keys() & after.keys()):
-        found = [
+        details = [
             difference.words()
             for difference in differences(before[id], after[id], recorded=recorded)
         ]
-        if found:
-            told.append(f"voter {id}: {', '.join(found)}")
-    return tuple(told)
+        if details:
+            changes.append(f"voter {id}: {', '.join(details)}")
+    return tuple(changes)
 
 
 def same_set(one: VoterSet, other: VoterSet) -> bool:

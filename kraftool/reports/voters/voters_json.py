@@ -226,7 +226,7 @@ def _rows(compared: ComparedSource) -> Iterator[SourceVoterRow]:
     seen = compared.source.in_force
     if seen is None:
         return
-    for voter in sorted(seen.voters, key=lambda each: each.id):
+    for voter in sorted(seen.voters, key=lambda voter: voter.id):
         supported = voter.kraft_version if seen.is_recorded else None
         yield SourceVoterRow(
             source=compared.source.name,

@@ -81,7 +81,7 @@ class CheckQuorum(Checker):
         if len(node.voters) == 1:
             return
         heard = sorted(
-            (self._heard[node.id].get(each, since) for each in node.voters.ids - {node.id}),
+            (self._heard[node.id].get(voter_id, since) for voter_id in node.voters.ids - {node.id}),
             reverse=True,
         )
         patience = 2 * node.settings.timing.check_quorum_ms + self._pause[node.id]

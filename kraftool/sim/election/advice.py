@@ -94,7 +94,7 @@ def _network(report: Report) -> Iterable[AdviceStep]:
 def _restarting(report: Report, *, is_fine: bool) -> Iterable[AdviceStep]:
     unsafe = [restart for restart in report.restarts if not restart.is_safe]
     safe = [restart.node_id for restart in report.restarts if restart.is_safe]
-    missing = [each for each in report.case.unknown if each in report.case.voters.ids]
+    missing = [node_id for node_id in report.case.unknown if node_id in report.case.voters.ids]
     voting = {voter.key.id for voter in report.case.voters}
     down = sorted(voting & {*report.conditions.down, *missing})
     back = f" Bring node {listed(down)} back first." if down else ""
@@ -132,7 +132,7 @@ def _refill(report: Report, empty: Sequence[int]) -> Iterable[AdviceStep]:
     if not empty:
         return
     names = listed(empty)
-    voteless = [each for each in empty if report.case.by_id[each].election is None]
+    voteless = [node_id for node_id in empty if report.case.by_id[node_id].election is None]
     if voteless and any(finding.code == log_kinds.NONE.code for finding in report.case.findings):
         yield AdviceStep(
             f"Before {listed(voteless)} starts, do what {log_kinds.NONE.code} says below."
@@ -216,7 +216,11 @@ def _save(report: Report) -> Iterable[AdviceStep]:
         )
     rest = sorted(case.voters.ids - set(report.rescue))
     alone = " alone" if rest else ""
-    rivals = [each for each in rest if each in case.by_id and _is_rival(case, case.by_id[each])]
+    rivals = [
+        node_id
+        for node_id in rest
+        if node_id in case.by_id and _is_rival(case, case.by_id[node_id])
+    ]
     if rivals:
         yield AdviceStep(
             f"Once the copy is safe, format {listed(rivals)} again with"
@@ -254,11 +258,11 @@ def _ways_out(report: Report) -> Iterable[AdviceStep]:
         yield AdviceStep(f"Start {listed(groups, 'or')}: with {either} a leader can be elected.")
     if report.heals:
         yield AdviceStep("Repair the network: without the partition a leader can be elected.")
-    unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
+    unknown = [node_id for node_id in report.case.unknown if node_id in report.case.voters.ids]
     if unknown:
         yield AdviceStep(
             f"Give the directories of {listed(unknown)} too, or ask what if they run:"
-            f" {' '.join(f'--assume-up {each}' for each in unknown)}."
+            f" {' '.join(f'--assume-up {node_id}' for node_id in unknown)}."
         )
     if list(slow(report)) or report.leaders:
         yield AdviceStep("Make messages faster, or the controller.quorum timeouts longer.")

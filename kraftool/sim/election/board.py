@@ -166,22 +166,22 @@ class Board:
         here = forgotten & self.places[place].keeping
         if not here:
             return place
-        found = self._without.get((place, here))
-        if found is None:
+        pruned_place = self._without.get((place, here))
+        if pruned_place is None:
             before = self.places[place]
             replica = before.replica.fork()
             for key, message in replica.waiting.items():
                 if _asked(message) in here:
                     replica.waiting[key] = message._replace(correlation_id=_FORGOTTEN)
             _tidy(replica, before.now_ms)
-            found = self._without[place, here] = self._place(replica, before.now_ms)
-        return found
+            pruned_place = self._without[place, here] = self._place(replica, before.now_ms)
+        return pruned_place
 
     def _place(self, replica: SimulatedNode, now_ms: int) -> int:
         key = of_replica(replica, now_ms)
-        found = self._place_ids.get(key)
-        if found is not None:
-            return found
+        place_id = self._place_ids.get(key)
+        if place_id is not None:
+            return place_id
         raft = replica.raft
         high = raft.role.high_watermark
         self.places.append(
@@ -204,11 +204,11 @@ class Board:
 
     def _message(self, message: SentMessage) -> int:
         key = of_message(message)
-        found = self._message_ids.get(key)
-        if found is None:
-            found = self._message_ids[key] = len(self.messages)
+        message_id = self._message_ids.get(key)
+        if message_id is None:
+            message_id = self._message_ids[key] = len(self.messages)
             self.messages.append(message)
-        return found
+        return message_id
 
 
 def clipped(epochs: Sequence[EpochEntry], end: int) -> Epochs:
@@ -239,7 +239,9 @@ def _tidy(replica: SimulatedNode, now_ms: int) -> None:
     for connection in raft.connections._busy.values():
         if connection.correlation_id is not None:
             connection.correlation_id = _AWAITED
-    in_order = sorted(replica.waiting.items(), key=lambda each: repr(of_message(each[1])))
+    in_order = sorted(
+        replica.waiting.items(), key=lambda keyed_message: repr(of_message(keyed_message[1]))
+    )
     names = {old: new for new, (old, _) in enumerate(in_order, 1)}
     replica.waiting = {names[old]: message for old, message in in_order}
     replica._requests = len(names)

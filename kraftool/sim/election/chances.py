@@ -166,13 +166,13 @@ def _answer(
 
 
 def _reason(
-    before: SimulatedNode, message: SentMessage, said: VoteResponse, now_ms: int
+    before: SimulatedNode, message: SentMessage, response: VoteResponse, now_ms: int
 ) -> Refusal:
     """Ask again with one thing changed, and see which makes the difference."""
     asked = cast("VoteRequest", message.body)
     own, to = before.raft, message.asker
     end = own.log.end
-    error = said.top_error if said.top_error is not Error.NONE else said.error
+    error = response.top_error if response.top_error is not Error.NONE else response.error
 
     def told(kind: str, why: str) -> Refusal:
         return Refusal(
@@ -273,10 +273,11 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
     case = witnesses.as_candidate(case, node_id)
     trial = _Trial(case, conditions, node_id)
     wins, commits = trial.go()
-    granted = tuple(sorted(each for each, why in trial.answers.items() if why is None))
+    granted = tuple(sorted(voter_id for voter_id, why in trial.answers.items() if why is None))
     refusals = [why for why in trial.answers.values() if why is not None]
     refusals += (
-        _silent(trial, each) for each in sorted(node.voters.ids - {node_id} - trial.answers.keys())
+        _silent(trial, voter_id)
+        for voter_id in sorted(node.voters.ids - {node_id} - trial.answers.keys())
     )
     why_not = ""
     if not wins:
@@ -295,7 +296,7 @@ def _try(case: ElectionCase, conditions: Conditions, node_id: int) -> Chance:
         wins=wins,
         commits=commits,
         granted=granted,
-        refusals=tuple(sorted(refusals, key=lambda each: each.voter_id)),
+        refusals=tuple(sorted(refusals, key=lambda refusal: refusal.voter_id)),
         why_not=why_not,
     )
 

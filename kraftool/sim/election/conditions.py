@@ -103,7 +103,7 @@ def partition(text: str, nodes: Iterable[int]) -> frozenset[tuple[int, int]]:
         ):
             break
         sides = [tuple(map(int, group.split(","))) for group in groups]
-        named = [each for side in sides for each in side]
+        named = [node_id for side in sides for node_id in side]
         if len(set(named)) != len(named):
             raise ConditionError(f"{text}: a node is on both sides")
         unknown = sorted(set(named) - set(nodes))

@@ -126,15 +126,15 @@ def kinds(case: ElectionCase, conditions: Conditions) -> dict[int, str]:
         return {}
     ends = sorted({(node.end.epoch, node.end.offset) for node in nodes}, reverse=True)
     epochs = sorted({_epoch(node) for node in nodes}, reverse=True)
-    found = {}
+    node_kinds = {}
     for node in nodes:
         kind = _state(node)
         if behind := ends.index((node.end.epoch, node.end.offset)):
             kind += f", log {behind} behind"
         if earlier := epochs.index(_epoch(node)):
             kind += f", epoch {earlier} earlier"
-        found[node.id] = kind
-    return found
+        node_kinds[node.id] = kind
+    return node_kinds
 
 
 def signature(case: ElectionCase, conditions: Conditions) -> str:
@@ -211,10 +211,10 @@ def outlooks(
 ) -> tuple[Outlook, ...]:
     """Return what is said of each node's chance; `leaders` are the nodes that can lead."""
     runs = {pace: sum(counts.values()) for pace, counts in wins.items()}
-    found = []
+    node_outlooks = []
     for node in case.nodes:
         if node.id not in leaders:
-            found.append(Outlook(node=node.id, likelihood=Likelihood.NO))
+            node_outlooks.append(Outlook(node=node.id, likelihood=Likelihood.NO))
             continue
         shares = tuple(
             SimulatedShare(
@@ -232,5 +232,5 @@ def outlooks(
             likelihood = Likelihood.ONLY
         elif shares and all(map(_is_likely, shares)):
             likelihood = Likelihood.LIKELY
-        found.append(Outlook(node=node.id, likelihood=likelihood, shares=shares))
-    return tuple(found)
+        node_outlooks.append(Outlook(node=node.id, likelihood=likelihood, shares=shares))
+    return tuple(node_outlooks)

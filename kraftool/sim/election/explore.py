@@ -98,7 +98,7 @@ class _Seen:
         if self._is_reduced:
             places, mail, *rest = after
             mails = self._mails.setdefault((places, *rest), [])
-            if any(_is_within(mail, each) for each in mails):
+            if any(_is_within(mail, known_mail) for known_mail in mails):
                 return False
             mails.append(mail)
         self.came[after] = (before, slot, choice)
@@ -254,8 +254,14 @@ class Explorer:
             left.remove(choice)
         if forgotten:
             places = tuple(board.without(place, forgotten) for place in places)
-            left = [each for old in left if (each := board.stale(old, forgotten)) is not None]
-        mail = tuple(sorted(each for each in (*left, *sent) if board.matters(each, after)))
+            left = [
+                current_id
+                for old in left
+                if (current_id := board.stale(old, forgotten)) is not None
+            ]
+        mail = tuple(
+            sorted(message_id for message_id in (*left, *sent) if board.matters(message_id, after))
+        )
         place = board.places[after]
         if place.leads is not None and place.leads not in led:
             led = tuple(sorted((*led, place.leads)))
@@ -285,11 +291,11 @@ class Explorer:
                 )
         newly = place.leads is not None and place.leads not in before[3]
         if newly and not _has(place.log, committed):
-            told = (
+            violation = (
                 f"{place.replica.id} leads with a log up to {place.log[0]}, without all"
                 f" records committed below {committed[0]}"
             )
-            return "leader completeness", told
+            return "leader completeness", violation
         return None
 
     def _meet(self, place: NodeState, depth: int) -> None:
@@ -329,7 +335,7 @@ def _with(mail: tuple[int, ...], choice: int, sent: tuple[int, ...]) -> tuple[in
 def _is_within(some: tuple[int, ...], all_: tuple[int, ...]) -> bool:
     """True if one list of messages is another, or part of it. Both are sorted."""
     left = iter(all_)
-    return len(some) <= len(all_) and all(each in left for each in some)
+    return len(some) <= len(all_) and all(message_id in left for message_id in some)
 
 
 def _has(log: Committed, committed: Committed) -> bool:

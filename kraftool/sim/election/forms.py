@@ -48,15 +48,17 @@ def form(value: Any, now_ms: int, name: str = "") -> Form:
         case VoterSet():
             return tuple(sorted((voter.key, _endpoints(voter.endpoints)) for voter in value))
         case Batch():
-            kinds = tuple(type(each).__name__ for each in value.control)
+            kinds = tuple(type(control_record).__name__ for control_record in value.control)
             return value.base_offset, value.last_offset, value.epoch, kinds, value.is_valid
         case dict():
-            pairs = [(form(key, now_ms), form(each, now_ms, name)) for key, each in value.items()]
+            pairs = [
+                (form(key, now_ms), form(member, now_ms, name)) for key, member in value.items()
+            ]
             return tuple(sorted(pairs, key=repr))
         case set() | frozenset():
-            return tuple(sorted((form(each, now_ms) for each in value), key=repr))
+            return tuple(sorted((form(member, now_ms) for member in value), key=repr))
         case tuple() | list():
-            return tuple(form(each, now_ms) for each in value)
+            return tuple(form(member, now_ms) for member in value)
     return (type(value).__name__, *(
         form(getattr(value, attribute), now_ms, attribute)
         for attribute in _attributes(type(value), value)

@@ -79,8 +79,8 @@ class Runs:
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             waiting.append(pool.submit(_run, next(slices)))
             signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-            for each in slices:
-                waiting.append(pool.submit(_run, each))
+            for seed_slice in slices:
+                waiting.append(pool.submit(_run, seed_slice))
                 if len(waiting) > 2 * jobs:
                     yield from waiting.popleft().result()
             while waiting:

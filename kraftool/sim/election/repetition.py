@@ -78,14 +78,14 @@ class Repetition:
         known = self._answers.get(message.asker)
         if known is None:
             return None
-        asked, answer, last, said = known
+        asked, answer, last, reply = known
         if last is message:
-            return said
+            return reply
         if asked is not body and asked != body:
             return None
-        said = message.answered(replica.id, answer)
-        self._answers[message.asker] = asked, answer, message, said
-        return said
+        reply = message.answered(replica.id, answer)
+        self._answers[message.asker] = asked, answer, message, reply
+        return reply
 
     def _number(self, error: FetchResponse) -> int:
         """Return the same number for errors that are equal."""

@@ -213,8 +213,8 @@ class SimulatedNode:
         effects, raft.effects = raft.effects, []
         vars(raft).update(settings=None, random=None)
         other.raft = pickle.loads(pickle.dumps(raft, pickle.HIGHEST_PROTOCOL))
-        for each in (raft, other.raft):
-            each.settings, each.random = settings, random
+        for raft_core in (raft, other.raft):
+            raft_core.settings, raft_core.random = settings, random
         raft.effects = effects
         other.disk = self.disk.copy()
         other.waiting = dict(self.waiting)

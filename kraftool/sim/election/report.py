@@ -214,7 +214,7 @@ class Report:
     def _winning_logs(self) -> set[int]:
         """The nodes whose logs a leader may have."""
         able = {*self.leaders, *(chance.node for chance in self.chances if chance.wins)}
-        return {self.log_of(each) for each in able}
+        return {self.log_of(node_id) for node_id in able}
 
 
 def simulate(
@@ -238,7 +238,7 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
     unseen = tuple(node.id for node in case.nodes if may_have_unseen(known, node))
     case = unhurried(case)
     chances = Chances(case)
-    found = chances.all(conditions)
+    node_chances = chances.all(conditions)
     voters = sorted(node.id for node in case.nodes if _votes(case, node.id, conditions))
     failures = chances.failures(conditions, voters)
     report = Report(
@@ -246,7 +246,7 @@ def without_runs(case: ElectionCase, conditions: Conditions, *, seed: int = 0) -
         conditions=conditions,
         seed=seed,
         runs=0,
-        chances=found,
+        chances=node_chances,
         assessment=assessment,
         incomplete=unseen,
         losses=tuple(
@@ -354,7 +354,7 @@ def _with_outcomes(
             sorted(
                 (node, why, count)
                 for (node, why), count in Counter(
-                    each for outcome in outcomes for each in outcome.broken
+                    breach for outcome in outcomes for breach in outcome.broken
                 ).items()
             )
         ),
@@ -419,12 +419,12 @@ def _votes(case: ElectionCase, node_id: int, conditions: Conditions) -> bool:
 def _restarts(
     case: ElectionCase, conditions: Conditions, chances: Chances, voters: Sequence[int]
 ) -> tuple[Restart, ...]:
-    found = []
+    restarts = []
     for voter in voters:
         meanwhile = conditions.without([voter])
         grave = _grave(case, chances.electable(meanwhile))
-        found.append(Restart(node_id=voter, leaders=chances.leaders(meanwhile), losses=grave))
-    return tuple(found)
+        restarts.append(Restart(node_id=voter, leaders=chances.leaders(meanwhile), losses=grave))
+    return tuple(restarts)
 
 
 def _revivals(
@@ -433,18 +433,18 @@ def _revivals(
     """The smallest groups of nodes that are down and would bring a leader."""
     down = sorted(conditions.down & case.by_id.keys())
     for count in range(1, min(len(down), _MOST_TOGETHER) + 1):
-        found = [
+        groups = [
             group
             for group in combinations(down, count)
             if chances.stands(replace(conditions, down=conditions.down - set(group)))
         ]
-        if found:
-            return tuple(found)
+        if groups:
+            return tuple(groups)
     return ()
 
 
 def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
-    found = []
+    summaries = []
     rounds = [outcome.changes for outcome in outcomes if outcome.changes]
     for number in range(len(rounds[0]) if rounds else 0):
         made: list[VoterChange] = [changes[number] for changes in rounds]
@@ -455,18 +455,20 @@ def _changes(outcomes: Sequence[Outcome]) -> tuple[Changed, ...]:
         times = sorted(
             voter_change.at_ms for voter_change in made if voter_change.error is not None
         )
-        found.append(
+        summaries.append(
             Changed(
                 node=made[0].node,
                 adds=made[0].adds,
-                answers=tuple(sorted(names.items(), key=lambda each: (-each[1], each[0]))),
+                answers=tuple(
+                    sorted(names.items(), key=lambda name_count: (-name_count[1], name_count[0]))
+                ),
                 message=next(
                     (voter_change.message for voter_change in made if voter_change.message), ""
                 ),
                 took_ms=times[len(times) // 2] if times else None,
             )
         )
-    return tuple(found)
+    return tuple(summaries)
 
 
 def _afterwards(

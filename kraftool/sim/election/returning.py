@@ -105,16 +105,16 @@ class Returning(ElectionRun):
             apart = self._leader_of(self._back)
             self.conditions = whole
         committed = self._committed(ours)
-        had = {each: self.replicas[each].disk.log.end for each in ours}
+        had = {node_id: self.replicas[node_id].disk.log.end for node_id in ours}
         if self._way is Way.AFTERWARDS:
             self._start_back()
         if self._way is Way.LEADER_DIES:
             self._start_back_while_leader_dies(first)
         self._let(_AFTER_MS)
         lost = []
-        for each, end in had.items():
+        for node_id, end in had.items():
             kept = [one for one in committed if one.next_offset <= end]
-            at = _first_lost(self.replicas[each], kept)
+            at = _first_lost(self.replicas[node_id], kept)
             lost += [] if at is None else [at]
         return Ending(
             seed=self.outcome.seed,
@@ -131,7 +131,7 @@ class Returning(ElectionRun):
             apart=apart,
             voters=tuple(
                 (replica.id, tuple(sorted(replica.raft.control.voters.ids)))
-                for replica in sorted(self.replicas.values(), key=lambda each: each.id)
+                for replica in sorted(self.replicas.values(), key=lambda replica: replica.id)
             ),
             broken=self._broken(),
             led_twice=tuple(sorted(self._led_twice)),
@@ -186,15 +186,15 @@ class Returning(ElectionRun):
 
     def _committed(self, among: Iterable[int]) -> list[Batch]:
         """Return what the leader of these knows as committed, of its log."""
-        found = self._leader_of(among)
-        if found is None:
+        leader = self._leader_of(among)
+        if leader is None:
             return []
-        raft, disk = self.replicas[found[0]].raft, self.replicas[found[0]].disk
+        raft, disk = self.replicas[leader[0]].raft, self.replicas[leader[0]].disk
         below = raft.role.high_watermark or 0
         return [item for item in disk.log.items if item.next_offset <= below]
 
     def _leader_of(self, among: Iterable[int]) -> tuple[int, int] | None:
-        simulated_nodes = [self.replicas[each] for each in among if each in self.replicas]
+        simulated_nodes = [self.replicas[node_id] for node_id in among if node_id in self.replicas]
         leading = [
             (simulated_node.raft.epoch, simulated_node.id)
             for simulated_node in simulated_nodes

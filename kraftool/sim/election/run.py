@@ -305,9 +305,9 @@ class ElectionRun:
             self._due[replica.id] = due
             self._push(due, self._ticks, replica, due)
 
-    def _note(self, node: int, **told: Any) -> None:
+    def _note(self, node: int, **details: Any) -> None:
         if self._watched:
-            self.seen.append(Seen(at_ms=self.now_ms, node=node, **told))
+            self.seen.append(Seen(at_ms=self.now_ms, node=node, **details))
 
     def place_of(self, message: SentMessage) -> int:
         """Return who a message is for."""
@@ -354,8 +354,8 @@ class ElectionRun:
     # --- changes of the voters ----------------------------------------------------------------
 
     def _change(self) -> None:
-        wanted = [(each, False) for each in self.conditions.removing]
-        wanted += [(each, True) for each in self.conditions.adding]
+        wanted = [(node_id, False) for node_id in self.conditions.removing]
+        wanted += [(node_id, True) for node_id in self.conditions.adding]
         for id_, adds in wanted:
             self.outcome.changes = (*self.outcome.changes, self._changed(id_, adds))
 

@@ -52,23 +52,23 @@ class TimelineEntry:
 
 def lines(seen: Iterable[Seen]) -> Iterator[TimelineEntry]:
     """The story, in order."""
-    said: dict[str, str] = {}
+    last_words: dict[str, str] = {}
     first: int | None = None
-    for each in seen:
-        first = each.at_ms if first is None else first
-        if each.message is None:
-            words = each.words or f"{_ROLES[each.role]}, epoch {each.epoch}"
-            who = str(each.node)
+    for sighting in seen:
+        first = sighting.at_ms if first is None else first
+        if sighting.message is None:
+            words = sighting.words or f"{_ROLES[sighting.role]}, epoch {sighting.epoch}"
+            who = str(sighting.node)
         else:
-            told = _told(each.message.body)
-            if told is None:
+            sentence = _told(sighting.message.body)
+            if sentence is None:
                 continue
-            who = f"{_name(each.node)} → {_name(each.to)}"
-            words = f"{told}  (does not arrive)" if each.lost else told
-        if said.get(who) == words:
+            who = f"{_name(sighting.node)} → {_name(sighting.to)}"
+            words = f"{sentence}  (does not arrive)" if sighting.lost else sentence
+        if last_words.get(who) == words:
             continue
-        said[who] = words
-        yield TimelineEntry(after_ms=each.at_ms - first, who=who, event=words)
+        last_words[who] = words
+        yield TimelineEntry(after_ms=sighting.at_ms - first, who=who, event=words)
 
 
 def _name(node: int | None) -> str:

@@ -74,7 +74,7 @@ def _status(report: Report) -> Status:
         or report.broken
     ):
         return Status.WARN
-    unknown = [each for each in report.case.unknown if each in report.case.voters.ids]
+    unknown = [node_id for node_id in report.case.unknown if node_id in report.case.voters.ids]
     severities = [finding.severity for finding in report.case.findings]
     are_all_made = bool(report.runs) and not report.stopped_before
     return overall_status(severities, is_complete=are_all_made and not unknown)
@@ -224,15 +224,15 @@ def _standing(report: Report) -> Iterable[str]:
             else f"The quorum tolerates {stands(failures)}."
         )
     missing = dict(case.missing)
-    absent = [each for each in case.unknown if each in case.voters.ids or not case.voters]
-    for each in absent:
-        if each in missing:
+    absent = [node_id for node_id in case.unknown if node_id in case.voters.ids or not case.voters]
+    for node_id in absent:
+        if node_id in missing:
             yield (
-                f"The directory of {each} does not exist: its server.properties leads to"
-                f" {missing[each]}. The node counts as down. Mount the disk, or name the"
+                f"The directory of {node_id} does not exist: its server.properties leads to"
+                f" {missing[node_id]}. The node counts as down. Mount the disk, or name the"
                 " directory itself if it was moved."
             )
-    ungiven = [each for each in absent if each not in missing]
+    ungiven = [node_id for node_id in absent if node_id not in missing]
     if ungiven:
         yield f"No directory was given for {listed(ungiven)}, which counts as down."
     if case.cannot_start:
@@ -281,7 +281,7 @@ def _why(report: Report) -> str:
     voters = case.voters
     if not voters:
         return "no directory names the voters"
-    reaching = [each for each in report.up if voters.has(case.by_id[each].key)]
+    reaching = [node_id for node_id in report.up if voters.has(case.by_id[node_id].key)]
     gone = sorted(voters.ids - set(reaching))
     if len(reaching) < voters.majority:
         have = f"only {listed(reaching)}" if reaching else "none"
@@ -295,23 +295,23 @@ def _why(report: Report) -> str:
     if reasons:
         return "; ".join(reasons[:3])
     cut = "the partition leaves no side with a majority" if report.conditions.cut else ""
-    told = [chance.why_not for chance in report.chances if chance.why_not]
-    return cut or "; ".join(told[:3]) or "no node gets a majority"
+    obstacles = [chance.why_not for chance in report.chances if chance.why_not]
+    return cut or "; ".join(obstacles[:3]) or "no node gets a majority"
 
 
 def _missing(report: Report, gone: Sequence[int]) -> str:
     """Why voters do not count, each reason once."""
     reasons: dict[str, list[int]] = {}
-    for each in gone:
-        if each in report.conditions.down:
+    for voter_id in gone:
+        if voter_id in report.conditions.down:
             why = "down"
-        elif each in report.case.unknown:
-            is_lost = each in dict(report.case.missing)
+        elif voter_id in report.case.unknown:
+            is_lost = voter_id in dict(report.case.missing)
             lacking = "the directory that it is configured with" if is_lost else "a directory here"
             why = f"without {lacking}, so it counts as down"
         else:
             why = "newly formatted"
-        reasons.setdefault(why, []).append(each)
+        reasons.setdefault(why, []).append(voter_id)
     return "; ".join(
         f"{listed(ids)} {'is' if len(ids) == 1 else 'are'} {why}" for why, ids in reasons.items()
     )

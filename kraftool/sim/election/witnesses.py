@@ -61,8 +61,8 @@ def handed_over(
             and any(why.voter_id == witness.node and why.kind == "log" for why in chance.refusals)
         ]
         if refused and lead(as_candidate(case, witness.node), witness.node).commits:
-            for each in refused:
-                lifted.setdefault(each, witness.node)
+            for node_id in refused:
+                lifted.setdefault(node_id, witness.node)
     return tuple(
         replace(chance, wins=True, commits=True, via=lifted[chance.node], why_not="")
         if chance.node in lifted

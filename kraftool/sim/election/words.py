@@ -53,7 +53,7 @@ def all_empty(report: Report) -> bool:
 def slow(report: Report) -> Iterable[str]:
     """Yield a sentence if answers come too late to count."""
     conditions = report.conditions
-    up = [report.case.by_id[each] for each in report.up]
+    up = [report.case.by_id[node_id] for node_id in report.up]
     patience = min((node.settings.timing.request_timeout_ms for node in up), default=0)
     if up and 2 * conditions.longest_ms > patience:
         yield (

@@ -66,8 +66,8 @@ def _differing(batches: DataFrame) -> set[str]:
     ends = frame.groupBy("cluster", "base_offset").agg(
         expr("min(what) < max(what) OR min(last_offset) < max(last_offset)").alias("differs")
     )
-    found = ends.where("differs").select("cluster").distinct().toArrow()
-    return set(map(key_text, found.column("cluster").to_pylist()))
+    differing = ends.where("differs").select("cluster").distinct().toArrow()
+    return set(map(key_text, differing.column("cluster").to_pylist()))
 
 
 def _frame(
@@ -79,8 +79,8 @@ def _frame(
     reader = reader.option("depth", str(sources.depth)).option("kind", "batch")
     if sources.storage:
         reader = reader.option("storageOptions", orjson.dumps(dict(sources.storage)).decode())
-    names = [file_text(directory) for found in clusters.values() for directory in found]
-    keys = [key_bytes(name) for name, found in clusters.items() for _ in found]
+    names = [file_text(directory) for directories in clusters.values() for directory in directories]
+    keys = [key_bytes(name) for name, directories in clusters.items() for _ in directories]
     if len(names) <= _MOST_NAMED:
         reader = reader.option("directory", orjson.dumps(names).decode())
     read = reader.load(list(sources.roots)).where("valid")
@@ -91,7 +91,7 @@ def _frame(
 def _located(batches: Iterable[ArrowBatch]) -> Iterator[ArrowBatch]:
     """The divergences of clusters, whose batches come one cluster after another, in order."""
     for cluster, some in groupby(rows_in(batches), key=itemgetter(0)):
-        found = list(divergences(key_text(cluster), (BatchAt(*row[1:]) for row in some)))
-        keys = pa.array([cluster] * len(found), pa.binary())
-        held = pa.array(map(pickle.dumps, found), pa.binary())
+        ranges = list(divergences(key_text(cluster), (BatchAt(*row[1:]) for row in some)))
+        keys = pa.array([cluster] * len(ranges), pa.binary())
+        held = pa.array(map(pickle.dumps, ranges), pa.binary())
         yield pa.RecordBatch.from_pydict({"key": keys, "divergence": held})

@@ -76,10 +76,10 @@ def compare(unit: ClusterUnit, ignored_codes: Collection[str] = ()) -> Compared:
         fleet_findings += _found(unit, ours, examination)
     except Exception as error:  # one cluster must not take the others' findings with it
         names = tuple(member.summary.name for member in members)
-        told = kinds.FAILED.at(
+        failure = kinds.FAILED.at(
             unit.name, f"its nodes could not be compared: {type(error).__name__}"
         )
-        fleet_findings.append(FleetFinding(finding=told, directories=names, by=(AUDIT,)))
+        fleet_findings.append(FleetFinding(finding=failure, directories=names, by=(AUDIT,)))
     kept = [finding for finding in fleet_findings if finding.finding.code not in ignored_codes]
     kept.sort(key=lambda finding: urgency_of(finding.finding))
     findings = tuple(replace(finding, cluster=unit.name) for finding in kept)
@@ -187,9 +187,9 @@ def _found(
 ) -> Iterator[FleetFinding]:
     names = [member.summary.name for member in members]
     summaries = {member.summary.name: member.summary for member in members}
-    for found, places in findings_of(unit.divergences, summaries):
-        told = tuple(sorted({one for side in places[0].sides for one in side.paths}))
-        yield FleetFinding(finding=found, directories=told, by=(AUDIT,))
+    for range_finding, places in findings_of(unit.divergences, summaries):
+        directories = tuple(sorted({one for side in places[0].sides for one in side.paths}))
+        yield FleetFinding(finding=range_finding, directories=directories, by=(AUDIT,))
     if len(members) < 2:
         return
     known = _Known(members)
@@ -266,13 +266,13 @@ def about(finding: Finding, names: Sequence[str], more: str = "") -> tuple[str, 
     """The directories that a finding names, in its file or in its words."""
     fault = finding.fault
     text = " ".join((fault.file, fault.reason, fault.expected, fault.found, more))
-    told = []
+    mentions = []
     # Longest first: one name may be the beginning of another.
     for name in sorted(names, key=len, reverse=True):
         if name in text:
-            told.append(name)
+            mentions.append(name)
             text = text.replace(name, "")
-    return tuple(sorted(told, key=list(names).index))
+    return tuple(sorted(mentions, key=list(names).index))
 
 
 def _holder(file: str, names: Sequence[str]) -> str:

@@ -44,10 +44,12 @@ def cluster_summary(
 ) -> ClusterSummary:
     """The summary; the members are in order, those of the cluster's own id first."""
     all_of = [member.summary for member in members]
-    furthest = max(all_of, key=lambda each: (each.epoch or -1, each.end_offset or -1))
+    furthest = max(all_of, key=lambda summary: (summary.epoch or -1, summary.end_offset or -1))
     voting = [summary for summary in all_of if summary.quorum_epoch is not None]
     newest = max(
-        voting, key=lambda each: (each.quorum_epoch or 0, each.leader_id is not None), default=None
+        voting,
+        key=lambda summary: (summary.quorum_epoch or 0, summary.leader_id is not None),
+        default=None,
     )
     ends = _known(summary.end_offset for summary in all_of)
     elections = _elections(members)

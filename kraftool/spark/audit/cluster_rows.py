@@ -48,7 +48,7 @@ def compared(
     unit = ClusterUnit(
         name=name,
         members=tuple(sorted(members, key=lambda member: member.summary.name)),
-        divergences=tuple(sorted(divergences, key=lambda each: each.first_offset)),
+        divergences=tuple(sorted(divergences, key=lambda divergence: divergence.first_offset)),
         lent=lent,
         log_of=log_of,
     )

@@ -87,12 +87,12 @@ def collect(
     urgent = findings.groupBy(col("cluster").alias("name")).agg(expr("min(urgency) AS urgency"))
     clusters = rows_of(rows, AuditRowKind.CLUSTER).drop("urgency").join(urgent, "name", "left")
     worst = first(clusters.orderBy(*_worst_first()), wanted.most_clusters)
-    place = {each.name: number for number, each in enumerate(worst)}
+    place = {cluster.name: number for number, cluster in enumerate(worst)}
     some = _of_clusters(spark, directories, list(place))
     some.sort(key=lambda summary: (place[summary.cluster], summary.node_id or 0, summary.name))
     shown = first(_first_of_their_like(findings), wanted.most_findings)
     # Of those that are equally urgent, the ones of one cluster together, the worst cluster first.
-    shown.sort(key=lambda each: (urgency_of(each.finding), place.get(each.cluster, -1)))
+    shown.sort(key=lambda finding: (urgency_of(finding.finding), place.get(finding.cluster, -1)))
     parted = first(
         divergences.orderBy(_down("same_epoch"), "cluster", "first_offset"),
         wanted.most_divergences,

@@ -61,15 +61,15 @@ class _Range:
     same_epoch: bool = False
     only_epoch: bool = True
 
-    def extend(self, found: list[BatchAt]) -> None:
+    def extend(self, batches: list[BatchAt]) -> None:
         """Take what all directories that reach here have at one offset."""
         alike = {
             batch.identity: self.parts[batch.directory].side
-            for batch in found
+            for batch in batches
             if batch.directory in self.parts
         }
         epochs: dict[int, set[_Identity]] = {}
-        for batch in found:
+        for batch in batches:
             epochs.setdefault(batch.epoch, set()).add(batch.identity)
             part = self.parts.get(batch.directory)
             if part is None:
@@ -81,23 +81,23 @@ class _Range:
                 part.last_offset, part.batches = batch.last_offset, part.batches + 1
         self.same_epoch |= any(len(epoch) > 1 for epoch in epochs.values())
         # Without its epoch, which no CRC covers; the CRC covers all else.
-        self.only_epoch &= len({batch._replace(epoch=0).identity for batch in found}) == 1
+        self.only_epoch &= len({batch._replace(epoch=0).identity for batch in batches}) == 1
 
     def sides(self) -> list[list[str]]:
         """The directories, side by side."""
-        found: dict[int, list[str]] = {}
+        sides: dict[int, list[str]] = {}
         for name, part in sorted(self.parts.items()):
-            found.setdefault(part.side, []).append(name)
-        return list(found.values())
+            sides.setdefault(part.side, []).append(name)
+        return list(sides.values())
 
 
 def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence]:
     """The ranges in which logs differ, of batches in the order of their base offsets."""
     last: dict[str, BatchAt] = {}
     open_range: _Range | None = None
-    told = 0
-    for base, found in groupby(batches, key=lambda each: each.base_offset):
-        here = {batch.directory: batch for batch in found if _goes_on(batch, last)}
+    range_count = 0
+    for base, group in groupby(batches, key=lambda batch: batch.base_offset):
+        here = {batch.directory: batch for batch in group if _goes_on(batch, last)}
         if not here:
             continue
         over = {
@@ -114,8 +114,8 @@ def divergences(cluster: str, batches: Iterable[BatchAt]) -> Iterator[Divergence
             sides = [set(side) & here.keys() for side in open_range.sides()]
             is_open = sum(map(bool, sides)) < 2
             yield _closed(cluster, open_range, is_open=is_open)
-            told, open_range = told + 1, None
-            if told >= MOST_RANGES:
+            range_count, open_range = range_count + 1, None
+            if range_count >= MOST_RANGES:
                 return
     if open_range is not None:
         yield _closed(cluster, open_range, is_open=True)
@@ -127,12 +127,12 @@ def _goes_on(batch: BatchAt, last: dict[str, BatchAt]) -> bool:
     return before is None or batch.base_offset > before.last_offset
 
 
-def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
+def _closed(cluster: str, open_range: _Range, *, is_open: bool) -> Divergence:
     sides = []
     ends = []
-    for names in found.sides():
-        part = found.parts[names[0]]
-        ends.append(max(found.parts[name].last_offset for name in names))
+    for names in open_range.sides():
+        part = open_range.parts[names[0]]
+        ends.append(max(open_range.parts[name].last_offset for name in names))
         sides.append(
             DivergedSide(
                 paths=tuple(names),
@@ -140,19 +140,19 @@ def _closed(cluster: str, found: _Range, *, is_open: bool) -> Divergence:
                 base_offset=part.first.base_offset,
                 last_offset=part.first.last_offset,
                 crc=part.first.crc,
-                batches=max(found.parts[name].batches for name in names),
+                batches=max(open_range.parts[name].batches for name in names),
                 file=part.first.file,
                 position=part.first.position,
             )
         )
     return Divergence(
         cluster=cluster,
-        first_offset=found.first_offset,
+        first_offset=open_range.first_offset,
         # Beyond the second highest end there is one side alone.
         last_offset=sorted(ends)[-2],
-        sides=tuple(sorted(sides, key=lambda each: (-len(each.paths), each.paths))),
-        same_epoch=found.same_epoch,
-        only_epoch=found.only_epoch,
+        sides=tuple(sorted(sides, key=lambda side: (-len(side.paths), side.paths))),
+        same_epoch=open_range.same_epoch,
+        only_epoch=open_range.only_epoch,
         is_open=is_open,
     )
 
@@ -168,11 +168,11 @@ def findings_of(
         alike.setdefault((sides, divergence.same_epoch, divergence.only_epoch), []).append(
             divergence
         )
-    for found in alike.values():
-        finding = _finding(found[0], found[1:])
-        if finding.code == log_kinds.DIVERGED.code and len(found) == 1:
-            finding = replace(finding, severity=_severity(found[0], directories))
-        yield finding, found
+    for places in alike.values():
+        finding = _finding(places[0], places[1:])
+        if finding.code == log_kinds.DIVERGED.code and len(places) == 1:
+            finding = replace(finding, severity=_severity(places[0], directories))
+        yield finding, places
 
 
 def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary]) -> Severity:
@@ -180,7 +180,7 @@ def _severity(divergence: Divergence, directories: Mapping[str, DirectorySummary
     is_tail = divergence.is_open and divergence.first_offset > 0 and not divergence.only_epoch
     if not is_tail or len(divergence.sides) != 2:
         return log_kinds.DIVERGED.severity
-    tail, rest = sorted(divergence.sides, key=lambda each: each.epoch or 0)
+    tail, rest = sorted(divergence.sides, key=lambda side: side.epoch or 0)
     log = directories.get(tail.paths[0])
     if log is None or log.epoch is None or rest.epoch is None:
         return log_kinds.DIVERGED.severity

@@ -109,32 +109,32 @@ def look(
     """Let some of the commands look at a directory. Nothing is raised."""
     directory = files[0].directory
     began = time.monotonic()
-    said = Said(directory.name, ignored_codes)
+    merge = Said(directory.name, ignored_codes)
     try:
         with without_collector(), on_disk(files) as here:
             for problem in here.problems:
                 unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
-                said.add(AUDIT, unread)
-            part = _looked(files, here.path, said, passes)
+                merge.add(AUDIT, unread)
+            part = _looked(files, here.path, merge, passes)
             if here.path != here.shown:
                 part = _told_as(part, here.told)
     except Exception as error:
         # Of an error that a store or a decoder's fault raises, the name tells most; its text may
         # hold data.
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
-        said.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
-        part = DirectoryPart(summary=begun(directory), findings=said.findings())
-    return replace(part, ignored=said.ignored_keys, seconds=time.monotonic() - began)
+        merge.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
+        part = DirectoryPart(summary=begun(directory), findings=merge.findings())
+    return replace(part, ignored=merge.ignored_keys, seconds=time.monotonic() - began)
 
 
 def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     """Put together what all commands say about a directory; doctor's part is the first one."""
     first = parts[0]
-    said = Said(first.summary.name)
+    merge = Said(first.summary.name)
     for part in parts:
-        said.take_ignored(part.ignored)
+        merge.take_ignored(part.ignored)
         for finding in part.findings:
-            said.take(finding)
+            merge.take(finding)
     patient = first.patient
     checked = next((part.checked for part in parts if part.checked is not None), None)
     snapshots = tuple(snapshot for part in parts for snapshot in part.snapshots)
@@ -143,7 +143,7 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
         summary = with_counts(summary, checked, patient)
     if patient is not None:
         summary = with_hash(summary, snapshots)
-    findings = said.findings()
+    findings = merge.findings()
     batches = first.batches
     return AuditedDirectory(
         summary=replace(
@@ -153,7 +153,7 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
             seconds=round(sum(part.seconds for part in parts), 3),
         ),
         findings=findings,
-        ignored=said.ignored,
+        ignored=merge.ignored,
         patient=patient,
         snapshots=snapshots,
         traces=joined([part.traces for part in parts]),
@@ -162,26 +162,30 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
 
 
 def _looked(
-    files: Sequence[FleetFile], path: str, said: Said, passes: Sequence[str]
+    files: Sequence[FleetFile], path: str, merge: Said, passes: Sequence[str]
 ) -> DirectoryPart:
     progress = _BytesRead()
     part = DirectoryPart(summary=begun(files[0].directory))
     if DOCTOR in passes:
-        part = _with_doctor(part, path, said, progress)
+        part = _with_doctor(part, path, merge, progress)
     if VERIFY_LOG in passes:
         locations, unopened = open_paths([path])
         log = verify_logs(locations, progress, unopened=unopened)
-        said.add_all(VERIFY_LOG, log.all_findings)
-        part = replace(part, checked=next((each.checked for each in log.verified), None))
+        merge.add_all(VERIFY_LOG, log.all_findings)
+        part = replace(
+            part, checked=next((verified_log.checked for verified_log in log.verified), None)
+        )
     if VERIFY_SNAPSHOT in passes:
-        snapshots = _snapshots(path, files, said, progress)
+        snapshots = _snapshots(path, files, merge, progress)
         traces = joined([part.traces, traces_of_snapshots(snapshots)])
         part = replace(part, snapshots=snapshots, traces=traces)
-    return replace(part, findings=said.findings(), bytes_read=progress.total)
+    return replace(part, findings=merge.findings(), bytes_read=progress.total)
 
 
-def _with_doctor(part: DirectoryPart, path: str, said: Said, progress: _BytesRead) -> DirectoryPart:
-    patient = _doctor(path, said, progress)
+def _with_doctor(
+    part: DirectoryPart, path: str, merge: Said, progress: _BytesRead
+) -> DirectoryPart:
+    patient = _doctor(path, merge, progress)
     if patient is None:
         return part
     return replace(
@@ -193,16 +197,16 @@ def _with_doctor(part: DirectoryPart, path: str, said: Said, progress: _BytesRea
     )
 
 
-def _doctor(path: str, said: Said, progress: _BytesRead) -> ExaminedDirectory | None:
+def _doctor(path: str, merge: Said, progress: _BytesRead) -> ExaminedDirectory | None:
     locations, findings = locations_of([path])
     examination = examine_paths(locations, findings, progress)
     for section in diagnose(examination).sections:
-        said.add_diagnoses(DOCTOR, section.diagnoses)
+        merge.add_diagnoses(DOCTOR, section.diagnoses)
     return examination.patients[0] if examination.patients else None
 
 
 def _snapshots(
-    path: str, files: Sequence[FleetFile], said: Said, progress: _BytesRead
+    path: str, files: Sequence[FleetFile], merge: Said, progress: _BytesRead
 ) -> tuple[VerifiedSnapshot, ...]:
     """Return what verify-snapshot says, and the snapshots in a form that other workers can open."""
     locations, unopened = open_paths([path])
@@ -210,9 +214,9 @@ def _snapshots(
         report = verify_snapshots(locations, progress=progress, unopened=unopened)
     except KraftoolError as error:
         if not any(file.is_named for file in files):  # a single file need be no snapshot
-            said.add(VERIFY_SNAPSHOT, unreadable(path, error))
+            merge.add(VERIFY_SNAPSHOT, unreadable(path, error))
         return ()
-    said.add_all(VERIFY_SNAPSHOT, report.all_findings)
+    merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
     entries = {file.basename: file.entry() for file in files}
     return tuple(
         replace(snapshot, entry=entries[snapshot.entry.basename])
@@ -244,9 +248,9 @@ def _light_file(file: FileReport) -> FileReport:
     return replace(file, content=None, findings=())
 
 
-def _told_as(examined: DirectoryPart, told: Callable[[str], str]) -> DirectoryPart:
+def _told_as(examined: DirectoryPart, renaming: Callable[[str], str]) -> DirectoryPart:
     """Of a copy: with the names of what was copied, and without commands for files elsewhere."""
-    shown = renamed(examined, told)
+    shown = renamed(examined, renaming)
     findings = tuple(
         replace(finding, commands=tuple(
             one for one in finding.commands if not one.startswith(_ABOUT_FILES)

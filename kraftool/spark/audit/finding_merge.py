@@ -89,7 +89,7 @@ class Said:
 
     def findings(self) -> tuple[FleetFinding, ...]:
         """All of them, the most urgent first."""
-        return tuple(sorted(self._found.values(), key=lambda each: urgency_of(each.finding)))
+        return tuple(sorted(self._found.values(), key=lambda finding: urgency_of(finding.finding)))
 
 
 def counted(findings: Iterable[FleetFinding]) -> FindingCounts:

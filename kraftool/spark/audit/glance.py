@@ -127,13 +127,13 @@ def voters_of(voters: SeenVoters | None) -> VoterSet:
     """The voters by id."""
     if voters is None:
         return NO_VOTERS
-    return VoterSet.of(*sorted(voters.voters, key=lambda each: each.id))
+    return VoterSet.of(*sorted(voters.voters, key=lambda voter: voter.id))
 
 
 def with_hash(
     summary: DirectorySummary, snapshots: tuple[VerifiedSnapshot, ...]
 ) -> DirectorySummary:
     """With the hash of the newest snapshot's state."""
-    found = (snapshot for snapshot in snapshots if snapshot.is_state)
-    newest = max(found, key=lambda each: each.offset, default=None)
+    state_snapshots = (snapshot for snapshot in snapshots if snapshot.is_state)
+    newest = max(state_snapshots, key=lambda snapshot: snapshot.offset, default=None)
     return replace(summary, newest_snapshot_hash=newest.state_hash) if newest else summary

@@ -39,11 +39,11 @@ def _mixed(
     name: str,
     level_of: Callable[[AuditedDirectory], _Level | None],
 ) -> Iterator[Finding]:
-    told = [(member, level) for member in members if (level := level_of(member)) is not None]
-    if len({level[0] for _, level in told}) < 2:
+    levels = [(member, level) for member in members if (level := level_of(member)) is not None]
+    if len({level[0] for _, level in levels}) < 2:
         return
-    furthest, newest = max(told, key=lambda each: _rank(each[0]))
-    for audited_directory, level in told:
+    furthest, newest = max(levels, key=lambda member_level: _rank(member_level[0]))
+    for audited_directory, level in levels:
         if level[0] == newest[0]:
             continue
         end = _rank(audited_directory)[1]

@@ -90,8 +90,8 @@ def _of_log(statistics: LogStatistics) -> tuple[dict[int, int], list[int]]:
 
 
 def _token(*parts: object) -> int:
-    told = repr(parts).encode()
-    return int.from_bytes(hashlib.blake2b(told, digest_size=8).digest(), signed=True)
+    text = repr(parts).encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), signed=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,24 +170,24 @@ class Household:
 
 def households(members: Iterable[Kin]) -> dict[str, Household]:
     """The members by key."""
-    found: dict[str, list[Kin]] = {}
+    members_of: dict[str, list[Kin]] = {}
     claimed: dict[str, set[int]] = {}
     for member in members:
-        found.setdefault(member.key, []).append(member)
+        members_of.setdefault(member.key, []).append(member)
         if member.node_id is not None:
             claimed.setdefault(member.home, set()).add(member.node_id)
     return {
         key: Household(
             key=key,
-            names=tuple(sorted(each.name for each in some)),
-            node_ids=frozenset(each.node_id for each in some if each.node_id is not None),
-            voters=max((each.voters for each in some), key=len),
+            names=tuple(sorted(member.name for member in some)),
+            node_ids=frozenset(member.node_id for member in some if member.node_id is not None),
+            voters=max((member.voters for member in some), key=len),
             home=some[0].home,
             members=tuple(some),
             claimed=frozenset(claimed.get(some[0].home, ())),
-            registered=frozenset().union(*(each.registered for each in some)),
+            registered=frozenset().union(*(member.registered for member in some)),
         )
-        for key, some in found.items()
+        for key, some in members_of.items()
     }
 
 
@@ -199,20 +199,20 @@ def pieces(members: Sequence[Kin]) -> dict[str, int]:
     """
 
     def weight(some: Sequence[Kin]) -> tuple[int, int]:
-        return len(some), sum(each.sits_among(each.seats) is True for each in some)
+        return len(some), sum(member.sits_among(member.seats) is True for member in some)
 
     first, *others = sorted(
-        _components(sorted(members, key=lambda each: each.name)), key=weight, reverse=True
+        _components(sorted(members, key=lambda member: member.name)), key=weight, reverse=True
     )
-    seats = frozenset(seat for each in first for seat in each.seats)
+    seats = frozenset(seat for member in first for seat in member.seats)
     strange = [some for some in others if _contradict(first, some) or _are_unknown(some, seats)]
-    return {each.name: number for number, some in enumerate(strange, 1) for each in some}
+    return {member.name: number for number, some in enumerate(strange, 1) for member in some}
 
 
 def _are_unknown(some: Sequence[Kin], seats: frozenset[tuple[int, str]]) -> bool:
     """True if logs that have nothing in common with most are not voters' of those either."""
-    has_traces = any(each.traces.tokens for each in some)
-    return has_traces and not any(each.sits_among(seats) for each in some)
+    has_traces = any(member.traces.tokens for member in some)
+    return has_traces and not any(member.sits_among(seats) for member in some)
 
 
 def missing_from(part: Household, whole: Household) -> bool:
@@ -226,9 +226,9 @@ def missing_from(part: Household, whole: Household) -> bool:
         return False
     overlap = part.node_ids & (whole.claimed or whole.node_ids)
     if part.is_piece:
-        told = [member.sits_among(whole.seats) for member in part.members]
+        seatings = [member.sits_among(whole.seats) for member in part.members]
         is_other = part.home != whole.home and not whole.key.startswith("\0")
-        return is_other and False not in told and (not overlap or all(told))
+        return is_other and False not in seatings and (not overlap or all(seatings))
     if not part.is_part or overlap or not whole.lacking or not part.node_ids <= whole.lacking:
         return False
     mine, theirs = len(part.names), len(whole.names)
@@ -260,11 +260,13 @@ def adopted(
     taken: Counter[str] = Counter()
     for part, whole, shared in links:
         near = max(_common(one, other) for one in known[part].names for other in known[whole].names)
-        told = (near, shared, whole)
-        if part not in best or told > best[part]:
-            best[part] = told
+        candidate = (near, shared, whole)
+        if part not in best or candidate > best[part]:
+            best[part] = candidate
     chosen: dict[str, str] = {}
-    for part, (_, _, whole) in sorted(best.items(), key=lambda each: each[1][:2], reverse=True):
+    for part, (_, _, whole) in sorted(
+        best.items(), key=lambda adoption: adoption[1][:2], reverse=True
+    ):
         # Without an id a directory can be any node, but one node is missing only once.
         if part.startswith("\0") and not whole.startswith("\0"):
             if taken[whole] >= len(known[whole].lacking):
@@ -301,30 +303,30 @@ def split(members: Sequence[Kin]) -> tuple[list[list[Kin]], list[ClusterSplit]]:
     """The members of one household, cluster by cluster; more than one where ids were used twice."""
     strangers = _strangers(members)
     units = [one for some in strangers for one in _by_folder(some)]
-    told = []
+    splits = []
     for number, unit in enumerate(units[1:], 1):
         # With whom it shares most, that is the one it was mixed up with.
-        other = max(units[:number], key=lambda each: len(_both(each, unit)))
-        told.append(
+        other = max(units[:number], key=lambda candidate: len(_both(candidate, unit)))
+        splits.append(
             ClusterSplit(
-                first=tuple(sorted(each.name for each in other)),
-                second=tuple(sorted(each.name for each in unit)),
+                first=tuple(sorted(member.name for member in other)),
+                second=tuple(sorted(member.name for member in unit)),
                 nodes=tuple(sorted(_both(other, unit))),
                 are_copies=any(one.traces.tokens & two.traces.tokens
                                for one in other for two in unit),
             )
         )  # fmt: skip
-    return units, told
+    return units, splits
 
 
 def _both(one: Iterable[Kin], other: Iterable[Kin]) -> set[int]:
-    ids = [{each.node_id for each in some if each.node_id is not None} for some in (one, other)]
+    ids = [{kin.node_id for kin in some if kin.node_id is not None} for some in (one, other)]
     return ids[0] & ids[1]
 
 
 def _strangers(members: Sequence[Kin]) -> list[list[Kin]]:
     """Apart are those whose logs are of different quorums and which claim the same node ids."""
-    together = list(_components(sorted(members, key=lambda each: each.name)))
+    together = list(_components(sorted(members, key=lambda member: member.name)))
     together.sort(key=len, reverse=True)
     units: list[list[Kin]] = []
     for some in together:
@@ -358,10 +360,10 @@ def _components(members: Sequence[Kin]) -> Iterator[list[Kin]]:
     for number, member in enumerate(members):
         for token in member.traces.tokens:
             parent[root(number)] = root(home.setdefault(token, number))
-    found: dict[int, list[Kin]] = {}
+    components: dict[int, list[Kin]] = {}
     for number, member in enumerate(members):
-        found.setdefault(root(number), []).append(member)
-    yield from found.values()
+        components.setdefault(root(number), []).append(member)
+    yield from components.values()
 
 
 def _by_folder(members: list[Kin]) -> list[list[Kin]]:
@@ -373,7 +375,7 @@ def _by_folder(members: list[Kin]) -> list[list[Kin]]:
     for member in members:
         folders.setdefault("/".join(member.name.split("/")[: level + 1]), []).append(member)
     sets = list(folders.values())
-    are_sets = len(sets) > 1 and all(len(each) > 1 for each in sets)
+    are_sets = len(sets) > 1 and all(len(folder_members) > 1 for folder_members in sets)
     if not are_sets or any(len(_both(one, other)) < 2 for one, other in combinations(sets, 2)):
         return [members]
     if any(map(_has_twins, sets)):

@@ -183,8 +183,8 @@ def _group(
         for number, kin in kins.items()
     ]
     name = key_text(key)
-    found = pieces([member for member, _ in members]) if looks_for_pieces else {}
-    group = _Group(units=tuple(_split(name, members)), strange=found)
+    piece_numbers = pieces([member for member, _ in members]) if looks_for_pieces else {}
+    group = _Group(units=tuple(_split(name, members)), strange=piece_numbers)
     yield (pickle.dumps((name, group)),)
 
 
@@ -250,13 +250,13 @@ def _split(
     Those whose logs are elsewhere at home stay with the first, whose id they have.
     """
     members, parted = _without_parted(some)
-    for each in parted:
-        yield each.name, (each.name,), ()
-    units, cluster_splits = split([each for each, is_apart in members if not is_apart])
+    for kin in parted:
+        yield kin.name, (kin.name,), ()
+    units, cluster_splits = split([kin for kin, is_apart in members if not is_apart])
     units = units or [[]]
-    units[0].extend(each for each, is_apart in members if is_apart)
+    units[0].extend(kin for kin, is_apart in members if is_apart)
     for number, unit in enumerate(units):
-        names = tuple(sorted(each.name for each in unit))
+        names = tuple(sorted(kin.name for kin in unit))
         name = key.removeprefix("\0") + (f" ({number + 1})" if number else "")
         yield name, names, tuple(cluster_splits) if not number else ()
 
@@ -266,21 +266,21 @@ def _without_parted(
 ) -> tuple[list[tuple[Kin, bool]], list[Kin]]:
     """The members, and directories without an id whose log parted from all that have one: it is
     of another cluster that was made from the same template."""
-    named = [each.traces for each, _ in members if each.cluster_id]
+    named = [kin.traces for kin, _ in members if kin.cluster_id]
     parted = [
-        each
-        for each, _ in members
-        if named and not each.cluster_id and all(map(each.traces.parted_from, named))
+        kin
+        for kin, _ in members
+        if named and not kin.cluster_id and all(map(kin.traces.parted_from, named))
     ]
-    names = {each.name for each in parted}
+    names = {kin.name for kin in parted}
     return [member for member in members if member[0].name not in names], parted
 
 
-def _of_split(found: ClusterSplit) -> FleetFinding:
-    nodes = ", ".join(map(str, found.nodes))
-    first, second = found.first[0], found.second[0]
-    text = f"{_others(found.second)} under the cluster.id of {_others(found.first)}, with node ids"
-    if found.are_copies:
+def _of_split(pair: ClusterSplit) -> FleetFinding:
+    nodes = ", ".join(map(str, pair.nodes))
+    first, second = pair.first[0], pair.second[0]
+    text = f"{_others(pair.second)} under the cluster.id of {_others(pair.first)}, with node ids"
+    if pair.are_copies:
         finding = kinds.SAME_CLUSTER_ID.at(
             second,
             f"{text} {nodes} in both: one is a copy of the other, or was made from it",
@@ -297,7 +297,7 @@ def _of_split(found: ClusterSplit) -> FleetFinding:
             field="cluster.id",
             expected=f"its own id, as {first} has it",
         )
-    return FleetFinding(finding=finding, directories=(*found.first, *found.second), by=(AUDIT,))
+    return FleetFinding(finding=finding, directories=(*pair.first, *pair.second), by=(AUDIT,))
 
 
 def _others(names: Sequence[str]) -> str:
@@ -316,14 +316,14 @@ def _directory_ids(members: Sequence[Kin], cluster_of: Mapping[str, str]) -> Ite
     pairs: dict[tuple[str, str], list[tuple[str, str, str]]] = {}
     for directory_id, names in sorted(names_of.items()):
         first, *others = sorted(names)
-        for each in others:
-            clusters = cluster_of[first], cluster_of[each]
-            if clusters[0] != clusters[1] and id_of[each] != id_of[first]:
-                pairs.setdefault(clusters, []).append((directory_id, first, each))
-    for (one, other), found in pairs.items():
-        is_clone = 2 * len(found) > max(sizes[one], sizes[other])
-        for directory_id, first, each in found[:1] if is_clone else found:
-            yield _same_directory_id(directory_id, first, each, found if is_clone else ())
+        for name in others:
+            clusters = cluster_of[first], cluster_of[name]
+            if clusters[0] != clusters[1] and id_of[name] != id_of[first]:
+                pairs.setdefault(clusters, []).append((directory_id, first, name))
+    for (one, other), shared_ids in pairs.items():
+        is_clone = 2 * len(shared_ids) > max(sizes[one], sizes[other])
+        for directory_id, first, second in shared_ids[:1] if is_clone else shared_ids:
+            yield _same_directory_id(directory_id, first, second, shared_ids if is_clone else ())
 
 
 def _same_directory_id(
@@ -334,7 +334,7 @@ def _same_directory_id(
     names: tuple[str, ...] = first, other
     if clones:
         text += ", and the same is true of most directories of the two clusters"
-        names = *(each for _, each, _ in clones), *(each for _, _, each in clones)
+        names = *(name for _, name, _ in clones), *(name for _, _, name in clones)
     finding = dir_kinds.SAME_DIRECTORY_ID.at(
         other,
         text,

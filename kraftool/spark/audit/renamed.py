@@ -14,35 +14,37 @@ from typing import Any, TypeVar
 Value = TypeVar("Value")
 
 
-def renamed(value: Value, told: Callable[[str], str]) -> Value:
-    """The value with every text in it as `told` gives it."""
-    found: Value = _renamed(value, told)
-    return found
+def renamed(value: Value, renaming: Callable[[str], str]) -> Value:
+    """The value with every text in it as `renaming` gives it."""
+    renamed_value: Value = _renamed(value, renaming)
+    return renamed_value
 
 
-def _renamed(value: Any, told: Callable[[str], str]) -> Any:
+def _renamed(value: Any, renaming: Callable[[str], str]) -> Any:
     if isinstance(value, Enum):
         return value
     if isinstance(value, str):
-        return told(value)
+        return renaming(value)
     if is_dataclass(value) and not isinstance(value, type):
-        return _fields_renamed(value, told)
+        return _fields_renamed(value, renaming)
     if isinstance(value, tuple):
-        items = [_renamed(each, told) for each in value]
+        items = [_renamed(item, renaming) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     if isinstance(value, list | set | frozenset | deque):
-        return type(value)(_renamed(each, told) for each in value)
+        return type(value)(_renamed(item, renaming) for item in value)
     if isinstance(value, dict):
-        return {_renamed(key, told): _renamed(each, told) for key, each in value.items()}
+        return {
+            _renamed(key, renaming): _renamed(content, renaming) for key, content in value.items()
+        }
     return value
 
 
-def _fields_renamed(value: Any, told: Callable[[str], str]) -> Any:
+def _fields_renamed(value: Any, renaming: Callable[[str], str]) -> Any:
     changed = {}
     for field in fields(value):
         if field.init:
             before = getattr(value, field.name)
-            after = _renamed(before, told)
+            after = _renamed(before, renaming)
             if after is not before and after != before:
                 changed[field.name] = after
     if not changed:

@@ -43,7 +43,7 @@ def find(
     roots: Sequence[str], *, depth: int = DEPTH, options: Mapping[str, Any] | None = None
 ) -> AuditItems:
     """Find the directories below all ROOTs."""
-    told: dict[tuple[str, str], Finding] = {}
+    finding_at: dict[tuple[str, str], Finding] = {}
     items: dict[str, Item] = {}
     led_by: dict[str, str] = {}
     problems: list[Unread] = []
@@ -51,14 +51,16 @@ def find(
     fleets = find_fleets(roots, depth=depth, options=options)
     for root, fleet in zip(roots, fleets, strict=True):
         if isinstance(fleet, KraftoolError):
-            found = unopened(shown_url(root), fleet)
-            told.setdefault((found.code, found.file), found)
+            new_finding = unopened(shown_url(root), fleet)
+            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
             continue
         problems += fleet.problems
-        empty |= {each.name: each for each in fleet.empty}
-        if not (fleet.files or fleet.problems or any(each.is_data for each in fleet.empty)):
-            found = kinds.NOTHING.at(shown_url(root), "no Kafka data directory was found here")
-            told.setdefault((found.code, found.file), found)
+        empty |= {folder.name: folder for folder in fleet.empty}
+        if not (fleet.files or fleet.problems or any(folder.is_data for folder in fleet.empty)):
+            new_finding = kinds.NOTHING.at(
+                shown_url(root), "no Kafka data directory was found here"
+            )
+            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
         for key, item in _by_directory(fleet.files).items():
             items.setdefault(key, item)
             led_by.setdefault(key, root)
@@ -67,12 +69,12 @@ def find(
     for problem in problems:
         # Below a directory that is examined, its own examination tells.
         if not any(problem.name == one or problem.name.startswith(f"{one}/") for one in names):
-            found = kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
-            told.setdefault((found.code, found.file), found)
-    for found in _wiped(empty.values(), names):
-        told.setdefault((found.code, found.file), found)
+            new_finding = kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
+            finding_at.setdefault((new_finding.code, new_finding.file), new_finding)
+    for empty_finding in _wiped(empty.values(), names):
+        finding_at.setdefault((empty_finding.code, empty_finding.file), empty_finding)
     ordered = sorted(items.values(), key=lambda item: (-size_of(item), item[0].directory.name))
-    findings = tuple(FleetFinding(finding=finding, by=(AUDIT,)) for finding in told.values())
+    findings = tuple(FleetFinding(finding=finding, by=(AUDIT,)) for finding in finding_at.values())
     leading = dict.fromkeys(led_by[key] for key in items)
     return AuditItems(items=tuple(ordered), roots=tuple(leading), findings=findings)
 
@@ -82,14 +84,14 @@ def _wiped(empty: Iterable[Empty], directories: Collection[str]) -> Iterator[Fin
     one that does not look like one, what lies around it has to tell."""
     beside = {os.path.dirname(directory) for directory in directories}
     alike = {_around(directory) for directory in directories}
-    for each in empty:
-        if each.is_data:
-            yield kinds.NOTHING.at(each.name, "this data directory has no file", advice=_WIPED)
-        elif each.is_named:
-            yield kinds.NOTHING.at(each.name, "this folder is empty", advice=_WIPED)
-        elif os.path.dirname(each.name) in beside or _around(each.name) in alike:
+    for folder in empty:
+        if folder.is_data:
+            yield kinds.NOTHING.at(folder.name, "this data directory has no file", advice=_WIPED)
+        elif folder.is_named:
+            yield kinds.NOTHING.at(folder.name, "this folder is empty", advice=_WIPED)
+        elif os.path.dirname(folder.name) in beside or _around(folder.name) in alike:
             text = "this folder is empty, and there are data directories around it"
-            yield kinds.NOTHING.at(each.name, text, advice=_WIPED, severity=Severity.WARNING)
+            yield kinds.NOTHING.at(folder.name, text, advice=_WIPED, severity=Severity.WARNING)
 
 
 def _around(name: str) -> tuple[str, str]:
@@ -105,16 +107,16 @@ def size_of(item: Item) -> int:
 
 def _by_directory(files: Sequence[FleetFile]) -> dict[str, Item]:
     """The files by what is one and the same directory, whatever it is called."""
-    found: dict[str, list[FleetFile]] = {}
+    files_at: dict[str, list[FleetFile]] = {}
     for file in files:
         name = file.directory.name
         where = name if is_url(name) else os.path.realpath(name)
-        found.setdefault(where, []).append(file)
+        files_at.setdefault(where, []).append(file)
     return {
         f"{where}\0{','.join(sorted(file.basename for file in some))}"
         if all(file.is_named for file in some)
         else where: tuple(some)
-        for where, some in found.items()
+        for where, some in files_at.items()
     }
 
 

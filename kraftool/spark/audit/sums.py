@@ -94,23 +94,23 @@ def both(one: FleetCounts, other: FleetCounts) -> FleetCounts:
 
 def with_findings(counts: FleetCounts, findings: DataFrame) -> FleetCounts:
     """With the findings, counted where they are."""
-    found = dict.fromkeys(Severity, 0)
+    totals = dict.fromkeys(Severity, 0)
     undecoded = dict.fromkeys(Severity, 0)
     for row in findings.groupBy("rank", "undecoded").count().collect():
         severity = _SEVERITIES[row["rank"]]
-        found[severity] += row["count"]
+        totals[severity] += row["count"]
         undecoded[severity] += row["count"] if row["undecoded"] else 0
     return replace(
         counts,
-        finding_counts=_counts(found),
+        finding_counts=_counts(totals),
         undecoded=sum(undecoded.values()),
         undecoded_with=_counts(undecoded),
     )
 
 
-def _counts(found: Mapping[Severity, int]) -> FindingCounts:
+def _counts(counts: Mapping[Severity, int]) -> FindingCounts:
     return FindingCounts(
-        error=found[Severity.ERROR], warning=found[Severity.WARNING], info=found[Severity.INFO]
+        error=counts[Severity.ERROR], warning=counts[Severity.WARNING], info=counts[Severity.INFO]
     )
 
 
@@ -166,4 +166,4 @@ def _levels(directories: DataFrame, level: str, name: str) -> tuple[VersionCount
         )
         for row in counted.collect()
     ]
-    return tuple(sorted(version_counts, key=lambda each: -(each.level or 0)))
+    return tuple(sorted(version_counts, key=lambda version_count: -(version_count.level or 0)))

@@ -59,7 +59,7 @@ def note_of(following: StreamOptions, target: str) -> dict[str, Any]:
 @contextmanager
 def held(folder: Path, wanted: dict[str, Any]) -> Iterator[Checkpoint]:
     """Take a checkpoint for the time of a run: a new one, or the one that this stream left."""
-    names = {each for each in own_folder(folder) if not each.startswith(".")}
+    names = {name for name in own_folder(folder) if not name.startswith(".")}
     if names and NOTE not in names:
         raise OtherStream(
             f"{folder} contains something other than a stream's checkpoint",

@@ -42,8 +42,8 @@ def finding_of(members: dict[str, Any]) -> Finding:
     """The finding that has these members. A code of another version of kraftool has no meaning."""
     rest = dict(members)
     code, severity = rest.pop("code"), Severity(rest.pop("severity"))
-    advice, undecoded, count = (rest.pop(each) for each in ("advice", "undecoded", "count"))
-    places = tuple(_fault({"file": rest["file"], **each}) for each in rest.pop("places"))
+    advice, undecoded, count = (rest.pop(name) for name in ("advice", "undecoded", "count"))
+    places = tuple(_fault({"file": rest["file"], **place}) for place in rest.pop("places"))
     return Finding(
         kind=KINDS.get(code) or FindingKind(code=code, severity=severity, meaning=""),
         fault=_fault(rest),

@@ -99,11 +99,11 @@ def type_names(name: str) -> frozenset[str]:
     """The words of the column `type` for a record type as a user may write it; none if unknown."""
     words = type_words(name)
     labels = {record_type.label for record_type in ControlRecordType}
-    found = {label for label in labels if words & type_words(label)}
+    names = {label for label in labels if words & type_words(label)}
     for record_type in record_types():
         if words & type_words(record_type):
-            found |= types_of(record_type)
-    return frozenset(found)
+            names |= types_of(record_type)
+    return frozenset(names)
 
 
 def frame(spark: SparkSession, following: StreamOptions) -> DataFrame:

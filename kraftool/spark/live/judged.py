@@ -103,12 +103,12 @@ def _news(
     known = set(seen[1:]) if seen is not None else set()
     by_digest = {_digest(finding): finding for finding in findings}
     news = in_order(finding for digest, finding in by_digest.items() if digest not in known)
-    told = [_with_count(new) for new in news[:MOST]]
+    shown_findings = [_with_count(new) for new in news[:MOST]]
     if len(news) > MOST:
         text = f"{len(news) - MOST} more findings; kraftool dump shows them"
         fault = replace(news[MOST].fault, reason=text, expected="", found="")
-        told.append(replace(news[MOST], fault=fault, advice=""))
-    result.findings += ([owner_object(owner), finding_row(finding)] for finding in told)
+        shown_findings.append(replace(news[MOST], fault=fault, advice=""))
+    result.findings += ([owner_object(owner), finding_row(finding)] for finding in shown_findings)
     return [mark, *by_digest]
 
 

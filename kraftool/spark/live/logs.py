@@ -70,7 +70,7 @@ class Logs:
 
     def is_unread(self, folder: str) -> bool:
         """True if nothing is known of a log's folder now, since it could not be listed."""
-        return any(is_below(folder, each) for each in self._unread)
+        return any(is_below(folder, unread_name) for unread_name in self._unread)
 
     def segments(
         self, folder: str, caps: Mapping[str, int] | None, opened: ExitStack

@@ -39,7 +39,7 @@ def refuse_foreign(folder: Path) -> None:
     refuse_inside(folder)
     if not folder.exists() or read_note(folder / _NOTE):
         return
-    there = {each for each in own_folder(folder) if not each.startswith(".")}
+    there = {name for name in own_folder(folder) if not name.startswith(".")}
     # A first run that was killed early has left its checkpoint, and no note.
     if there - ({CHECKPOINT} if (folder / CHECKPOINT / NOTE).is_file() else set()):
         raise OtherStream(
@@ -91,7 +91,7 @@ class KafkaSink:
     def __init__(self, servers: str, topic: str, conf: Mapping[str, str]) -> None:
         self._options = {"kafka.bootstrap.servers": servers, "topic": topic}
         self._options |= {f"kafka.{key.removeprefix('kafka.')}": conf[key] for key in conf}
-        self._secrets = [each for each in conf.values() if len(each) > 3]
+        self._secrets = [secret for secret in conf.values() if len(secret) > 3]
 
     def check(self, spark: SparkSession) -> None:
         """Raise KraftoolError where Spark's connector is not there."""

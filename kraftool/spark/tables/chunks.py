@@ -56,12 +56,12 @@ class Rows(NamedTuple):
     def batch(self, arrow: ArrowSchema) -> ArrowBatch:
         """The rows with the columns of a schema; what they do not have is null."""
         arrays = []
-        for each in arrow:
-            array = self.arrays.get(each.name)
-            if array is None and each.name == "timestamp":
-                array = instants(self.milliseconds, each.type)
+        for field in arrow:
+            array = self.arrays.get(field.name)
+            if array is None and field.name == "timestamp":
+                array = instants(self.milliseconds, field.type)
             if array is None:
-                array = pa.nulls(self.number, each.type)
+                array = pa.nulls(self.number, field.type)
             arrays.append(array)
         return pa.RecordBatch.from_arrays(arrays, schema=arrow)
 
@@ -94,14 +94,14 @@ def identity(splits: Sequence[Split]) -> Arrays:
 def _spread(own: Arrays, splits: Sequence[Split]) -> Arrays:
     """The identity for each of many batches; of a range it is found out once."""
     distinct = list({id(split): split for split in splits}.values())
-    found = identity(distinct)
+    arrays = identity(distinct)
     if len(distinct) == 1:
-        found = {name: pa.repeat(array[0], len(splits)) for name, array in found.items()}
+        arrays = {name: pa.repeat(array[0], len(splits)) for name, array in arrays.items()}
     else:
-        number = {id(each): index for index, each in enumerate(distinct)}
+        number = {id(split): index for index, split in enumerate(distinct)}
         which = pa.array([number[id(split)] for split in splits], pa.int32())
-        found = {name: array.take(which) for name, array in found.items()}
-    return {**found, **own}
+        arrays = {name: array.take(which) for name, array in arrays.items()}
+    return {**arrays, **own}
 
 
 def _of_batches(reads: Sequence[Read]) -> Arrays:
@@ -134,7 +134,7 @@ def rows(reads: Sequence[Read], *, show_secrets: bool) -> Iterator[Rows]:
     if not reads:
         return
     batches = _of_batches(reads)
-    whole = [number for number, each in enumerate(reads) if not each.entry.continued]
+    whole = [number for number, read in enumerate(reads) if not read.entry.continued]
     yield _some("batches", _kind(batches, "batch"), len(reads), whole)
     items = [item for read in reads for item in read.entry.records]
     if items:
@@ -162,8 +162,8 @@ def _of_records(
     )
     arrays = {name: batches[name].take(which) for name in _OF_BATCHES}
     # Columns of tuples at once, in place of a loop for each.
-    told: Any = LogRecord._make(zip(*items, strict=True))
-    record: Any = Record._make(zip(*told.record, strict=True))
+    columns: Any = LogRecord._make(zip(*items, strict=True))
+    record: Any = Record._make(zip(*columns.record, strict=True))
     within = record.position
     if any(read.entry.batch.compression != "none" for read in reads):
         within = [
@@ -174,21 +174,21 @@ def _of_records(
     arrays["position"] = pc.add(batches["position"].take(which), pa.array(within, pa.int64()))
     arrays["offset"] = pa.array(record.offset, pa.int64())
     arrays["timestamp_ms"] = pa.array(record.timestamp, pa.int64())
-    are_named = "" not in told.name and not any(told.is_control)
-    types = told.name if are_named else [type_text(item) for item in items]
+    are_named = "" not in columns.name and not any(columns.is_control)
+    types = columns.name if are_named else [type_text(item) for item in items]
     arrays["type"] = pa.array(types, pa.string())
-    arrays["version"] = pa.array(told.version, pa.int32())
-    sound = None not in told.data and None not in told.version
-    if not sound or any(told.error):
+    arrays["version"] = pa.array(columns.version, pa.int32())
+    sound = None not in columns.data and None not in columns.version
+    if not sound or any(columns.error):
         arrays["error"] = pa.array([error_text(item) for item in items], pa.string())
     else:
         arrays["error"] = pa.nulls(len(items), pa.string())
-    yield from _of_types(arrays, told)
+    yield from _of_types(arrays, columns)
     arrays = _kind(arrays, "record")
-    arrays["control"] = pa.array(told.is_control, pa.bool_())
+    arrays["control"] = pa.array(columns.is_control, pa.bool_())
     arrays["key_size"] = _sizes(record.key)
     arrays["value_size"] = _sizes(record.value)
-    arrays["payload"] = _payloads(told, items, sound=sound)
+    arrays["payload"] = _payloads(columns, items, sound=sound)
     if not sound:
         raws = [
             raw_value(read.entry, item, show_secrets=show_secrets) if item.data is None else None
@@ -199,10 +199,10 @@ def _of_records(
     yield Rows("records", arrays, len(items), arrays["timestamp_ms"])
 
 
-def _payloads(told: Any, items: list[LogRecord], *, sound: bool) -> Array:
+def _payloads(columns: Any, items: list[LogRecord], *, sound: bool) -> Array:
     """Kafka's JSON. Most of it is orjson's own, which a look at all of it together tells."""
-    if sound and not any(map(has_doubles, set(told.name))):
-        texts = pa.array([orjson.dumps(each) for each in told.data], pa.binary())
+    if sound and not any(map(has_doubles, set(columns.name))):
+        texts = pa.array([orjson.dumps(fields) for fields in columns.data], pa.binary())
         if b"\\u" not in texts.buffers()[2].to_pybytes():
             return texts.cast(pa.string())
     return pa.array([payload(item) for item in items], pa.binary()).cast(pa.string())
@@ -212,20 +212,24 @@ def _sizes(parts: Sequence[bytes | None]) -> Array:
     return pa.array([-1 if part is None else len(part) for part in parts], pa.int32())
 
 
-def _of_types(arrays: Arrays, told: Any) -> Iterator[Rows]:
+def _of_types(arrays: Arrays, columns: Any) -> Iterator[Rows]:
     """The rows of each type, for which the catalogue has a name."""
     place = {name: arrays[name] for name in _OF_PLACE}
-    found: dict[str, list[int]] = {}
-    for number, name in enumerate(told.name):
-        if name in found:
-            found[name].append(number)
+    numbers_of: dict[str, list[int]] = {}
+    for number, name in enumerate(columns.name):
+        if name in numbers_of:
+            numbers_of[name].append(number)
         else:
-            found[name] = [number]
-    for name, numbers in found.items():
+            numbers_of[name] = [number]
+    for name, numbers in numbers_of.items():
         if not name:
             continue
-        chosen = _some(name, place, len(told.name), numbers)
-        data = told.data if len(numbers) == len(told.data) else [told.data[n] for n in numbers]
+        chosen = _some(name, place, len(columns.name), numbers)
+        data = (
+            columns.data
+            if len(numbers) == len(columns.data)
+            else [columns.data[n] for n in numbers]
+        )
         yield chosen._replace(arrays={**chosen.arrays, **_fields(name, data)})
 
 

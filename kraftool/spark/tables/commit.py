@@ -201,10 +201,10 @@ def _finished(state: State, changes: Iterable[tuple[str, TableChange]]) -> State
     try:
         return state.finished()
     except delta.ConflictError:
-        found = State.read(place)  # another run has finished this one
-        if found is None or found.is_pending:
+        latest_state = State.read(place)  # another run has finished this one
+        if latest_state is None or latest_state.is_pending:
             raise CannotWriteError(f"{place.root}: other runs are writing there") from None
-        return found
+        return latest_state
 
 
 def _apply(place: TablePlace, name: str, change: TableChange, run: int) -> None:

@@ -80,13 +80,13 @@ def active_files(place: TablePlace, table: DeltaTable) -> Iterator[ActiveFile]:
         actions = pa.table(table.get_add_actions(flatten=False))
     names = actions.column_names
     for batch in actions.to_batches(max_chunksize=1_000):
-        for each in batch.to_pylist():
+        for action in batch.to_pylist():
             yield ActiveFile(
-                path=each["path"],
-                size=each["size_bytes"],
-                rows=each["num_records"] or 0,
-                least=each["min"] or {} if "min" in names else {},
-                greatest=each["max"] or {} if "max" in names else {},
+                path=action["path"],
+                size=action["size_bytes"],
+                rows=action["num_records"] or 0,
+                least=action["min"] or {} if "min" in names else {},
+                greatest=action["max"] or {} if "max" in names else {},
             )
 
 

@@ -127,21 +127,21 @@ class _Extract:
         if self._size >= _WAITING:
             self._hand_on_all()
 
-    def _take(self, found: Rows) -> None:
-        if not found.number:
+    def _take(self, chunk: Rows) -> None:
+        if not chunk.number:
             return
-        batch = found.batch(arrow_schema(found.table))
-        for day, part in _by_day(found, batch):
+        batch = chunk.batch(arrow_schema(chunk.table))
+        for day, part in _by_day(chunk, batch):
             if part.num_rows >= _ENOUGH:
-                self._sink.write(found.table, self._cluster, day, part)
+                self._sink.write(chunk.table, self._cluster, day, part)
                 continue
-            waiting = self._waiting.setdefault((found.table, day), _Waiting())
+            waiting = self._waiting.setdefault((chunk.table, day), _Waiting())
             waiting.batches.append(part)
             waiting.rows += part.num_rows
             waiting.size += part.nbytes
             self._size += part.nbytes
             if waiting.rows >= ROWS or waiting.size >= PAYLOAD:
-                self._hand_on(found.table, day)
+                self._hand_on(chunk.table, day)
 
     def _hand_on(self, table: str, day: str | None) -> None:
         waiting = self._waiting.pop((table, day))
@@ -176,20 +176,20 @@ def _joined(batches: list[ArrowBatch]) -> list[ArrowBatch]:
     return joined
 
 
-def _by_day(found: Rows, batch: ArrowBatch) -> Iterator[tuple[str | None, ArrowBatch]]:
+def _by_day(chunk: Rows, batch: ArrowBatch) -> Iterator[tuple[str | None, ArrowBatch]]:
     """The rows by the day (UTC) of their time; null where no calendar reaches."""
-    bounds = pc.min_max(found.milliseconds).as_py()
+    bounds = pc.min_max(chunk.milliseconds).as_py()
     low, high = bounds["min"], bounds["max"]
     if low is None or high < FIRST_MS or low > LAST_MS:
         yield None, batch
         return
     same = low >= FIRST_MS and high <= LAST_MS and low // _DAY_MS == high // _DAY_MS
-    if same and not found.milliseconds.null_count:
+    if same and not chunk.milliseconds.null_count:
         yield _day(low // _DAY_MS), batch
         return
     runs: dict[int | None, list[tuple[int, int]]] = {}
     start = 0
-    for number, end in _runs_of_days(found.milliseconds):
+    for number, end in _runs_of_days(chunk.milliseconds):
         runs.setdefault(number, []).append((start, end))
         start = end
     for number, own in runs.items():

@@ -82,7 +82,7 @@ class _Rows:
             self._places.append((row, place))
 
     def take(
-        self, own: Arrays, told: Callable[[str], str], visibility: Visibility | None
+        self, own: Arrays, renaming: Callable[[str], str], visibility: Visibility | None
     ) -> ArrowBatch:
         """The rows with their own columns; and start again without rows."""
         count, kinds = len(self.offsets), self._kinds
@@ -92,7 +92,7 @@ class _Rows:
         places = [place for _, place in self._places]
         ends = [*(row for row, _ in self._places[1:]), count]
         times = runs(ends, [place.timestamp for place in places], pa.int64())
-        files = [file_text(told(place.file)) for place in places]
+        files = [file_text(renaming(place.file)) for place in places]
         word = None if visibility is None else visibility.value
         arrays = {
             **{name: repeated(value, count, kinds[name]) for name, value in self._same.items()},
@@ -117,13 +117,13 @@ class ReplayRecorder:
         self,
         sink: Taking,
         owner: FleetDirectory,
-        told: Callable[[str], str],
+        renaming: Callable[[str], str],
         *,
         show_secrets: bool,
         start: int = 0,
     ) -> None:
         """`start` is the first offset that is wanted; the records before it are only replayed."""
-        self._sink, self._told, self._show_secrets = sink, told, show_secrets
+        self._sink, self._told, self._show_secrets = sink, renaming, show_secrets
         self._start, self._has_begun = start, False
         self._cluster = owner.cluster_id
         self._seen = SeenChanges()

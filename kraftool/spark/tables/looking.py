@@ -57,11 +57,11 @@ class Looked:
 
 def listing_of(files: Iterable[FleetFile], *more: object) -> str:
     """Files as they are listed, as a short text that is another one if anything has changed."""
-    found = hashlib.sha256(repr(more).encode("utf-8", "backslashreplace"))
+    digest = hashlib.sha256(repr(more).encode("utf-8", "backslashreplace"))
     for file in files:
-        told = repr((file.name, file.size, file.mtime_ns, file.etag, file.directory))
-        found.update(told.encode("utf-8", "backslashreplace"))
-    return found.hexdigest()[:32]
+        text = repr((file.name, file.size, file.mtime_ns, file.etag, file.directory))
+        digest.update(text.encode("utf-8", "backslashreplace"))
+    return digest.hexdigest()[:32]
 
 
 def look_at(task: LookTask) -> Looked:
@@ -74,14 +74,20 @@ def look_at(task: LookTask) -> Looked:
         # What was read and cannot be compared would look like a truncation.
         if segments and (lost is None or lost > state.segment):
             try:
-                found = look(state, segments)
-                new = [split for each in found.ranges for split in _cut(task, segments, each)]
-                state, change = found.state, found.change
+                log_look = look(state, segments)
+                new = [
+                    split
+                    for new_range in log_look.ranges
+                    for split in _cut(task, segments, new_range)
+                ]
+                state, change = log_look.state, log_look.change
             except KraftoolError:
                 unreadable = [task.files[-1].name]
                 new = []
     tail = _tail(task.files, state)
-    listing = listing_of((each.file for each in tail), [each.start for each in tail], unreadable)
+    listing = listing_of(
+        (split.file for split in tail), [split.start for split in tail], unreadable
+    )
     same = change is None and not new and listing == before.tail
     return Looked(
         key=task.key,
@@ -115,18 +121,18 @@ def _segments(
     return segments, []
 
 
-def _cut(task: LookTask, segments: Sequence[ListedSegment], found: Range) -> list[Split]:
-    file = next(fleet_file for fleet_file in task.files if fleet_file.basename == found.segment)
-    ranges: list[tuple[int, int | None]] = [(found.start, None)]
-    if found.stop - found.start > task.split_bytes:
-        read_at = next(segment.read_at for segment in segments if segment.name == found.segment)
-        ranges = cut(read_at, found.stop, task.split_bytes, start=found.start)
+def _cut(task: LookTask, segments: Sequence[ListedSegment], new_range: Range) -> list[Split]:
+    file = next(fleet_file for fleet_file in task.files if fleet_file.basename == new_range.segment)
+    ranges: list[tuple[int, int | None]] = [(new_range.start, None)]
+    if new_range.stop - new_range.start > task.split_bytes:
+        read_at = next(segment.read_at for segment in segments if segment.name == new_range.segment)
+        ranges = cut(read_at, new_range.stop, task.split_bytes, start=new_range.start)
     return [
         Split(
             file=file,
             start=start,
-            stop=found.stop if stop is None else stop,
-            generation=found.generation,
+            stop=new_range.stop if stop is None else stop,
+            generation=new_range.generation,
         )
         for start, stop in ranges
     ]

@@ -106,16 +106,16 @@ class GroupMemory:
             listing=value["listing"],
             logs={
                 name: LogMemory(
-                    listing=each["listing"],
-                    state=TailState.from_json(each["state"]),
-                    tail=each["tail"],
-                    tail_files=_stored(each["tailFiles"]),
+                    listing=log["listing"],
+                    state=TailState.from_json(log["state"]),
+                    tail=log["tail"],
+                    tail_files=_stored(log["tailFiles"]),
                 )
-                for name, each in value["logs"].items()
+                for name, log in value["logs"].items()
             },
             wholes={
-                name: WholeMemory(listing=each["listing"], files=_stored(each["files"]))
-                for name, each in value["wholes"].items()
+                name: WholeMemory(listing=whole["listing"], files=_stored(whole["files"]))
+                for name, whole in value["wholes"].items()
             },
             replaced=_stored(value["replaced"]),
             unreadable=tuple(value["unreadable"]),
@@ -123,4 +123,4 @@ class GroupMemory:
 
 
 def _stored(value: list[list[Any]]) -> tuple[Stored, ...]:
-    return tuple(Stored(*each) for each in value)
+    return tuple(Stored(*row) for row in value)

@@ -87,8 +87,8 @@ class TablePlace:
         with self.explained():
             if self.is_remote:
                 selector = import_module("pyarrow.fs").FileSelector
-                found = self._remote.get_file_info(selector(folder, allow_not_found=True))
-                return sorted(info.base_name for info in found)
+                infos = self._remote.get_file_info(selector(folder, allow_not_found=True))
+                return sorted(info.base_name for info in infos)
             with suppress(FileNotFoundError, NotADirectoryError):
                 return sorted(os.listdir(self.path(folder) if folder else self.root))
             return []

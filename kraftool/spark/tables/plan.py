@@ -93,10 +93,10 @@ class RootCoverage:
 
     def __init__(self, roots: Iterable[str], unread: Iterable[Unread]) -> None:
         self._roots = [(shown_url(root).rstrip("/"), has_pattern(root)) for root in roots]
-        self._unread = tuple(each.name.rstrip("/") for each in unread)
+        self._unread = tuple(problem.name.rstrip("/") for problem in unread)
 
     def covers(self, name: str) -> bool:
-        if any(name == each or name.startswith(f"{each}/") for each in self._unread):
+        if any(name == unread or name.startswith(f"{unread}/") for unread in self._unread):
             return False
         return any(self._leads(root, name, pattern=pattern) for root, pattern in self._roots)
 
@@ -166,13 +166,13 @@ def departed(before: GroupMemory, reach: RootCoverage, owners: Owners) -> Cluste
 def _gone(
     before: GroupMemory, present: Collection[str], reach: RootCoverage
 ) -> dict[str, tuple[TailState, LogRewrite]]:
-    found = {}
+    gone = {}
     for folder, log in before.logs.items():
         if folder not in present and reach.covers(folder):
             seen = look(log.state, ())
             if seen.change is not None:
-                found[folder] = (seen.state, seen.change)
-    return found
+                gone[folder] = (seen.state, seen.change)
+    return gone
 
 
 def _can_be_read_now(group: Group, names: Sequence[str]) -> bool:

@@ -113,20 +113,20 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     kept = SharedOptions(show_secrets=wanted.show_secrets, snapshots=wanted.snapshots)
     roots = [shown_url(root).rstrip("/") or "/" for root in wanted.roots]
     with held(place, kept, roots, wanted.depth) as store:
-        found = _find(wanted, store)
-        if not found.tasks:
-            return _report(store, found, (), Settled(), is_new=False)
+        comparison = _find(wanted, store)
+        if not comparison.tasks:
+            return _report(store, comparison, (), Settled(), is_new=False)
         with spark() as session:
             cores = parallelism(session)
-            pieces = range_size(found.tasks, wanted.split_bytes, cores)
-            looked = _looks(session, found.tasks, pieces, cores)
-            done = _works(session, store, found.tasks, looked, pieces, cores, wanted)
-            settled = settle(found.tasks, looked, done, store.memory_file)
+            pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
+            looked = _looks(session, comparison.tasks, pieces, cores)
+            done = _works(session, store, comparison.tasks, looked, pieces, cores, wanted)
+            settled = settle(comparison.tasks, looked, done, store.memory_file)
             is_new = bool(settled.added or settled.removed or not store.memory_file.is_empty)
             if is_new:
                 totals = totals_after(store.summary.totals, settled)
                 store.commit(settled.staged, settled.removed, totals)
-        return _report(store, found, looked, settled, is_new=is_new)
+        return _report(store, comparison, looked, settled, is_new=is_new)
 
 
 def _find(wanted: TablesRequest, store: TableStore) -> _Found:
@@ -139,7 +139,7 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
             )
     groups = grouped(fleet, snapshots=wanted.snapshots)
     reach, owners = RootCoverage(wanted.roots, fleet.problems), Owners(groups.values())
-    found = _Found(
+    comparison = _Found(
         clusters=sum(bool(group.directories) for group in groups.values()),
         directories=sum(len(group.directories) for group in groups.values()),
         unreadable=[problem.name for problem in fleet.problems],
@@ -152,14 +152,14 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
         else:
             task = compare(group, before, reach, owners)
             if task is None:
-                found.unreadable += (each for each in before.unreadable if each)
+                comparison.unreadable += (name for name in before.unreadable if name)
         if task is not None:
-            found.tasks.append(task)
+            comparison.tasks.append(task)
     for group in waiting.values():
         task = compare(group, None, reach, owners)
         if task is not None:
-            found.tasks.append(task)
-    return found
+            comparison.tasks.append(task)
+    return comparison
 
 
 def _looks(
@@ -184,8 +184,8 @@ def _works(
 ) -> list[tuple[Unit, Done]]:
     """Do the work. Only what an attempt returns that Spark saw succeed is known here."""
     looks: dict[ClusterKey, dict[str, Looked]] = {}
-    for each in looked:
-        looks.setdefault(each.key, {})[each.folder] = each
+    for look in looked:
+        looks.setdefault(look.key, {})[look.folder] = look
     units = (
         _with_files(unit, store)
         for task in tasks
@@ -197,7 +197,7 @@ def _works(
     run = TablesRun(place=store.place, run_id=store.start(), show_secrets=wanted.show_secrets)
     numbered = {unit.number: unit for item in items for unit in item}
     done = DistributedValues.of(session, items).flat_map(partial(work, run)).collect()
-    return [(numbered[each.number], each) for each in done]
+    return [(numbered[outcome.number], outcome) for outcome in done]
 
 
 def _with_files(unit: Unit, store: TableStore) -> Unit:
@@ -215,39 +215,44 @@ def _with_files(unit: Unit, store: TableStore) -> Unit:
 
 
 def _report(
-    store: TableStore, found: _Found, looked: Sequence[Looked], settled: Settled, *, is_new: bool
+    store: TableStore,
+    comparison: _Found,
+    looked: Sequence[Looked],
+    settled: Settled,
+    *,
+    is_new: bool,
 ) -> TablesReport:
-    changes = [each.change.change for each in looked if each.change is not None]
-    changes += [change.change for task in found.tasks for _, change in task.gone.values()]
+    changes = [look.change.change for look in looked if look.change is not None]
+    changes += [change.change for task in comparison.tasks for _, change in task.gone.values()]
     added, removed = _by_table(settled.added), _by_table(settled.removed)
     names = (name for name in TABLES if {name} & {*added, *removed, *store.summary.totals})
     return TablesReport(
         out=store.place.root,
         run_number=store.summary.run,
         is_new=is_new,
-        clusters=found.clusters,
-        changed_clusters=len(found.tasks),
-        directories=found.directories,
-        read_logs=sum(bool(each.new) for each in looked),
-        bytes_read=sum(split.size for each in looked for split in each.new),
+        clusters=comparison.clusters,
+        changed_clusters=len(comparison.tasks),
+        directories=comparison.directories,
+        read_logs=sum(bool(look.new) for look in looked),
+        bytes_read=sum(split.size for look in looked for split in look.new),
         tables=tuple(
             TableReport(
                 name=name,
-                added_rows=sum(each.rows for each in added.get(name, ())),
+                added_rows=sum(file.rows for file in added.get(name, ())),
                 added_files=len(added.get(name, ())),
-                removed_rows=sum(each.rows for each in removed.get(name, ())),
+                removed_rows=sum(file.rows for file in removed.get(name, ())),
                 removed_files=len(removed.get(name, ())),
                 after=store.summary.totals.get(name, NOTHING),
             )
             for name in names
         ),
         log_changes={name: changes.count(name) for name in sorted(set(changes))},
-        unreadable=tuple(dict.fromkeys([*found.unreadable, *settled.unreadable])),
+        unreadable=tuple(dict.fromkeys([*comparison.unreadable, *settled.unreadable])),
     )
 
 
 def _by_table(files: Iterable[Stored]) -> dict[str, list[Stored]]:
-    found: dict[str, list[Stored]] = {}
+    files_of: dict[str, list[Stored]] = {}
     for file in files:
-        found.setdefault(file.table, []).append(file)
-    return found
+        files_of.setdefault(file.table, []).append(file)
+    return files_of

@@ -67,8 +67,8 @@ def settle(
 ) -> Settled:
     """Put together what a run has done, and what is remembered of it."""
     work: dict[object, _Work] = {}
-    for unit, each in done:
-        work.setdefault(unit.key, _Work()).add(unit, each)
+    for unit, outcome in done:
+        work.setdefault(unit.key, _Work()).add(unit, outcome)
     looks: dict[object, dict[str, Looked]] = {}
     for look in looked:
         looks.setdefault(look.key, {})[look.folder] = look
@@ -98,7 +98,7 @@ def _settle(
             settled.take(done.files)
         memories.remember(key.text, None)
         return
-    if any(looked[each].change is not None for each in work.lost if each in looked):
+    if any(looked[folder].change is not None for folder in work.lost if folder in looked):
         # Rows of the log as it was would be gone, and those of the log as it is not there.
         settled.skipped += 1
         return

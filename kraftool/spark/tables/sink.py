@@ -147,7 +147,7 @@ class Sink:
         if waiting.size >= ROW_GROUP:
             self._flush(key)
         while self._size > self._held:
-            self._flush(max(self._waiting, key=lambda each: self._waiting[each].size))
+            self._flush(max(self._waiting, key=lambda file_key: self._waiting[file_key].size))
 
     def _flush(self, key: _Key) -> None:
         """Give a file what waits for it, as a row group."""
@@ -157,10 +157,10 @@ class Sink:
             self._opened(key).write(waiting.batches)
 
     def _opened(self, key: _Key) -> _Open:
-        found = self._open.get(key)
-        if found is not None:
+        open_file = self._open.get(key)
+        if open_file is not None:
             self._open.move_to_end(key)
-            return found
+            return open_file
         if len(self._open) >= self._most_open:
             self._close(next(iter(self._open)))
         path = f"{key[0]}/{self._folder}/{self._name}-{self._count}.parquet"
@@ -188,9 +188,9 @@ class Sink:
     def discard(self) -> None:
         """Forget all that was written."""
         with self._explained():
-            for each in self._open.values():
-                each.close()
-            opened = (each.path for each in self._open.values())
+            for open_file in self._open.values():
+                open_file.close()
+            opened = (open_file.path for open_file in self._open.values())
             for path in (*opened, *(staged.path for staged in self._done)):
                 self._place.delete(path)
         self._open.clear()

@@ -172,8 +172,8 @@ class State:
                     yield (
                         key,
                         TableChange(
-                            [Added(*each) for each in change["added"]],
-                            [Removed(*each) for each in change["removed"]],
+                            [Added(*row) for row in change["added"]],
+                            [Removed(*row) for row in change["removed"]],
                         ),
                     )
 

@@ -120,7 +120,7 @@ def _write_earlier(
         for snapshot in files.snapshots
         if log_start <= snapshot_id(snapshot).offset < part.end
     ]
-    earlier = tuple(each for each in joined if snapshot_id(each).offset <= part.start)
+    earlier = tuple(snapshot for snapshot in joined if snapshot_id(snapshot).offset <= part.start)
     if part.start and earlier:
         # Kafka's own choice: the newest whole one of these, or the log from 0.
         starts = [earlier]

@@ -123,13 +123,13 @@ def _row(event: dict[str, Any], table: str) -> dict[str, Any]:
         row["voter_ids"] = data["voters"]
         row["voters"] = [
             {
-                "id": each["id"],
-                "directory_id": each["directoryId"],
-                "endpoints": each["endpoints"],
-                "min_kraft_version": each["minKRaftVersion"],
-                "max_kraft_version": each["maxKRaftVersion"],
+                "id": voter["id"],
+                "directory_id": voter["directoryId"],
+                "endpoints": voter["endpoints"],
+                "min_kraft_version": voter["minKRaftVersion"],
+                "max_kraft_version": voter["maxKRaftVersion"],
             }
-            for each in data["set"]
+            for voter in data["set"]
         ]
     elif table == "brokers":
         row["role"] = "broker" if "broker" in data else "controller"

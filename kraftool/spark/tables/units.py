@@ -68,10 +68,10 @@ def units_of(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) 
         if group.unread:
             yield FindingsUnit(key=key, cost=1, unread=tuple(group.unread))
     yield from _ranges(key, looked, split_bytes)
-    for each in looked.values():
-        if each.tail:
-            cost = sum(split.size for split in each.tail)
-            yield Tail(key=key, cost=cost, folder=each.folder, splits=each.tail)
+    for look in looked.values():
+        if look.tail:
+            cost = sum(split.size for split in look.tail)
+            yield Tail(key=key, cost=cost, folder=look.folder, splits=look.tail)
     for file in task.wholes:
         yield Whole(key=key, cost=file.size, split=Split(file=file))
     yield from _changes(task, looked)
@@ -124,11 +124,11 @@ def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]
         elif snapshot is not None and snapshot.state is FileState.LIVE:
             offsets.add(snapshot.offset)
     step = (end - first) * split_bytes / max(size, 1)
-    found: list[int] = []
+    bounds: list[int] = []
     for offset in sorted(offsets):
-        if offset - (found[-1] if found else first) >= step and end - offset >= step / 2:
-            found.append(offset)
-    return found
+        if offset - (bounds[-1] if bounds else first) >= step and end - offset >= step / 2:
+            bounds.append(offset)
+    return bounds
 
 
 def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:
@@ -150,16 +150,16 @@ def _ranges(key: ClusterKey, looked: Mapping[str, Looked], split_bytes: int) -> 
     costs no other log its rows."""
     together: list[Split] = []
     size = 0
-    for each in looked.values():
-        own = sum(split.size for split in each.new)
+    for look in looked.values():
+        own = sum(split.size for split in look.new)
         if own > split_bytes:
-            for splits in _packed(each.new, split_bytes):
+            for splits in _packed(look.new, split_bytes):
                 yield _of_ranges(key, splits)
             continue
         if together and size + own > split_bytes:
             yield _of_ranges(key, together)
             together, size = [], 0
-        together += each.new
+        together += look.new
         size += own
     if together:
         yield _of_ranges(key, together)
@@ -184,20 +184,20 @@ def _packed(things: Iterable[_Sized], size: int) -> Iterator[list[_Sized]]:
 
 
 def _changes(task: ClusterTask, looked: Mapping[str, Looked]) -> Iterator[Unit]:
-    told = []
+    changes = []
     void = [(folder, "", 0) for folder in task.moved if folder in task.before.logs]
     owners = {folder: files[0].directory for folder, files in task.group.logs.items()}
-    for each in looked.values():
-        if each.change is not None:
-            told.append(OwnedChange(owners[each.folder], each.folder, each.change))
-            if each.change.change == "TRUNCATED":
-                void.append((each.folder, each.change.segment, each.change.position))
+    for look in looked.values():
+        if look.change is not None:
+            changes.append(OwnedChange(owners[look.folder], look.folder, look.change))
+            if look.change.change == "TRUNCATED":
+                void.append((look.folder, look.change.segment, look.change.position))
     for folder, (_, change) in task.gone.items():
         name = folder.removesuffix(f"/{METADATA_FOLDER}")
         owner = FleetDirectory(name=name, cluster_id=task.group.key.cluster_id)
-        told.append(OwnedChange(owner, folder, change))
-    if told:
-        yield Changes(key=task.group.key, cost=1, changes=tuple(told))
+        changes.append(OwnedChange(owner, folder, change))
+    if changes:
+        yield Changes(key=task.group.key, cost=1, changes=tuple(changes))
     if void:
         replaced = {file.path for log in task.before.logs.values() for file in log.tail_files}
         places = tuple((file_text(folder), segment, start) for folder, segment, start in void)
@@ -238,8 +238,8 @@ def looks_of(
     tasks: Iterable[ClusterTask], split_bytes: int, cores: int
 ) -> list[tuple[LookTask, ...]]:
     """The looks at logs as items, in the same way."""
-    found = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
-    looks = sorted(found, key=lambda each: -each.size)
+    sized_looks = (replace(look, split_bytes=split_bytes) for task in tasks for look in task.looks)
+    looks = sorted(sized_looks, key=lambda look: -look.size)
     total = sum(look_task.size for look_task in looks)
     pack = min(max(total // max(_FEWEST_TASKS, 4 * cores), _LEAST), 4 * split_bytes)
     return [tuple(group) for group in _packed(looks, pack)]

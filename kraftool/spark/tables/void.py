@@ -77,7 +77,7 @@ def _batches(file: Any, columns: list[str]) -> Iterator[ArrowBatch]:
 
 def _void(batch: ArrowBatch, places: Sequence[Place]) -> Array:
     names, positions = batch["file"], pc.fill_null(batch["position"], 0)
-    found = pa.repeat(pa.scalar(False), batch.num_rows)
+    mask = pa.repeat(pa.scalar(False), batch.num_rows)
     for folder, segment, start in places:
         first = f"{folder}/{segment}"
         same = pc.and_(pc.equal(names, first), pc.greater_equal(positions, start))
@@ -85,5 +85,5 @@ def _void(batch: ArrowBatch, places: Sequence[Place]) -> Array:
             pc.and_(pc.starts_with(names, f"{folder}/"), pc.greater(names, first)),
             pc.ends_with(names, ".log"),
         )
-        found = pc.or_(found, pc.or_(same, later))
-    return found
+        mask = pc.or_(mask, pc.or_(same, later))
+    return mask

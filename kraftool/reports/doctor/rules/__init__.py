@@ -30,7 +30,7 @@ class DoctorRule(NamedTuple):
 def rules() -> tuple[DoctorRule, ...]:
     """All rules, by name."""
     doctor_rules = (*_rules_in(__name__, __path__), *rules_of_state())
-    return tuple(sorted(doctor_rules, key=lambda each: each.name))
+    return tuple(sorted(doctor_rules, key=lambda rule: rule.name))
 
 
 @cache

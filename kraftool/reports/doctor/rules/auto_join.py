@@ -53,14 +53,14 @@ def _removed(
     """Return where the newest history that had this voter took it out, or has it no more."""
     for source in (examination.voters.newest, patient.source):
         had = False
-        found = None
+        removal = None
         for entry in source.voter_sets if source is not None else ():
             has = any(voter.id == id for voter in entry.voters or ())
             if had and not has:
-                found = entry.offset, entry.file
+                removal = entry.offset, entry.file
             had = has
-        if found is not None:
-            return found
+        if removal is not None:
+            return removal
     # The removal itself may lie before a snapshot: an older copy of the history had this voter.
     newest = examination.voters.newest
     last = newest.newest if newest is not None else None

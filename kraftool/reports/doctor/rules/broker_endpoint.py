@@ -14,7 +14,7 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        brokers = sorted(state.image.cluster.brokers.values(), key=lambda each: each.id)
+        brokers = sorted(state.image.cluster.brokers.values(), key=lambda broker: broker.id)
         local = [registration for registration in brokers if _is_local(registration)]
         for broker in local if len(local) < len(brokers) else ():
             text = f"broker {broker.id} advertises an address of its own machine"
@@ -34,7 +34,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 for registered_endpoint in broker.listeners
             ]
             if any(wrong):
-                why = next(each for each in wrong if each)
+                why = next(reason for reason in wrong if reason)
                 yield _diagnosis(patient, broker, f"broker {broker.id} cannot be reached: {why}")
 
 
@@ -44,18 +44,18 @@ def _is_local(broker: BrokerRegistration) -> bool:
 
 
 def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str) -> Diagnosis:
-    told = ", ".join(f"{listener.name}://{shown_address(listener.host, listener.port)}"
+    listeners = ", ".join(f"{listener.name}://{shown_address(listener.host, listener.port)}"
                      for listener in broker.listeners)  # fmt: skip
     starts = [start for start in patient.statistics.starts if start.broker_id == broker.id]
     evidence = tuple(
-        Evidence(file=start.file, position=start.position, offset=start.offset, found=told)
+        Evidence(file=start.file, position=start.position, offset=start.offset, found=listeners)
         for start in starts[-1:]
     )
     names = [listener.name for listener in broker.listeners]
     value = f"{names[0] if names else 'LISTENER'}://HOST:PORT"
     return Diagnosis(
         finding=kinds.BROKER_ENDPOINT.at(
-            patient.path, text, offset=broker.epoch, field="listeners", found=told
+            patient.path, text, offset=broker.epoch, field="listeners", found=listeners
         ),
         directory=patient.path,
         evidence=evidence,

@@ -12,15 +12,15 @@ from kraftool.reports.findings.kinds import signatures as kinds
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers.values()
-        fenced = sorted((broker for broker in brokers if broker.fenced), key=lambda each: each.id)
+        fenced = sorted((broker for broker in brokers if broker.fenced), key=lambda node: node.id)
         if not fenced:
             continue
         ids = ", ".join(str(broker.id) for broker in fenced)
         whole = "every broker is" if len(fenced) == len(brokers) else f"brokers {ids} are"
-        told = {broker_start.broker_id: broker_start for broker_start in patient.statistics.starts}
+        last = {broker_start.broker_id: broker_start for broker_start in patient.statistics.starts}
         evidence = []
         for broker in fenced:
-            start = told.get(broker.id)
+            start = last.get(broker.id)
             stopped = ", was shutting down" if broker.in_controlled_shutdown else ""
             evidence.append(
                 Evidence(

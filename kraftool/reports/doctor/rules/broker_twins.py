@@ -13,16 +13,16 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        patient = max(patients, key=lambda each: each.statistics.rank)
+        patient = max(patients, key=lambda patient: patient.statistics.rank)
         last: dict[int, list[BrokerStart]] = {}
-        told: set[int] = set()
+        twin_ids: set[int] = set()
         for start in patient.statistics.starts:
             changes = last.setdefault(start.broker_id, [])
             if not changes or _machine(changes[-1]) != _machine(start):
                 changes.append(start)
-            if len(changes) >= 4 and start.broker_id not in told and _returns(changes[-4:]):
-                told.add(start.broker_id)
-        for broker in sorted(told):
+            if len(changes) >= 4 and start.broker_id not in twin_ids and _returns(changes[-4:]):
+                twin_ids.add(start.broker_id)
+        for broker in sorted(twin_ids):
             shown = next(
                 last[broker][number : number + 4]
                 for number in range(len(last[broker]) - 3)

@@ -69,7 +69,7 @@ class _Case:
     @property
     def gone_on(self) -> tuple[tuple[int, ExaminedDirectory], ...]:
         """Those that have a later leader's records instead."""
-        return tuple(each for each in self.lacking if rank(each[1].source)[0] > self.proof.epoch)
+        return tuple(voter for voter in self.lacking if rank(voter[1].source)[0] > self.proof.epoch)
 
     @property
     def is_small(self) -> bool:
@@ -105,10 +105,10 @@ class _Case:
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        found = [(case.severity, case) for case in _cases(patients)]
-        told = [each for each in found if each[0] is not None]
-        if told:
-            severity, case = max(told, key=lambda each: (_RANK[each[0]], each[1].proof.below))
+        ratings = [(case.severity, case) for case in _cases(patients)]
+        alarms = [rating for rating in ratings if rating[0] is not None]
+        if alarms:
+            severity, case = max(alarms, key=lambda alarm: (_RANK[alarm[0]], alarm[1].proof.below))
             yield _diagnosis(examination, case, severity)
 
 
@@ -144,7 +144,7 @@ def _cases(patients: Sequence[ExaminedDirectory]) -> Iterator[_Case]:
         is_minority = len(voters.voters) - len(lacking) < voters.voters.majority
         # Voters that have no log at all are another rule's, and what nobody has is lost already.
         if having and is_minority and any(rank(directory.source)[1] for _, directory in lacking):
-            lacking.sort(key=lambda each: rank(each[1].source))
+            lacking.sort(key=lambda voter: rank(voter[1].source))
             yield _Case(
                 proof=proof,
                 voters=voters,

@@ -45,18 +45,18 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         logs = [directory for directory in patients if directory.statistics.offsets]
         if len(logs) < 2:
             continue
-        reference = max(logs, key=lambda each: each.statistics.rank)
-        told: set[str] = set()
+        reference = max(logs, key=lambda patient: patient.statistics.rank)
+        paths: set[str] = set()
         for patient in logs:
             parted = (
                 None if patient is reference else _parts(patient.statistics, reference.statistics)
             )
             if parted is None:
                 continue
-            one, found = _held_against_most(logs, patient, reference, *parted)
-            if one.path not in told:
-                told.add(one.path)
-                yield _diagnosis(examination, one, found)
+            one, fork = _held_against_most(logs, patient, reference, *parted)
+            if one.path not in paths:
+                paths.add(one.path)
+                yield _diagnosis(examination, one, fork)
 
 
 def _held_against_most(
@@ -116,54 +116,54 @@ def _parts(one: LogStatistics, other: LogStatistics) -> tuple[int, _Batch, _Batc
     return None
 
 
-def _diagnosis(examination: Examination, patient: ExaminedDirectory, found: _Parting) -> Diagnosis:
-    same_epoch = found.mine.epoch == found.theirs.epoch
-    only_epoch = found.mine.crc == found.theirs.crc
+def _diagnosis(examination: Examination, patient: ExaminedDirectory, fork: _Parting) -> Diagnosis:
+    same_epoch = fork.mine.epoch == fork.theirs.epoch
+    only_epoch = fork.mine.crc == fork.theirs.crc
     kind = kinds.SAME_PLACE if same_epoch else log_kinds.DIVERGED
     what = "the same records in another epoch" if only_epoch else "other records"
-    names = " and ".join(directory.path for directory in found.agreeing)
-    text = f"{what} than {names} from offset {found.offset} on"
+    names = " and ".join(directory.path for directory in fork.agreeing)
+    text = f"{what} than {names} from offset {fork.offset} on"
     if same_epoch:
-        text += f", in the same epoch {found.mine.epoch}"
+        text += f", in the same epoch {fork.mine.epoch}"
     advice = kind.advice
     severity = None
-    if not (same_epoch or only_epoch) and found.offset > 0:
+    if not (same_epoch or only_epoch) and fork.offset > 0:
         severity = divergence_advice.tail_severity(
             patient.statistics.epochs[-1],
-            found.theirs.epoch,
-            alone=found.is_alone,
-            others=len(found.agreeing),
+            fork.theirs.epoch,
+            alone=fork.is_alone,
+            others=len(fork.agreeing),
             snapshot_beyond=any(
-                snapshot.offset > found.offset for snapshot in patient.summary.snapshots
+                snapshot.offset > fork.offset for snapshot in patient.summary.snapshots
             ),
         )
     if same_epoch:
-        agreeing = [directory.path for directory in found.agreeing]
-        advice = divergence_advice.advice(kind, agreeing, is_majority=found.is_majority)
+        agreeing = [directory.path for directory in fork.agreeing]
+        advice = divergence_advice.advice(kind, agreeing, is_majority=fork.is_majority)
     if only_epoch:
         advice = divergence_advice.EPOCH_ALONE
-    elif found.offset == 0:
+    elif fork.offset == 0:
         text += ": the logs have nothing in common"
         advice = divergence_advice.NOTHING_IN_COMMON
     return Diagnosis(
         finding=kind.at(
             patient.path,
             text,
-            offset=found.offset,
-            expected=f"the batch of epoch {found.theirs.epoch} that {found.other.path} has",
-            found=f"another one of epoch {found.mine.epoch}",
+            offset=fork.offset,
+            expected=f"the batch of epoch {fork.theirs.epoch} that {fork.other.path} has",
+            found=f"another one of epoch {fork.mine.epoch}",
             advice=advice,
             severity=severity,
         ),
         directory=patient.path,
         evidence=(
-            _evidence(found.other, found.offset, found.theirs, "a"),
-            _evidence(patient, found.offset, found.mine, "another"),
+            _evidence(fork.other, fork.offset, fork.theirs, "a"),
+            _evidence(patient, fork.offset, fork.mine, "another"),
         ),
         commands=(
             tools.keep_copy(patient.path),
-            tools.on(patient.path, "dump-log", "--offsets", f"{found.offset}.."),
-            tools.on(found.other.path, "dump-log", "--offsets", f"{found.offset}.."),
+            tools.on(patient.path, "dump-log", "--offsets", f"{fork.offset}.."),
+            tools.on(fork.other.path, "dump-log", "--offsets", f"{fork.offset}.."),
         ),
     )
 

@@ -48,7 +48,7 @@ def _newest_vote(
         for election in one.statistics.elections
         if election.had_vote_of(node.node_id, node.directory_id)
     ]
-    return max(voted, key=lambda each: each.epoch, default=None)
+    return max(voted, key=lambda election: election.epoch, default=None)
 
 
 def _started_epoch(patient: ExaminedDirectory) -> int:

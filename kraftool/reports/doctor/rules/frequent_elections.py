@@ -16,7 +16,7 @@ _SUSTAINED_HOURS = 4
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        best = max(patients, key=lambda each: (_end(each), len(each.statistics.elections)))
+        best = max(patients, key=lambda patient: (_end(patient), len(patient.statistics.elections)))
         yield from _of(examination, best)
 
 

@@ -24,7 +24,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         ]
         if len(ends) < 2:
             continue
-        first, furthest = max(ends, key=lambda each: (each[1].last_epoch or 0, each[1].end_offset))
+        first, furthest = max(ends, key=lambda end: (end[1].last_epoch or 0, end[1].end_offset))
         for patient, log in ends:
             behind = furthest.end_offset - log.end_offset
             if log.last_epoch != furthest.last_epoch or behind <= _MOST_RECORDS:

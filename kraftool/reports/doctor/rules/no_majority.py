@@ -58,8 +58,8 @@ def _of(voter: Voter, patients: Sequence[ExaminedDirectory]) -> list[ExaminedDir
 
 def _best(voter: Voter, patients: Sequence[ExaminedDirectory]) -> tuple[ExaminedDirectory, str]:
     """The directory of a voter that can vote, or the first with what keeps it from that."""
-    told = [(directory, _trouble(voter, directory)) for directory in patients]
-    return next((each for each in told if not each[1]), told[0])
+    troubles = [(directory, _trouble(voter, directory)) for directory in patients]
+    return next((trouble for trouble in troubles if not trouble[1]), troubles[0])
 
 
 def _trouble(voter: Voter, patient: ExaminedDirectory) -> str:

@@ -17,7 +17,7 @@ _MANY = 5
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patients in examination.clusters():
-        patient = max(patients, key=lambda each: each.statistics.rank)
+        patient = max(patients, key=lambda patient: patient.statistics.rank)
         by_broker: defaultdict[int, list[BrokerStart]] = defaultdict(list)
         for start in patient.statistics.starts:
             if not by_broker[start.broker_id] or (

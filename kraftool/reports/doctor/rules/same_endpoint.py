@@ -33,10 +33,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         Evidence(
                             file=voters.file,
                             offset=voters.offset,
-                            found=f"voter {each.id}: {', '.join(shown_endpoints(each.endpoints))}",
+                            found=f"voter {twin.id}: {', '.join(shown_endpoints(twin.endpoints))}",
                         )
-                        for each in voters.voters
-                        if each.id in (other, voter.id)
+                        for twin in voters.voters
+                        if twin.id in (other, voter.id)
                     ),
                     commands=(tools.on_all(examination, "diff-voters"),),
                 )

@@ -25,8 +25,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if not patient.statistics.credentials_complete:
             continue
         expected = _expected(patient, newest)
-        told = patient.statistics.snapshot_credentials.get(newest.file, set())
-        lost = sorted(expected.keys() - told)
+        snapshot_credentials = patient.statistics.snapshot_credentials.get(newest.file, set())
+        lost = sorted(expected.keys() - snapshot_credentials)
         if not lost:
             continue
         yield Diagnosis(
@@ -35,10 +35,10 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
             evidence=tuple(
                 Evidence(
                     file=patient.path,
-                    offset=expected[each].offset,
-                    found=f"UserScramCredentialRecord of {each[0]}",
+                    offset=expected[credential].offset,
+                    found=f"UserScramCredentialRecord of {credential[0]}",
                 )
-                for each in lost[:5]
+                for credential in lost[:5]
             ),
             commands=tuple(
                 tools.line(
@@ -88,12 +88,12 @@ def _expected(
     patient: ExaminedDirectory, snapshot: SnapshotSummary
 ) -> dict[tuple[str, int], CredentialChange]:
     """The credentials that the log has at the snapshot's offset."""
-    found: dict[tuple[str, int], CredentialChange] = {}
+    credentials: dict[tuple[str, int], CredentialChange] = {}
     for credential in patient.statistics.credentials:
         if credential.offset >= snapshot.offset:
             break
         if credential.present:
-            found[credential.credential] = credential
+            credentials[credential.credential] = credential
         else:
-            found.pop(credential.credential, None)
-    return found
+            credentials.pop(credential.credential, None)
+    return credentials

@@ -15,7 +15,7 @@ _RESERVED = frozenset({"AAAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAQ"})
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         owner: dict[str, int] = {}
-        for broker in sorted(state.image.cluster.brokers.values(), key=lambda each: each.id):
+        for broker in sorted(state.image.cluster.brokers.values(), key=lambda broker: broker.id):
             for directory in broker.directories:
                 first = owner.setdefault(directory, broker.id)
                 if first == broker.id or directory in _RESERVED:

@@ -59,9 +59,9 @@ def _diagnosis(
     examination: Examination, patients: Sequence[ExaminedDirectory], epoch: int, leaders: _Claims
 ) -> Diagnosis:
     given = {directory.node_id for directory in patients}
-    told = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
-    first, second, *_ = (claims[0].evidence for claims in told.values())
-    by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in told.items())
+    claims_by_id = {id: _own_first(id, claims) for id, claims in sorted(leaders.items())}
+    first, second, *_ = (claims[0].evidence for claims in claims_by_id.values())
+    by = "; ".join(_words(id, claims, is_given=id in given) for id, claims in claims_by_id.items())
     copies = tuple(
         tools.keep_copy(directory.path) for directory in patients if directory.report is not None
     )
@@ -75,7 +75,7 @@ def _diagnosis(
             found=second.found,
         ),
         evidence=tuple(
-            claim.evidence for claims in told.values() for claim in claims[:_MOST_NAMED]
+            claim.evidence for claims in claims_by_id.values() for claim in claims[:_MOST_NAMED]
         ),
         commands=(
             *copies,
@@ -87,7 +87,7 @@ def _diagnosis(
 
 def _own_first(id: int, claims: Sequence[_Claim]) -> list[_Claim]:
     """Return the claims, the leader's own report first."""
-    return sorted(claims, key=lambda each: each.patient.node_id != id)
+    return sorted(claims, key=lambda claim: claim.patient.node_id != id)
 
 
 def _words(id: int, claims: Sequence[_Claim], *, is_given: bool) -> str:

@@ -26,7 +26,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
         if len({log.path for log in logs}) < 2:
             continue
         groups: dict[tuple[str, ...], tuple[_Group, list[int]]] = {}
-        for offset in sorted({each for one in logs for each in _breaks(one)}):
+        for offset in sorted({offset for one in logs for offset in _breaks(one)}):
             damaged = tuple(log for log in logs if offset in _breaks(log))
             whole = tuple(
                 log
@@ -47,7 +47,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 def _breaks(patient: ExaminedDirectory) -> tuple[int, ...]:
     """Return damage with records after it: the end of a log is fetched again."""
     log = patient.source.log
-    return tuple(each for each in log.breaks if each < log.end) if log is not None else ()
+    return tuple(offset for offset in log.breaks if offset < log.end) if log is not None else ()
 
 
 def _has(source: VoterSourceReport, offset: int) -> bool:
@@ -66,13 +66,13 @@ def _diagnosis(
     first, last = damaged[0], offsets[-1]
     places = ", ".join(map(str, offsets[:_MOST_OFFSETS]))
     more = len(offsets) - _MOST_OFFSETS
-    told = f"offset{'s' if len(offsets) > 1 else ''} {places}"
-    told += f" and {more} more" if more > 0 else ""
+    offset_words = f"offset{'s' if len(offsets) > 1 else ''} {places}"
+    offset_words += f" and {more} more" if more > 0 else ""
     beyond = [log for log in logs if _reaches(log.source, last)]
     known = {directory.path for directory in (*damaged, *whole)}
     others = [log for log in logs if log.path not in known and _has(log.source, last)]
     names = " and ".join(directory.path for directory in damaged)
-    text = f"damaged at {told}, or missing right before, in {names}"
+    text = f"damaged at {offset_words}, or missing right before, in {names}"
     if whole:
         alone = " alone" if len(whole) == 1 and len(logs) > 2 else ""
         text += (

@@ -65,14 +65,14 @@ class Pattern:
 
     def _after(self, places: _Places, character: str) -> _Places:
         reached = set()
-        for each in places.at:
-            if each == len(self._places):
+        for index in places.at:
+            if index == len(self._places):
                 continue
-            place = self._places[each]
+            place = self._places[index]
             if place.is_star:
-                reached.add(each)
+                reached.add(index)
             elif place.is_any or place.character == character:
-                reached.add(each + 1)
+                reached.add(index + 1)
         return self._reached(reached)
 
     def _reached(self, places: Iterable[int]) -> _Places:
@@ -80,13 +80,13 @@ class Pattern:
         at: set[int] = set()
         waiting = list(places)
         while waiting:
-            each = waiting.pop()
-            if each in at:
+            index = waiting.pop()
+            if index in at:
                 continue
-            at.add(each)
-            if each < len(self._places):
-                place = self._places[each]
-                waiting += place.goes_to or ([each + 1] if place.is_star else [])
+            at.add(index)
+            if index < len(self._places):
+                place = self._places[index]
+                waiting += place.goes_to or ([index + 1] if place.is_star else [])
         key = frozenset(at)
         if len(self._seen) >= _MOST_SEEN:
             for seen in self._seen.values():
@@ -137,7 +137,7 @@ def unquoted(component: str) -> str:
     """Return what a component without patterns names, where its backslashes are not part of the
     name.
     """
-    return _QUOTED.sub(lambda each: each[1], component)
+    return _QUOTED.sub(lambda match: match[1], component)
 
 
 def quoted(name: str) -> str:
@@ -145,6 +145,10 @@ def quoted(name: str) -> str:
     if name.isprintable() and not _GLOBBING.search(name):
         return name  # its backslashes need no others before them
     return "".join(
-        "?" if not each.isprintable() else f"\\{each}" if _SPECIAL.match(each) else each
-        for each in name
+        "?"
+        if not character.isprintable()
+        else f"\\{character}"
+        if _SPECIAL.match(character)
+        else character
+        for character in name
     )

@@ -67,9 +67,9 @@ def by_name(items: Mapping[str, _Item], make: Callable[[str, _Item], Node]) -> D
         if item is not None:
             return make(name, item)
         if "\ufffd" in name:
-            for key, each in items.items():
+            for key, named_item in items.items():
                 if java_text(key) == name:
-                    return make(key, each)
+                    return make(key, named_item)
         return None
 
     return Directory(lambda: map(java_text, items), child)

@@ -45,7 +45,7 @@ def find(root: Directory, working: Path, text: str) -> Iterator[TreeEntry]:
 
 
 def _components(working: Path, text: str) -> list[_Component]:
-    components = [] if text.startswith("/") else [_Component(each, True) for each in working]
+    components = [] if text.startswith("/") else [_Component(name, True) for name in working]
     for part in text.split("/"):
         if part == "..":
             del components[-1:]
@@ -95,13 +95,13 @@ def complete(
     if len(parents) != 1 or not isinstance(parents[0].node, Directory):
         return []
     directory = parents[0].node
-    found = []
+    completions = []
     for name in in_order(directory.names()):
         spelled = quoted(name)
         if "/" in name or not (spelled.startswith(last) or name.startswith(last)):
             continue
         if isinstance(directory.child(name), Directory):
-            found.append(f"{before}{slash}{spelled}/")
+            completions.append(f"{before}{slash}{spelled}/")
         elif not directories_only:
-            found.append(f"{before}{slash}{spelled}")
-    return found
+            completions.append(f"{before}{slash}{spelled}")
+    return completions

@@ -42,6 +42,6 @@ def read_entity(text: str) -> QuotaEntity | None:
             return None
         name = match[2]
         kind = _TYPES.get(match[1], match[1])
-        parts[kind] = None if name is None else _ESCAPED.sub(lambda each: each[1], name)
+        parts[kind] = None if name is None else _ESCAPED.sub(lambda escape: escape[1], name)
         position = match.end()
     return None if not parts or text.endswith("_") else tuple(sorted(parts.items()))

@@ -27,14 +27,14 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                     continue  # a node that says nothing of it may be of before the feature
                 if known is None and not ranges:
                     continue
-                told = f"{known.min} to {known.max}" if known is not None else "none"
+                span = f"{known.min} to {known.max}" if known is not None else "none"
                 yield Diagnosis(
                     finding=kinds.FEATURE_RANGE.at(
                         patient.path,
-                        f"{who} supports {feature} {told}, but"
+                        f"{who} supports {feature} {span}, but"
                             f" {level}{_release(feature, level)} is finalized",
                         field=feature,
-                        expected=told,
+                        expected=span,
                         found=str(level),
                         severity=Severity.WARNING if fenced else None,
                     ),
@@ -65,9 +65,9 @@ def _release(feature: str, level: int) -> str:
 
 def _record(patient: ExaminedDirectory, feature: str, level: int) -> Evidence:
     """The record that finalized the level, or the snapshot that has it."""
-    told = patient.summary.feature(feature)
-    if told is None:
+    record = patient.summary.feature(feature)
+    if record is None:
         return Evidence(file=patient.path, found=f"{feature} {level}")
     return Evidence(
-        file=told.file, offset=told.offset, found=f"FeatureLevelRecord {feature} {told.level}"
+        file=record.file, offset=record.offset, found=f"FeatureLevelRecord {feature} {record.level}"
     )

@@ -53,5 +53,5 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 
 
 def _number(value: str | None) -> int | None:
-    told = (value or "").strip()
-    return int(told) if told.isascii() and told.isdigit() and len(told) < 10 else None
+    text = (value or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else None

@@ -150,7 +150,9 @@ def test_the_sdist_has_the_crates_and_nothing_that_was_built_of_them(dist: Path)
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
         packed = {name.partition("/")[2] for name in archive.getnames()}
-    sources = {str(path.relative_to(ROOT)) for path in CRATES.glob("*/src/*.rs")}
+    # The fuzz target is for the repository: it requires the seeds that tests/ writes.
+    crates = [CRATES / "core", CRATES / "binding"]
+    sources = {str(path.relative_to(ROOT)) for crate in crates for path in crate.glob("src/*.rs")}
     assert sources
     assert {"decoders/native/Cargo.lock", *sources} <= packed
     assert not [name for name in packed if "target" in name.split("/") or name.endswith(BUILT)]
@@ -161,7 +163,7 @@ def test_a_wheel_built_from_the_sdist_is_the_same(
 ) -> None:
     (sdist,) = dist.glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "sdist", filter="data")
+        archive.extractall(tmp_path / "sdist")
     (source,) = (tmp_path / "sdist").iterdir()
     _build(source, tmp_path / "again", "--wheel")
     (wheel,) = (tmp_path / "again").glob("*.whl")

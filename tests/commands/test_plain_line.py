@@ -121,7 +121,7 @@ def test_plain_lines_have_the_values_that_typer_reads(path: tuple[str, ...]) -> 
         ["dump-log", "x", "-o=json"],
         ["dump-log", "x", "--follow=1"],
         ["state", "x", "y"],
-        ["timeline"],
+        ["explain"],
     ],
     ids=" ".join,
 )

@@ -77,7 +77,7 @@ def test_on_a_terminal_the_verdict_comes_before_the_runs_and_ctrl_c_ends_them(
     controller, terminal = pty.openpty()
     command = (sys.executable, "-m", "kraftool", "simulate-election", "--runs", "100000")
     with subprocess.Popen(
-        (*command, "--jobs", "2", "--color", "never", *voters),
+        (*command, "--jobs", "2", "--color", "never", "-v", *voters),
         stdin=subprocess.DEVNULL,
         stdout=terminal,
         stderr=subprocess.PIPE,

@@ -255,7 +255,7 @@ def test_a_batch_that_the_native_module_leaves_does_not_end_its_work() -> None:
 
 
 def test_a_batch_that_is_decoded_late_does_not_take_back_the_name_of_a_topic() -> None:
-    """The last entries of a dump are decoded at its end, when the topics of all batches are known."""
+    """The last entries of a dump are decoded at its end, when all topics are known."""
     topic = "AAAAAAAAAAAAAAAAAAAAAA"
     named = [
         batch_of(encode_record("TopicRecord", 0, {"name": name, "topicId": topic}))

@@ -26,7 +26,7 @@ _Item = TypeVar("_Item", bound=tuple[Any, ...])
 
 
 class RowRules(NamedTuple):
-    """What the native module has to know of rows, by the names of fields."""
+    """The facts about rows that the native module requires, by the names of fields."""
 
     cells: tuple[tuple[str, str], ...]
     """The fields in the order of a row: i for a number, I for an array of numbers, U for one of

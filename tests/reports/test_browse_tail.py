@@ -86,7 +86,7 @@ def test_half_a_batch_of_a_running_node_is_not_shown_before_two_looks_saw_it(
     partition: Path, monkeypatch: pytest.MonkeyPatch, is_torn: bool
 ) -> None:
     held = Lock(state=LockState.HELD)
-    monkeypatch.setattr("kraftool.reports.logs.source.lock_holder", lambda path: held)
+    monkeypatch.setattr("kraftool.storage.lock.lock_holder", lambda path: held)
     whole = batches()
     half = whole[10].data[:70]
     if not is_torn:

@@ -58,7 +58,11 @@ class LogReplay:
         with file.open() as source:
             for walk_item in Walk(source.read_at, WalkState.at(position)).spans():
                 if isinstance(walk_item, BatchSpan):
-                    self.take_span(file, walk_item, walk_item.at, walk_item.end)
+                    at = walk_item.at
+                    while at < walk_item.end and not self.is_over:
+                        at = self._next(file, walk_item, at, walk_item.end)
+                        if not self.is_over:
+                            self.progress(file.name, walk_item.data_position + at)
                 else:
                     self.take(file, walk_item, is_last=is_last)
                 if self.is_over:
@@ -77,14 +81,18 @@ class LogReplay:
     def take_span(self, file: LogFile, span: BatchSpan, at: int, end: int) -> None:
         """Replay the batches of a span from one place to another, if nothing ended the log."""
         while at < end and not self.is_over:
-            if self._follows(span, at):
-                self._replayed = True
-                at, self.end, _ = self.replay.span(file.name, span, at, end)
-                self.last = OffsetAndEpoch(self.end, span.epoch)
-            else:
-                batch = span.batch(at)
-                self._batch(file, batch)
-                at += batch.size
+            at = self._next(file, span, at, end)
+
+    def _next(self, file: LogFile, span: BatchSpan, at: int, end: int) -> int:
+        """Replay at least one batch of a span; return where the next one begins."""
+        if not self._follows(span, at):
+            batch = span.batch(at)
+            self._batch(file, batch)
+            return at + batch.size
+        self._replayed = True
+        at, self.end, _ = self.replay.span(file.name, span, at, end)
+        self.last = OffsetAndEpoch(self.end, span.epoch)
+        return at
 
     def _follows(self, span: BatchSpan, at: int) -> bool:
         """True if the batch at a place comes next, and what is wanted ends behind this span."""

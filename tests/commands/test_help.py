@@ -169,8 +169,8 @@ def test_help_is_shown_without_anything_else_on_the_command_line(
 
 
 def _needs(node: CommandNode) -> tuple[pytest.MarkDecorator, ...]:
-    if "pipeline" in node.words:
-        return (pytest.mark.spark,)
+    if "pipeline" in node.words:  # three starts of Spark; tests/spark runs these commands
+        return (pytest.mark.spark, pytest.mark.soak)
     return (pytest.mark.slow,) if "rehearse" in node.words else ()
 
 

@@ -284,8 +284,8 @@ MUTANTS = (
         "voter-sets",
         (
             "control_history",
-            "return self.entries[found - 1][1] if found else None",
-            "return self.entries[0][1] if found else None",
+            "return self.entries[index - 1][1] if index else None",
+            "return self.entries[0][1] if index else None",
         ),
     ),
     mutant(

@@ -19,6 +19,7 @@ class DiffFormat(StrEnum):
     TABLE = "table"
     JSON = "json"
     JSONL = "jsonl"
+    CSV = "csv"
 
 
 def diff_state(
@@ -104,6 +105,9 @@ def diff_state(
     Topics are compared by id: a topic that was deleted and created again is two topics. Secrets
     are compared, but shown masked. Exits 0 if nothing differs, and 1 if something does.
 
+    If both states are of one log, each change has the time and the offset of the last record that
+    made it.
+
     With --bootstrap-controller the leader takes the place of B, or of A if there is no PATH.
     kraftool reads its log over the network, without joining as a replica, up to the high watermark.
     Each side is compared at its own end, not at the last common offset.
@@ -117,7 +121,8 @@ def diff_state(
     from kraftool.commands.times import parse_time
     from kraftool.reports.logs.processes import quicken
     from kraftool.reports.state import diff_json
-    from kraftool.reports.state.compare import Offsets, load_two
+    from kraftool.reports.state.change_times import dated
+    from kraftool.reports.state.compare import Offsets, last_changes, load_two
     from kraftool.reports.state.diff import DiffOptions, changes
     from kraftool.storage.paths import open_path
 
@@ -160,16 +165,18 @@ def diff_state(
             locations.append(leader_log(to, live).location)
         progress = stack.enter_context(read_progress(to, locations))
         both = load_two(locations[0], None if is_single else locations[1], offsets, progress)
+        times = last_changes(both)
     options = DiffOptions(ignored=ignored, show_secrets=show_secrets)
-    differing = changes(both.old.image, both.new.image, options)
+    differing = dated(changes(both.old.image, both.new.image, options), times)
     counts = diff_json.Counts()
     if output is DiffFormat.TABLE:
         from kraftool.commands.diff_state_view import write_diff
 
         write_diff(to, both, differing, counts, limit)
     else:
-        if output is DiffFormat.JSON:
-            to.document(diff_json.diff_state_document(both, differing, ignored, counts))
+        if output is not DiffFormat.JSONL:
+            document = diff_json.diff_state_document(both, differing, ignored, counts)
+            to.document(document, output)
         else:
             for line in diff_json.lines(both, differing, ignored, counts):
                 to.write(line)

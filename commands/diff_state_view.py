@@ -30,6 +30,7 @@ from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
 from kraftool.reports.state.diff_json import Counts
 from kraftool.reports.state.diff_words import TITLES, change_name, value_text, what_it_was
 from kraftool.reports.state.load import LoadedState
+from kraftool.reports.text.moments import iso
 from kraftool.reports.text.words import many
 
 _SIGNS = {
@@ -93,6 +94,9 @@ def _kind(
     for change in changes:
         sign, style = _SIGNS[change.type]
         body = text(change_name(change), style)
+        if change.last_offset is not None and change.last_timestamp is not None:
+            when = iso(change.last_timestamp)
+            body.append(f"  {when} at {change.last_offset}", style=QUIET)
         for line in _details(change):
             short = change.type is not ChangeType.CHANGED and len(line) <= _SHORT
             body.append("  " if short else "\n").append_text(line)

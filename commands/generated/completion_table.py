@@ -17,18 +17,17 @@ _10 = ('table', 'json', 'jsonl', 'csv')
 _11 = ('list', 'KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-ANSWER', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-BEGINS-LATER', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
 _12 = ('KT-DIR-BOOTSTRAP-FORM', 'KT-DIR-CLUSTER-ID', 'KT-DIR-CLUSTER-ID-EMPTY', 'KT-DIR-CURRENT-VOTERS', 'KT-DIR-EMPTY', 'KT-DIR-ENDPOINT-DIFFERS', 'KT-DIR-EPOCHS', 'KT-DIR-EPOCHS-DIFFER', 'KT-DIR-EPOCHS-EMPTY', 'KT-DIR-LEADER-VOTERS', 'KT-DIR-LEFTOVER', 'KT-DIR-LOG-DIR', 'KT-DIR-LOG-DIR-OFFLINE', 'KT-DIR-META', 'KT-DIR-META-MISSING', 'KT-DIR-META-ODD', 'KT-DIR-META-V0', 'KT-DIR-NO-BOOTSTRAP', 'KT-DIR-NO-DIRECTORY-ID', 'KT-DIR-NO-QUORUM', 'KT-DIR-NODE-ID', 'KT-DIR-NOT-A-VOTER', 'KT-DIR-OFFSETS', 'KT-DIR-QUORUM-LEADER', 'KT-DIR-QUORUM-STATE', 'KT-DIR-QUORUM-STATE-BEHIND', 'KT-DIR-QUORUM-STATE-MISSING', 'KT-DIR-QUORUM-STATE-ODD', 'KT-DIR-QUORUM-VERSION', 'KT-DIR-READ', 'KT-DIR-SAME-DIRECTORY-ID', 'KT-DIR-SAME-NODE-ID', 'KT-DIR-SKIPPED', 'KT-DIR-STALE-VOTER', 'KT-DIR-STATIC-DIFFER', 'KT-DIR-STATIC-IGNORED', 'KT-DIR-TEXT', 'KT-DIR-TOO-LARGE', 'KT-DIR-TOPIC-ID', 'KT-DIR-UNKNOWN-FILE', 'KT-DIR-UNKNOWN-KIND', 'KT-DIR-VOTE-STRANGER', 'KT-DIR-VOTERS-BEHIND', 'KT-DIR-VOTERS-CONFLICT', 'KT-DIR-VOTERS-DIFFER', 'KT-FLEET-FAILED', 'KT-FLEET-KRAFT-VERSION', 'KT-FLEET-METADATA-VERSION', 'KT-FLEET-OTHER-LOG', 'KT-FLEET-SAME-CLUSTER-ID', 'KT-LIVE-BROKER', 'KT-LIVE-BROKER-ABSENT', 'KT-LIVE-CLUSTER-ID', 'KT-LIVE-DISAGREE', 'KT-LIVE-ELECTION', 'KT-LIVE-ELECTIONS', 'KT-LIVE-ENDPOINT', 'KT-LIVE-EVEN-VOTERS', 'KT-LIVE-FALSE-UPGRADE', 'KT-LIVE-FEATURE-RANGE', 'KT-LIVE-FEATURES-DIFFER', 'KT-LIVE-FENCED', 'KT-LIVE-FEW-VOTERS', 'KT-LIVE-IDLE', 'KT-LIVE-IMBALANCE', 'KT-LIVE-LAG', 'KT-LIVE-NO-ANSWER', 'KT-LIVE-NO-CONTROLLER', 'KT-LIVE-NO-LEADER', 'KT-LIVE-NO-MAJORITY', 'KT-LIVE-NO-SPARE', 'KT-LIVE-ONE-CONTROLLER', 'KT-LIVE-OTHER-DIRECTORY', 'KT-LIVE-REASSIGNING', 'KT-LIVE-REFUSED', 'KT-LIVE-SHUTTING-DOWN', 'KT-LIVE-SILENT', 'KT-LIVE-SNAPSHOT-AGE', 'KT-LIVE-STANDBY', 'KT-LIVE-STATIC', 'KT-LIVE-STUCK', 'KT-LIVE-TRANSACTION-OPEN', 'KT-LIVE-TWO-LEADERS', 'KT-LIVE-UNDER-MIN-ISR', 'KT-LIVE-UNDER-REPLICATED', 'KT-LIVE-UNOBSERVED', 'KT-LIVE-UNREACHED', 'KT-LOG-BATCH-FORM', 'KT-LOG-BEGINS-LATER', 'KT-LOG-CRC', 'KT-LOG-DAMAGE', 'KT-LOG-DIVERGED', 'KT-LOG-EPOCH-BACK', 'KT-LOG-EPOCH-START', 'KT-LOG-FALSE-UPGRADE', 'KT-LOG-FILE-NAME', 'KT-LOG-GAP', 'KT-LOG-INDEX', 'KT-LOG-INDEX-DIFFERS', 'KT-LOG-KRAFT-VERSION', 'KT-LOG-MAGIC', 'KT-LOG-MISSING', 'KT-LOG-NAME', 'KT-LOG-NAME-FORM', 'KT-LOG-NONE', 'KT-LOG-NOT-CHECKED', 'KT-LOG-NOT-METADATA', 'KT-LOG-PRODUCER-STATE', 'KT-LOG-PRODUCERS', 'KT-LOG-RECORD-FORM', 'KT-LOG-RECORDS', 'KT-LOG-REPLAY', 'KT-LOG-SWAP', 'KT-LOG-TORN-TAIL', 'KT-LOG-TWO-LEADERS', 'KT-LOG-TXN-OPEN', 'KT-LOG-UNKNOWN-TYPE', 'KT-LOG-VOTERS', 'KT-LOG-VOTERS-JUMP', 'KT-LOG-ZERO-TAIL', 'KT-REC-AHEAD', 'KT-REC-ANOTHER-PLAN', 'KT-REC-DISAGREE', 'KT-REC-ENDS', 'KT-REC-HALF', 'KT-REC-KEPT', 'KT-REC-LOSES', 'KT-REC-MOVED-ON', 'KT-REC-NO-LEADER', 'KT-REC-NOT-APPLIED', 'KT-REC-NOT-AS-PLANNED', 'KT-REC-NOT-SHOWN', 'KT-REC-OLD-QUORUM', 'KT-REC-QUARANTINED', 'KT-REC-RESTART', 'KT-REC-RETURNED', 'KT-REC-RUNNING', 'KT-REC-SETTING', 'KT-REC-SIMULATOR-DIFFERS', 'KT-REC-START', 'KT-REC-STATE', 'KT-REC-TWO-QUORUMS', 'KT-REC-UNCLEAN', 'KT-REC-UNDONE', 'KT-REC-VOTERS', 'KT-REC-VOTERS-CHANGED', 'KT-SIG-AUTO-JOIN', 'KT-SIG-BROKER-ENDPOINT', 'KT-SIG-BROKER-FENCED', 'KT-SIG-BROKER-TWINS', 'KT-SIG-COMMITTED-MINORITY', 'KT-SIG-DOUBLE-VOTE', 'KT-SIG-ELECTIONS', 'KT-SIG-ELR-MIN-ISR', 'KT-SIG-FAILED-ELECTIONS', 'KT-SIG-FEATURE-RANGE', 'KT-SIG-FOLDER-NAME', 'KT-SIG-FORGOTTEN-VOTE', 'KT-SIG-JUNK-SNAPSHOT', 'KT-SIG-LAG', 'KT-SIG-LAST-KNOWN-ELR', 'KT-SIG-LOCAL-ENDPOINT', 'KT-SIG-LOST-REPLICAS', 'KT-SIG-MIGRATION-ORDER', 'KT-SIG-MIN-ISR', 'KT-SIG-NO-LEADER', 'KT-SIG-NO-MAJORITY', 'KT-SIG-NO-SNAPSHOT', 'KT-SIG-NOT-REGISTERED', 'KT-SIG-ODD-ENDPOINT', 'KT-SIG-OFFLINE', 'KT-SIG-OLD-MAJORITY', 'KT-SIG-OLD-SNAPSHOT', 'KT-SIG-RECOVERING', 'KT-SIG-RESTART-LOOP', 'KT-SIG-SAME-ENDPOINT', 'KT-SIG-SAME-PLACE', 'KT-SIG-SHARED-LOG-DIR', 'KT-SIG-SNAPSHOT-ATTEMPTS', 'KT-SIG-SPLIT-BRAIN', 'KT-SIG-STALE-SNAPSHOT', 'KT-SIG-STRAY', 'KT-SIG-STUCK-REASSIGNMENT', 'KT-SIG-TWO-FORMATS', 'KT-SIG-UPGRADE-DIRECTORY-ID', 'KT-SIG-VOTER-LISTENER', 'KT-SIG-WHOLE-COPY', 'KT-SIG-WIPED-VOTER', 'KT-SNAP-AHEAD', 'KT-SNAP-BATCH-FORM', 'KT-SNAP-BROKER-CONFIG', 'KT-SNAP-BROKER-EPOCH', 'KT-SNAP-DAMAGE', 'KT-SNAP-DIFFERS', 'KT-SNAP-DIVERGED', 'KT-SNAP-EPOCH-BACK', 'KT-SNAP-FALSE-UPGRADE', 'KT-SNAP-FEATURE', 'KT-SNAP-FILE-NAME', 'KT-SNAP-FORM', 'KT-SNAP-KRAFT-VERSION', 'KT-SNAP-LOG-BOUNDARY', 'KT-SNAP-LOG-EPOCH', 'KT-SNAP-LOG-TIMESTAMP', 'KT-SNAP-LOG-VOTERS', 'KT-SNAP-METADATA-VERSION', 'KT-SNAP-MISSING', 'KT-SNAP-NAME', 'KT-SNAP-NONE', 'KT-SNAP-NOT-COMPARED', 'KT-SNAP-ORDER', 'KT-SNAP-PARTITION', 'KT-SNAP-RECORD', 'KT-SNAP-RECORD-FORM', 'KT-SNAP-REPLAY', 'KT-SNAP-SCRAM-LOST', 'KT-SNAP-TOPIC-CONFIG', 'KT-SNAP-TWICE', 'KT-SNAP-UNKNOWN-TYPE', 'KT-SNAP-VOTERS')
 _13 = ('error', 'warning', 'info')
-_14 = ('table', 'json', 'jsonl')
-_15 = ('4.4', '4.4-IV2', '4.4-IV1', '4.4-IV0', '4.3', '4.3-IV0', '4.2', '4.2-IV1', '4.2-IV0', '4.1', '4.1-IV1', '4.1-IV0', '4.0', '4.0-IV3', '4.0-IV2', '4.0-IV1', '4.0-IV0', '3.9', '3.9-IV0', '3.8', '3.8-IV0', '3.7', '3.7-IV4', '3.7-IV3', '3.7-IV2', '3.7-IV1', '3.7-IV0', '3.6', '3.6-IV2', '3.6-IV1', '3.6-IV0', '3.5', '3.5-IV2', '3.5-IV1', '3.5-IV0', '3.4', '3.4-IV0', '3.3', '3.3-IV3')
-_16 = ('quorum', 'log', 'state', 'timeline', 'files', 'health', 'voters', 'what_if')
-_17 = ('dark', 'light', 'high-contrast', 'colour-blind', 'no-colour')
-_18 = ('table', 'json')
-_19 = ('append', 'snapshot-jump', 'static-properties')
-_20 = ('yaml', 'json')
-_21 = ('voter', 'observer')
-_22 = ('text', 'json')
-_23 = ('console', 'parquet:', 'kafka:')
-_24 = ('earliest', 'latest')
-_25 = ('table', 'jsonl')
+_14 = ('4.4', '4.4-IV2', '4.4-IV1', '4.4-IV0', '4.3', '4.3-IV0', '4.2', '4.2-IV1', '4.2-IV0', '4.1', '4.1-IV1', '4.1-IV0', '4.0', '4.0-IV3', '4.0-IV2', '4.0-IV1', '4.0-IV0', '3.9', '3.9-IV0', '3.8', '3.8-IV0', '3.7', '3.7-IV4', '3.7-IV3', '3.7-IV2', '3.7-IV1', '3.7-IV0', '3.6', '3.6-IV2', '3.6-IV1', '3.6-IV0', '3.5', '3.5-IV2', '3.5-IV1', '3.5-IV0', '3.4', '3.4-IV0', '3.3', '3.3-IV3')
+_15 = ('quorum', 'log', 'state', 'timeline', 'files', 'health', 'voters', 'what_if')
+_16 = ('dark', 'light', 'high-contrast', 'colour-blind', 'no-colour')
+_17 = ('table', 'json')
+_18 = ('append', 'snapshot-jump', 'static-properties')
+_19 = ('yaml', 'json')
+_20 = ('voter', 'observer')
+_21 = ('text', 'json')
+_22 = ('console', 'parquet:', 'kafka:')
+_23 = ('earliest', 'latest')
+_24 = ('table', 'jsonl')
 _help = (('-h', '--help'), 'Show this message and exit.', None, False)
 _as = (('--as',), 'Read the file as this kind of file.', _0, False)
 _verbose = (('-v', '--verbose'), 'Show notes, and all findings of one kind, in full.', None, False)
@@ -47,11 +46,12 @@ _bootstrap_controller = (('--bootstrap-controller',), 'Controllers to ask first.
 _command_config = (('--command-config',), 'Kafka client properties: security.protocol, ssl.*, sasl.*.', (), False)
 _resolve = (('--resolve',), 'Address at which this machine reaches a node, such as a port-forward. Repeat it for more nodes.', (), True)
 _timeout = (('--timeout',), 'Seconds to wait for a node.', (), False)
+_output_2 = (('-o', '--output'), 'Output format.', _10, False)
 _ignore = (('--ignore',), 'Leave out findings with this code. Repeat it for more codes.', _12, True)
 _fail_on = (('--fail-on',), 'Exit 1 if a finding has at least this severity.', _13, False)
 _interval = (('--interval',), 'Polling interval.', (), False)
 _dry_run = (('--dry-run',), 'Check the change and report what would be done. Change nothing.', None, False)
-_output_2 = (('-o', '--output'), 'Output format.', _18, False)
+_output_3 = (('-o', '--output'), 'Output format.', _17, False)
 _controller_id = (('-i', '--controller-id'), 'node.id of the voter.', (), False)
 _dir = (('--dir',), 'Data directory (metadata.log.dir).', (), False)
 _yes = (('--yes',), 'Apply this plan without a question. You confirm that no Kafka runs on the directory anywhere.', (), False)
@@ -62,7 +62,7 @@ _cluster_id = (('-t', '--cluster-id'), 'Cluster id; the same for every node.', (
 _standalone = (('-s', '--standalone'), 'Make this controller the only voter of the first quorum.', None, False)
 _initial_controllers = (('-I', '--initial-controllers'), 'Voters of the first quorum; the same value on each of these controllers.', (), False)
 _no_initial_controllers = (('-N', '--no-initial-controllers'), 'Let this controller join an existing quorum.', None, False)
-_release_version = (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _15, False)
+_release_version = (('-r', '--release-version'), 'Start the cluster with the feature levels of this release, such as 4.3 or 4.3-IV0. Required when a cluster begins, unless one of the next two is given.', _14, False)
 _kafka_home = (('--kafka-home',), 'Use the release of this Kafka installation, from its libs/*server-common*.jar.', (), False)
 _bootstrap_controller_2 = (('--bootstrap-controller',), 'Use the metadata.version that this running quorum has finalized.', (), False)
 _feature = (('-f', '--feature'), 'Set another level of a feature. Repeat it for more features.', (), True)
@@ -71,7 +71,7 @@ _ignore_formatted = (('-g', '--ignore-formatted'), 'Leave formatted directories 
 _dry_run_2 = (('--dry-run',), 'Show what would be formatted, and how. Write nothing.', None, False)
 _metrics_listen = (('--metrics-listen',), 'Address for serving /metrics.', (), False)
 _shutdown_timeout = (('--shutdown-timeout',), 'Seconds allowed for shutdown.', (), False)
-_log_format = (('--log-format',), 'Log format on stderr.', _22, False)
+_log_format = (('--log-format',), 'Log format on stderr.', _21, False)
 _cut_damaged_log = (('--cut-damaged-log',), 'Cut a damaged log at the damage, and lose the records after it.', None, False)
 _dry_run_3 = (('--dry-run',), 'Show what would run. Write and send nothing.', None, False)
 _depth = (('--depth',), 'Maximum search depth below a ROOT.', (), False)
@@ -148,9 +148,7 @@ COMMANDS = {
         _offsets, _since, _until,
         (('--topics',), 'List created and deleted topics instead of only counting them.', None, False),
         (('--gaps',), 'Show times without a record that are longer than this.', (), False),
-        _bootstrap_controller, _command_config, _resolve, _timeout,
-        (('-o', '--output'), 'Output format.', _10, False),
-        _tz, _out, _color, _quiet, _debug, _help,
+        _bootstrap_controller, _command_config, _resolve, _timeout, _output_2, _tz, _out, _color, _quiet, _debug, _help,
     ),
     'doctor': (
         (('--explain',), 'Explain a finding code. `list` explains all of them.', _11, False),
@@ -171,23 +169,21 @@ COMMANDS = {
         (('--at-end',), 'Compare each directory at its own end, not at the last common offset.', None, False),
         (('--ignore',), 'Fields to leave out, separated by commas: leaderEpoch,partitionEpoch.', (), False),
         (('--limit',), 'Maximum number of lines of each kind in the table. 0 shows all.', (), False),
-        _bootstrap_controller, _command_config, _resolve, _timeout,
-        (('-o', '--output'), 'Output format.', _14, False),
-        _show_secrets, _out, _color, _quiet, _debug, _help,
+        _bootstrap_controller, _command_config, _resolve, _timeout, _output_2, _show_secrets, _out, _color, _quiet, _debug, _help,
     ),
     'diff-voters': (
         _bootstrap_controller, _command_config, _resolve, _timeout, _output, _tz, _out, _color, _quiet, _debug, _help,
     ),
     'features': (
-        (('--to',), 'Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.', _15, False),
+        (('--to',), 'Check an upgrade or downgrade to a release, such as 4.3 or 4.3-IV0.', _14, False),
         (('--feature',), "Check a change of this feature. With --to it replaces the release's default.", (), True),
-        (('--assume-nodes',), 'Check as if every node ran this release, as after a software upgrade.', _15, False),
+        (('--assume-nodes',), 'Check as if every node ran this release, as after a software upgrade.', _14, False),
         _bootstrap_controller, _command_config, _resolve, _timeout, _output, _tz, _out, _color, _quiet, _debug, _help,
     ),
     'watch': (
         _bootstrap_controller, _command_config, _resolve, _timeout, _interval,
-        (('--view',), 'View to open first, such as quorum.', _16, False),
-        (('--theme',), 'Colour theme; t changes it. NO_COLOR switches colours off.', _17, False),
+        (('--view',), 'View to open first, such as quorum.', _15, False),
+        (('--theme',), 'Colour theme; t changes it. NO_COLOR switches colours off.', _16, False),
         (('--once',), 'Print the quorum as it is now, and exit.', None, False),
         (('--serve',), 'Show it in a browser on this machine. 0 uses any free port.', (), False),
         _output, _out, _color, _quiet, _debug, _help,
@@ -219,20 +215,20 @@ COMMANDS = {
         (('-i', '--controller-id'), 'node.id of the new controller, instead of --config. The quorum has the rest.', (), False),
         (('-d', '--controller-directory-id'), 'directory.id of the new controller (default: the one with which it fetches from the leader).', (), False),
         (('--endpoint',), 'Address for the other controllers, once for each of its controller listeners (default: those that it has registered).', (), True),
-        _dry_run, _command_config, _resolve, _timeout, _output_2, _out, _color, _quiet, _debug, _help,
+        _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
     ),
     'quorum remove-controller': (
         _bootstrap_controller, _controller_id,
         (('-d', '--controller-directory-id'), 'directory.id of the voter (default: the one that the leader reports).', (), False),
-        _dry_run, _command_config, _resolve, _timeout, _output_2, _out, _color, _quiet, _debug, _help,
+        _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
     ),
     'quorum endpoints': (
         _bootstrap_controller, _controller_id,
         (('--endpoint',), 'New endpoint of the voter. Repeat it for each of its listeners.', (), True),
-        _dry_run, _command_config, _resolve, _timeout, _output_2, _out, _color, _quiet, _debug, _help,
+        _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
     ),
     'quorum upgrade': (
-        _bootstrap_controller, _dry_run, _command_config, _resolve, _timeout, _output_2, _out, _color, _quiet, _debug, _help,
+        _bootstrap_controller, _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
     ),
     'simulate-election': (
         (('--scenario',), 'Describe nodes in YAML instead of giving directories.', (), False),
@@ -268,15 +264,15 @@ COMMANDS = {
         (('--container',), 'Container of the pods (default: as kubectl).', (), False),
         (('--timeout',), 'Seconds of silence after which a node fails.', (), False),
         (('--at',), 'Also hash the state at this offset.', (), False),
-        _output_2, _quiet, _debug, _help,
+        _output_3, _quiet, _debug, _help,
     ),
     'recover plan': (
-        (('--method',), 'Method to use instead of the one that the rules choose.', _19, False),
+        (('--method',), 'Method to use instead of the one that the rules choose.', _18, False),
         (('--fence',), 'Give all kept nodes a new cluster id.', None, False),
         (('--kafka-version',), 'Oldest Kafka version on any controller or broker.', (), False),
         (('--set',), 'A fact that only you know, such as lost=2,3. Repeat it for more facts.', (), True),
         (('--accept',), 'Accept a risk by its word.', (), True),
-        (('-o', '--output'), 'yaml is the plan, which apply takes. json adds the judgement, for programs.', _20, False),
+        (('-o', '--output'), 'yaml is the plan, which apply takes. json adds the judgement, for programs.', _19, False),
         (('--out',), 'New file for the plan.', (), False),
         _quiet, _debug, _help,
     ),
@@ -288,7 +284,7 @@ COMMANDS = {
         (('--seeds',), 'Number of simulated runs of each kind.', (), False),
         (('--timeout',), 'Seconds to wait for a leader.', (), False),
         (('--keep',), 'Keep the copies in this new or empty folder.', (), False),
-        _output_2, _color, _quiet, _debug, _help,
+        _output_3, _color, _quiet, _debug, _help,
     ),
     'recover apply': (
         _dir, _yes,
@@ -297,24 +293,24 @@ COMMANDS = {
         (('--source',), 'Directory of another host that files are made from. Repeat it for more hosts.', (), True),
         _config,
         (('--dry-run',), 'Check, and report what would be done. Change nothing.', None, False),
-        _output_2, _quiet, _debug, _help,
+        _output_3, _quiet, _debug, _help,
     ),
     'recover verify': (
         (('--dir',), 'Data directory. Repeat it for more directories.', (), True),
         (('--bootstrap-controller',), 'Controllers of the recovered quorum. kraftool finds the others from there.', (), False),
-        _host, _config, _command_config, _resolve, _timeout, _output_2, _tz, _color, _quiet, _debug, _help,
+        _host, _config, _command_config, _resolve, _timeout, _output_3, _tz, _color, _quiet, _debug, _help,
     ),
     'recover undo': (
-        _dir, _yes, _host, _output_2, _quiet, _debug, _help,
+        _dir, _yes, _host, _output_3, _quiet, _debug, _help,
     ),
     'format': (
-        _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_2, _quiet, _debug, _help,
+        _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_3, _quiet, _debug, _help,
     ),
     'storage': (
         _help,
     ),
     'storage format': (
-        _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_2, _quiet, _debug, _help,
+        _config_2, _cluster_id, _standalone, _initial_controllers, _no_initial_controllers, _release_version, _kafka_home, _bootstrap_controller_2, _feature, _add_scram, _command_config, _resolve, _timeout, _ignore_formatted, _dry_run_2, _output_3, _quiet, _debug, _help,
     ),
     'storage info': (
         _config_2, _quiet, _debug, _help,
@@ -323,7 +319,7 @@ COMMANDS = {
         _debug, _help,
     ),
     'storage version-mapping': (
-        (('-r', '--release-version'), 'A release, such as 4.3 or 4.3-IV0 (default: the newest).', _15, False),
+        (('-r', '--release-version'), 'A release, such as 4.3 or 4.3-IV0 (default: the newest).', _14, False),
         _debug, _help,
     ),
     'storage feature-dependencies': (
@@ -335,7 +331,7 @@ COMMANDS = {
     ),
     'node run': (
         (('-c', '--config'), 'server.properties of the node.', (), False),
-        (('--role',), 'Role of the node (default: the role that its own log shows).', _21, False),
+        (('--role',), 'Role of the node (default: the role that its own log shows).', _20, False),
         (('--witness',), 'Vote and replicate, but run no controller; lead as a last resort.', None, False),
         (('--image', '--no-image'), 'Replay the metadata and write snapshots. A voter with --no-image is a witness.', None, False),
         (('--override',), 'Override a property of the file.', (), True),
@@ -343,16 +339,16 @@ COMMANDS = {
     ),
     'node standalone': (
         (('--listen',), 'Address for brokers (default 127.0.0.1:9093).', (), False),
-        (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _15, False),
+        (('-r', '--release-version'), 'Start with the feature levels of this release, such as 3.9 (default: the newest that Kafka 4.3 and 4.4 accept).', _14, False),
         _metrics_listen, _shutdown_timeout, _log_format, _cut_damaged_log, _dry_run_3, _color, _quiet, _debug, _help,
     ),
     'pipeline': (
         _help,
     ),
     'pipeline stream': (
-        (('--to',), 'Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT separated by commas).', _23, False),
+        (('--to',), 'Destination: console, parquet:DIR, or kafka:HOST:PORT/TOPIC (several HOST:PORT separated by commas).', _22, False),
         (('--checkpoint',), "Folder for the stream's position, so that the next run continues from there. Without it, a console stream starts from scratch, and a Parquet stream stores its position in its own folder.", (), False),
-        (('--from',), 'Position at which a new stream starts.', _24, False),
+        (('--from',), 'Position at which a new stream starts.', _23, False),
         (('--once',), 'Process what the logs have now, and exit.', None, False),
         _interval,
         (('--rate',), 'Amount of the logs to read at a time, such as 64M. [default: 4M to the console, else 256M]', (), False),
@@ -360,12 +356,12 @@ COMMANDS = {
         (('--cluster',), 'Read only this cluster. Repeat it for more clusters.', (), True),
         (('--findings', '--no-findings'), 'Also report findings for changed files.', None, False),
         (('--kafka-conf',), "Setting of Kafka's producer, such as for TLS. Repeat it for more settings. Values are never shown.", (), True),
-        (('-o', '--output'), 'Format of the console.', _25, False),
+        (('-o', '--output'), 'Format of the console.', _24, False),
         _show_secrets, _tz, _depth, _storage_options, _color, _quiet, _debug, _master, _conf, _spark_log, _help,
     ),
     'pipeline audit': (
         (('--html',), 'Write an HTML report to this new file.', (), False),
-        _ignore, _fail_on, _output_2, _out, _depth, _storage_options, _color, _quiet, _debug, _master, _conf, _spark_log, _help,
+        _ignore, _fail_on, _output_3, _out, _depth, _storage_options, _color, _quiet, _debug, _master, _conf, _spark_log, _help,
     ),
     'pipeline tables': (
         (('--out',), 'Folder or s3:// URL of the tables: new, empty, or from an earlier run.', (), False),

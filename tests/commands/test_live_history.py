@@ -142,6 +142,34 @@ def test_a_copy_is_compared_with_what_the_leader_has_now(kraftool: Run, tmp_path
     assert told["new"]["provenance"] == expected["new"]["provenance"]
 
 
+def test_each_change_has_the_record_that_made_it(kraftool: Run) -> None:
+    done = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70", "-o", "json")
+    changes = json.loads(done.out)["changes"]
+    (acl, _) = (each for each in changes if each["entityKind"] == "acl")
+    assert (acl["lastOffset"], acl["lastTimestamp"]) == (46, "2026-11-21T04:11:05.489Z")
+    (token,) = (each for each in changes if each["entityKind"] == "delegationToken")
+    assert token["lastOffset"] == 63, "renewed after it was created at 61"
+    assert all(40 <= each["lastOffset"] < 70 for each in changes)
+    table = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70")
+    assert "2026-11-21T04:11:05.489Z at 46" in " ".join(table.text.split())
+    rows = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70", "-o", "csv").text.splitlines()
+    assert rows[0].split(",")[:4] == ["entityKind", "changeType", "name", "field"]
+    assert any("alice-a SCRAM-SHA-256" in row and ",57," in row for row in rows)
+
+
+def test_no_time_is_told_where_the_log_lacks_records(kraftool: Run) -> None:
+    """The newer side is a checkpoint: it has the result, and not when it came to be."""
+    checkpoint = WHOLE / FOLDER / f"{125:020}-{2:010}.checkpoint"
+    older = WHOLE / FOLDER / f"{59:020}-{1:010}.checkpoint"
+    done = kraftool("diff-state", older, checkpoint, "-o", "json")
+    assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
+
+
+def test_no_time_is_told_of_two_clusters(kraftool: Run) -> None:
+    done = kraftool("diff-state", WHOLE, CLEANED, "--at-end", "-o", "json")
+    assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
+
+
 @pytest.mark.usefixtures("whole")
 def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
     live = kraftool("diff-state", *OPTIONS, "--at", "80", "-o", "json")

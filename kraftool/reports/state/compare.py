@@ -10,12 +10,15 @@ import os
 from dataclasses import replace
 
 from kraftool.decoders import meta_properties
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
+from kraftool.decoders.walk import Walk
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.state.files import StateFiles, open_state
+from kraftool.reports.state.change_times import Key, LastRecord, last_records
+from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress
 from kraftool.storage.paths import Location
@@ -42,6 +45,8 @@ class TwoStates:
     old: LoadedState
     new: LoadedState
     note: str = ""
+    newer: StateFiles | None = None
+    """The files of the second state."""
     rest: int = 0
     """Offsets that one of two logs has after the other's end, and that are not compared."""
 
@@ -49,6 +54,39 @@ class TwoStates:
     def findings(self) -> tuple[Finding, ...]:
         """Of both, each once: they may have read the same files."""
         return tuple(dict.fromkeys((*self.old.findings, *self.new.findings)))
+
+
+def last_changes(both: TwoStates) -> dict[Key, LastRecord]:
+    """The last record of each entity between both states; empty if they are not of one log."""
+    old, new = both.old.image.provenance, both.new.image.provenance
+    is_one_log = both.newer is not None and not any(
+        finding.code in (log_kinds.DIVERGED.code, dir_kinds.CLUSTER_ID.code)
+        for finding in both.findings
+    )
+    if both.newer is None or not is_one_log or old.offset >= new.offset:
+        return {}
+    if not _has_record(both.newer, old.last_offset, old.last_epoch):
+        return {}
+    return last_records(both.newer, old.offset, new.offset)
+
+
+def _has_record(files: StateFiles, offset: int, epoch: int) -> bool:
+    """True if the log has the last record of a state: two logs with a record of one epoch at an
+    offset have the same records before it. A snapshot that ends there shows it as well."""
+    if offset < 0:
+        return True
+    for snapshot in files.snapshots:
+        if snapshot_id(snapshot) == (offset + 1, epoch):
+            return True
+    for segment in reversed(files.segments):
+        if base_offset(segment) > offset:
+            continue
+        with segment.open() as source:
+            for item in Walk(source.read_at):
+                if isinstance(item, RecordBatch) and item.last_offset >= offset:
+                    return item.base_offset <= offset and item.epoch == epoch
+        return False
+    return False
 
 
 def load_two(
@@ -61,10 +99,12 @@ def load_two(
             TwoStates(
                 old=_load_old(files, offsets, progress),
                 new=load_from(files, at=offsets.new, progress=progress),
+                newer=files,
             )
         )
     others = open_state(new)
-    return _of_one_cluster(_load_both(files, others, offsets, progress), files, others)
+    both = _load_both(files, others, offsets, progress)
+    return _of_one_cluster(replace(both, newer=others), files, others)
 
 
 def _load_both(

@@ -76,6 +76,10 @@ class EntityChange:
     fields: tuple[FieldChange, ...] = ()
     with_topic: bool = False
     """A partition whose whole topic was added or removed."""
+    last_offset: int | None = None
+    """The last record that changed it, if both states are of one log that has all records between
+    them; None if not."""
+    last_timestamp: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,15 +6,17 @@ Changes are written as they are found; what they sum up to comes last.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.json_marks import Hidden
+from kraftool.decoders.json_marks import Hidden, Moment
 from kraftool.image.image import Provenance
 from kraftool.image.state_hash import state_hash
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.state.compare import TwoStates
 from kraftool.reports.state.diff import KINDS, ChangeType, EntityChange
+from kraftool.reports.state.diff_words import change_name
 from kraftool.reports.state.export import StateSource, state_source
 from kraftool.reports.state.load import LoadedState
 from kraftool.reports.text.json_document import json_line
@@ -61,6 +63,10 @@ class EntityChangeObject:
     json gives its kind."""
     fields: tuple[FieldChangeObject, ...]
     """Empty for one added or removed."""
+    last_offset: int | None
+    """The last record that changed it. null if the states are not of one log, or if that log does
+    not have all records between them."""
+    last_timestamp: Moment | None
 
 
 @form
@@ -73,7 +79,41 @@ def entity_change_object(change: EntityChange) -> EntityChangeObject:
             FieldChangeObject(field=field.field, old=field.old, new=field.new)
             for field in change.fields
         ),
+        last_offset=change.last_offset,
+        last_timestamp=change.last_timestamp,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffRow:
+    """A row of CSV: a field that changed, or an entity that was added or removed."""
+
+    entity_kind: str
+    change_type: ChangeType
+    name: str
+    field: str | None
+    old: Any
+    new: Any
+    last_offset: int | None
+    last_timestamp: Moment | None
+
+
+def diff_rows(change: EntityChange) -> Iterator[DiffRow]:
+    """One row for each field, or one for all of an entity."""
+    row = partial(
+        DiffRow,
+        entity_kind=change.kind,
+        change_type=change.type,
+        name=change_name(change),
+        last_offset=change.last_offset,
+        last_timestamp=change.last_timestamp,
+    )
+    for field in change.fields:
+        yield row(field=field.field, old=field.old, new=field.new)
+    if not change.fields:
+        is_new = change.type is ChangeType.ADDED
+        old, new = (None, change.entity) if is_new else (change.entity, None)
+        yield row(field=None, old=old, new=new)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +172,10 @@ class DiffStateDocument(TwoStatesObject, DiffSummary):
     the summary."""
 
     changes: Iterator[EntityChange]
+
+    @property
+    def rows(self) -> Iterator[DiffRow]:
+        return (row for change in self.changes for row in diff_rows(change))
 
 
 def diff_state_document(

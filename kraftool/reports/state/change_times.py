@@ -1,0 +1,154 @@
+"""The time of each difference between two states of one log: its last record that changed it.
+
+Owns which records change which entity. Nothing is said where the states are not of one log, or
+where the log does not have all records between them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.dataclass import dataclass
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.walk import Walk
+from kraftool.reports.state.diff import EntityChange
+from kraftool.reports.state.files import StateFiles, base_offset
+
+Key = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LastRecord:
+    """The record that changed an entity last."""
+
+    offset: int
+    timestamp: int
+
+
+def dated(
+    changes: Iterable[EntityChange], times: Mapping[Key, LastRecord]
+) -> Iterator[EntityChange]:
+    """The same changes, each with its last record if that is known."""
+    for change in changes:
+        found = [times[key] for key in _keys_of(change) if key in times]
+        last = max(found, key=lambda each: each.offset, default=None)
+        yield (
+            change
+            if last is None
+            else replace(change, last_offset=last.offset, last_timestamp=last.timestamp)
+        )
+
+
+def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecord]:
+    """The last record of each entity from one offset to another; empty if a batch is missing."""
+    if not files.segments or base_offset(files.segments[0]) > first:
+        return {}
+    found, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
+    in_transaction, reached = False, first
+    for batch in _batches(files, first, end):
+        if batch.base_offset > reached:
+            return {}
+        reached = batch.last_offset + 1
+        for record in _decoded(batch):
+            if not first <= record.record.offset < end:
+                continue
+            last = LastRecord(record.record.offset, record.record.timestamp)
+            keys = () if record.data is None else _keys(record.name, record.data)
+            if record.name == "BeginTransactionRecord":
+                in_transaction = True
+            elif record.name in ("EndTransactionRecord", "AbortTransactionRecord"):
+                found.update(pending if record.name == "EndTransactionRecord" else ())
+                pending, in_transaction = [], False
+            elif in_transaction:
+                pending += ((key, last) for key in keys)
+            else:
+                found.update((key, last) for key in keys)
+    return found if reached >= end else {}
+
+
+def _decoded(batch: RecordBatch) -> Iterator[LogRecord]:
+    """The data records of a batch, as far as they can be decoded."""
+    if batch.is_control:
+        return
+    try:
+        yield from decode_batch(batch)
+    except DecodeError:
+        return  # the state has a finding for it
+
+
+def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
+    """The sound batches that have records between two offsets."""
+    for segment, following in zip(files.segments, (*files.segments[1:], None), strict=True):
+        if following is not None and base_offset(following) <= first:
+            continue
+        with segment.open() as source:
+            for item in Walk(source.read_at):
+                if not isinstance(item, RecordBatch) or item.last_offset < first:
+                    continue
+                if item.base_offset >= end:
+                    return
+                yield item
+
+
+def _keys(name: str, data: dict[str, Any]) -> Iterator[Key]:
+    """The entities that a record changes."""
+    match name:
+        case "FeatureLevelRecord":
+            yield "feature", data["name"]
+        case "ZkMigrationStateRecord":
+            yield ("zkMigration",)
+        case "ProducerIdsRecord":
+            yield ("producerIds",)
+        case "RegisterBrokerRecord" | "UnregisterBrokerRecord" | "BrokerRegistrationChangeRecord":
+            yield "broker", data["brokerId"]
+        case "FenceBrokerRecord" | "UnfenceBrokerRecord":
+            yield "broker", data["id"]
+        case "RegisterControllerRecord" | "UnregisterControllerRecord":
+            yield "controller", data["controllerId"]
+        case "TopicRecord" | "RemoveTopicRecord":
+            yield "topic", data["topicId"]
+        case "PartitionRecord" | "PartitionChangeRecord":
+            yield "partition", data["topicId"], data["partitionId"]
+        case "ConfigRecord":
+            yield "config", data["resourceType"], data["resourceName"], data["name"]
+        case "ClientQuotaRecord":
+            parts = ((part["entityType"], part["entityName"]) for part in data["entity"])
+            yield "clientQuota", frozenset(parts), data["key"]
+        case "AccessControlEntryRecord" | "RemoveAccessControlEntryRecord":
+            yield "acl", data["id"]
+        case "UserScramCredentialRecord" | "RemoveUserScramCredentialRecord":
+            yield "scramCredential", data["name"], data["mechanism"]
+        case "DelegationTokenRecord" | "RemoveDelegationTokenRecord":
+            yield "delegationToken", data["tokenId"]
+
+
+def _keys_of(change: EntityChange) -> Iterator[Key]:
+    """The keys of an entity that changed, as records have them."""
+    of, kind = change.entity, change.kind
+    match kind:
+        case "feature":
+            yield kind, of["name"]
+        case "broker" | "controller":
+            yield kind, of["id"]
+        case "topic":
+            yield kind, of["topicId"]
+        case "partition":
+            yield kind, of["topicId"], of["partition"]
+            yield "topic", of["topicId"]
+        case "config":
+            yield kind, of["resourceTypeId"], of["resourceName"], of["name"]
+        case "clientQuota":
+            parts = frozenset((part["type"], part["name"]) for part in of["entityParts"])
+            yield kind, parts, of["key"]
+        case "acl":
+            yield kind, of["aclId"]
+        case "scramCredential":
+            yield kind, of["user"], of["mechanismId"]
+        case "delegationToken":
+            yield kind, of["tokenId"]
+        case _:
+            yield (kind,)

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "571468a3a8735940"
+BUILD_ID = "336a0be8191cdde4"

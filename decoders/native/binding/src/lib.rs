@@ -19,7 +19,7 @@ use kraftool_core::check::Checker as CoreChecker;
 use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
 use kraftool_core::sieve::{
-    Kind as SievedKind, Number, Selected, Sieve as CoreSieve, Values as SievedValues,
+    Kind as SievedKind, Selected, Sieve as CoreSieve, Values as SievedValues,
 };
 use kraftool_core::{NotPlain, Plain};
 use pyo3::exceptions::PyValueError;
@@ -197,12 +197,7 @@ impl Sieve {
         uuids: Vec<[u8; 16]>,
         texts: Vec<Vec<u8>>,
     ) {
-        self.0.selected.values = Some(SievedValues {
-            number: number.map_or(Number::None, Number::One),
-            labels,
-            uuids,
-            texts,
-        });
+        self.0.selected.values = Some(SievedValues { number, labels, uuids, texts });
     }
 
     /// The values of records that were learnt since the last time.

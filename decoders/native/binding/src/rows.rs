@@ -269,11 +269,6 @@ impl OpenRows {
         Ok(with(&inner.arrays, |arrays| inner.put(rows, arrays, number, row)))
     }
 
-    /// The number of rows of a group.
-    fn count(&self, group: Group) -> PyResult<usize> {
-        Ok(self.of(&group)?.numbers.len())
-    }
-
     /// The rows of a group as they are now.
     fn rows(&self, group: Group) -> PyResult<Rows> {
         Ok(Rows { inner: self.inner.clone(), rows: self.of(&group)?.clone() })

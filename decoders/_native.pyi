@@ -72,8 +72,8 @@ class Sieve:
         uuids: Sequence[bytes],
         texts: Sequence[bytes],
     ) -> None:
-        """A record has to have one of these values: a number in a field of one of the labels, or
-        a uuid or a text in any field. A label is `"name":`."""
+        """A record has to have one of these values: the number, or any, in a field of one of
+        the labels, or a uuid or a text in any field. A label is `"name":`."""
 
     def take_learnt(self) -> list[bytes]:
         """The records of learnt types since the last time, in the batches that were read."""
@@ -330,7 +330,6 @@ class OpenRows:
     def put(self, group: bytes, number: int, row: tuple[Any, ...]) -> bool:
         """Make a row, or replace one. False if it cannot be kept."""
 
-    def count(self, group: bytes) -> int: ...
     def rows(self, group: bytes) -> Rows:
         """The rows of a group as they are now."""
 

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "e48d95a97e7a26a0"
+BUILD_ID = "336a0be8191cdde4"

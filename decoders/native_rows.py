@@ -151,11 +151,7 @@ class OpenGroup(MutableMapping[int, _Item], Generic[_Item]):
         return default if row is None else tuple.__new__(self._kind, row)
 
     def __getitem__(self, number: int) -> _Item:
-        item = self.get(number)
-        if item is None:
-            raise KeyError(number)
-        row: _Item = item
-        return row
+        return self.now[number]
 
     def __setitem__(self, number: int, item: _Item) -> None:
         if self._plain is None:
@@ -169,9 +165,7 @@ class OpenGroup(MutableMapping[int, _Item], Generic[_Item]):
         raise TypeError("a group keeps its rows")
 
     def __len__(self) -> int:
-        if self._plain is not None:
-            return len(self._plain)
-        return self._rows.count(self._group)
+        return len(self.now)
 
     def __iter__(self) -> Iterator[int]:
         return iter(self.now)

@@ -81,7 +81,7 @@ def replay(path: Path) -> None:
             if isinstance(item, BatchSpan):
                 at = item.at
                 while at < item.end:
-                    at, _, _ = made.span(path.name, item, at, item.end)
+                    at, _ = made.span(path.name, item, at, item.end)
 
 
 STEPS: dict[str, Callable[[Path], None]] = {

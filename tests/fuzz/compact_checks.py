@@ -56,8 +56,8 @@ def outcome(data: bytes, seed: int) -> tuple[list[Any], list[MetadataImage]]:
         else:
             at = span.at
             while at < span.end:
-                at, reached, is_whole = replay.span("a.log", span, at, span.end)
-            seen.append((reached, is_whole))
+                at, reached = replay.span("a.log", span, at, span.end)
+            seen.append(reached)
             del rest[: span.batches]
         match random.randrange(6):
             case 0 | 1:

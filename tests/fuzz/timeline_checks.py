@@ -45,6 +45,25 @@ from tests.reports.timeline_logs import (
 )
 
 _WAITS = (100, 100, 100, 0, -5, -2000, 4000, 10_000, 10_001, 60_000, 1 << 62)
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"isr": [1, 2], "leader": 1},
+    {"leader": -1},
+    {"leaderRecoveryState": 1},
+    {"replicas": [2, 3]},
+    {"replicas": []},
+    {"addingReplicas": [3]},
+    {"removingReplicas": [1], "addingReplicas": []},
+)
+"""What PartitionChangeRecords set: nothing that is told, and each thing that is."""
+_RETENTION = {"resourceType": 2, "resourceName": "orders", "name": "retention.ms", "value": "1"}
+_ANN = [{"entityType": "user", "entityName": "ann"}]
+_SETTINGS: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("ConfigRecord", 0, _RETENTION),
+    ("ClientQuotaRecord", 0, {"entity": _ANN, "key": "request_percentage", "value": 2.0}),
+    ("RemoveUserScramCredentialRecord", 0, {"name": "ann", "mechanism": 1}),
+    ("ClearElrRecord", 0, {"topicName": "orders"}),
+)
 _OPTIONS = (
     TimelineOptions(list_topics=True),
     TimelineOptions(gaps_ms=400, list_topics=True),
@@ -69,7 +88,7 @@ def long_log(random: Random) -> list[bytes]:
         log.leader(random.randint(1, 3), epoch * random.randint(1, 2))
         batches.append(log.data[before:])
         for _ in range(random.randint(1, 8)):
-            match random.randrange(12):
+            match random.randrange(15):
                 case 0:
                     write(broker(1, random.choice((FIRST, SECOND)), log.end))
                 case 1:
@@ -83,13 +102,16 @@ def long_log(random: Random) -> list[bytes]:
                     write(topic, *[("PartitionRecord", 2, partition)] * random.randint(0, 3))
                 case 5:
                     changed = {"topicId": TOPIC, "partitionId": 3}
-                    choice = random.choice(({"leader": -1}, {"leaderRecoveryState": 1}, {}))
-                    write(("PartitionChangeRecord", 2, {**changed, **choice}))
+                    write(("PartitionChangeRecord", 2, {**changed, **random.choice(CHANGES)}))
                 case 6:
                     write(feature("metadata.version", random.randint(20, 27)))
                 case 7:  # as an idle leader writes it, with something else
                     write(("NoOpRecord", 0, {}), ("NoOpRecord", 0, {}))
-                case 8:
+                case 8:  # partitions that a topic gets later
+                    write(*[("PartitionRecord", 2, partition)] * random.randint(1, 3))
+                case 9:
+                    write(*random.sample(_SETTINGS, random.randint(1, 3)))
+                case 10:
                     made = encode_batch(
                         [(random.choice((None, None, b"key")), record_value(random))],
                         base_offset=log.end,

@@ -124,11 +124,11 @@ def test_a_span_is_replayed_as_its_batches_are(python: list[str]) -> None:
         offset += len(values)
     span = BatchSpan(data, 0, len(data), 0, 0, offset - 1, 1, len(some))
 
-    def ends() -> tuple[list[tuple[int, int, bool]], Replay]:
+    def ends() -> tuple[list[tuple[int, int]], Replay]:
         replay, at, reached = Replay(), 0, []
         while at < len(data):
-            at, next_offset, is_whole = replay.span("a.log", span, at, len(data))
-            reached.append((at, next_offset, is_whole))
+            at, next_offset = replay.span("a.log", span, at, len(data))
+            reached.append((at, next_offset))
         return reached, replay
 
     native, replay = ends()

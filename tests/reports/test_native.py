@@ -10,6 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -28,6 +29,13 @@ from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.logs.dump import Selection
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
+from kraftool.reports.timeline.batches import (
+    PARTITION_CHANGE_TYPE,
+    PARTITIONS,
+    WATCHED_TYPES,
+    decode,
+)
+from kraftool.reports.timeline.stretches import StretchReader
 from kraftool.storage.source import BytesSource
 from tests.fuzz import native_checks, timeline_checks
 from tests.fuzz.native_cases import TIE, formats, log, pure, record_value
@@ -130,6 +138,21 @@ def test_changed_logs_are_read_and_written_the_same() -> None:
 def test_copies_of_a_log_have_the_same_timeline() -> None:
     batches, taken = timeline_checks.run(seed=8, cases=60)
     assert taken > batches / 2
+
+
+def test_the_timeline_gets_every_record_that_it_watches() -> None:
+    """Of each type, and of each thing that a change of a partition may set."""
+    records: list[tuple[str, int, dict[str, Any]]]
+    records = [(name, version, {}) for name, version in formats()]
+    records += [("PartitionChangeRecord", 2, change) for change in timeline_checks.CHANGES]
+    reader, watched = StretchReader("a.log"), []
+    for record in records:
+        batch = RecordBatch.read(batch_of(encode_record(*record)), 0)
+        content = decode("a.log", batch)
+        assert reader.content(batch) == content, record
+        watched += [shown.name for shown in content.records]
+    assert watched.count("PartitionChangeRecord") == 5, "all changes but three"
+    assert len(set(watched)) == len({*WATCHED_TYPES, PARTITION_CHANGE_TYPE, PARTITIONS})
 
 
 def test_every_record_type_is_taken() -> None:

@@ -90,7 +90,7 @@ class LogReplay:
             self._batch(file, batch)
             return at + batch.size
         self._replayed = True
-        at, self.end, _ = self.replay.span(file.name, span, at, end)
+        at, self.end = self.replay.span(file.name, span, at, end)
         self.last = OffsetAndEpoch(self.end, span.epoch)
         return at
 

@@ -145,19 +145,18 @@ class Replay:
         # A batch may have fewer records than offsets, and one that is damaged inside ends with it.
         return self._end(batch, end if below is None else min(end, below))
 
-    def span(self, file: str, span: BatchSpan, at: int, end: int) -> tuple[int, int, bool]:
+    def span(self, file: str, span: BatchSpan, at: int, end: int) -> tuple[int, int]:
         """Replay batches of a span, the first of which begins at `at`: all up to `end`, or up to
         one that has to be looked at more closely, and this one. Returns where the next one begins,
-        the offset that comes next, and False if the last one's records cannot all be separated."""
+        and the offset that comes next."""
         place = at, 0, 0
         if self.compact and self._native is not None and self.watch is None:
             place, records = self.loader.replay_natively(span.data, place, end)
             self.records += records
             if place[1] == 0 and place[0] > at:
-                return place[0], self.loader.next_offset, True
+                return place[0], self.loader.next_offset
         batch = span.batch(place[0])
-        reached = self.batch(file, batch, place=place)
-        return place[0] + batch.size, reached, reached > batch.last_offset
+        return place[0] + batch.size, self.batch(file, batch, place=place)
 
     def _place(
         self,

@@ -76,7 +76,7 @@ class DirectoryReplay:
         else:
             before = len(self.replay.findings)
             reached = self.replay.batch(file, batch)
-            self._reached(self.replay, before, reached, is_whole=reached > batch.last_offset)
+            self._reached(self.replay, before, reached)
 
     def span(self, file: str, span: BatchSpan, at: int, end: int) -> None:
         """Replay the batches of a span from one place to another, if they are the next ones."""
@@ -93,16 +93,14 @@ class DirectoryReplay:
                 at += batch.size
             else:
                 before = len(self.replay.findings)
-                at, reached, is_whole = self.replay.span(file, span, at, end)
-                self._reached(self.replay, before, reached, is_whole=is_whole)
+                at, reached = self.replay.span(file, span, at, end)
+                self._reached(self.replay, before, reached)
 
-    def _reached(self, replay: Replay, before: int, reached: int, *, is_whole: bool) -> None:
+    def _reached(self, replay: Replay, before: int, reached: int) -> None:
         """Note how far the log was replayed; `before`: the findings that there were before."""
         new = replay.findings[before:]
         if any(finding.code != log_kinds.REPLAY.code for finding in new):
             self.ended = "a record there cannot be decoded"
-        elif not is_whole:
-            self.ended = "the records of a batch there cannot be separated"
         self.next = reached
         compared = self.compared
         if compared is not None and compared.is_due and reached >= compared.snapshot.offset:

@@ -114,7 +114,7 @@ class SegmentsReplay:
         while at < span.end and self.wanted and not self.ended:
             is_next = span.base_offset_at(at) == self.end
             if is_next and span.last_offset + 1 < self.wanted[-1]:
-                at, self.end, _ = self._replay.span(file, span, at, span.end)
+                at, self.end = self._replay.span(file, span, at, span.end)
                 continue
             batch = span.batch(at)
             if batch.last_offset >= self.end:

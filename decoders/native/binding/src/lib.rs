@@ -6,6 +6,7 @@
 
 mod columns;
 mod rows;
+mod shared;
 mod stretches;
 mod values;
 
@@ -15,18 +16,18 @@ use std::sync::Mutex;
 use bytes::Bytes;
 use kraftool_core::batch;
 use kraftool_core::check::Checker as CoreChecker;
-use kraftool_core::json::push_uuid;
 use kraftool_core::places::{Cell, Piece, Places as CorePlaces, Read, Rules};
-use kraftool_core::recent::Recent;
 use kraftool_core::render::{Format, Renderer as CoreRenderer, Stop, Wanted};
 use kraftool_core::sieve::{
-    Kind as SievedKind, Number, Selected, Sieve as CoreSieve, Values as SievedValues,
+    Kind as SievedKind, Selected, Sieve as CoreSieve, Values as SievedValues,
 };
 use kraftool_core::{NotPlain, Plain};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 use pyo3_bytes::PyBytes as SharedBytes;
+
+use crate::shared::{Shared, uuid_text, with};
 
 /// Everything was read.
 const END: i32 = -1;
@@ -196,12 +197,7 @@ impl Sieve {
         uuids: Vec<[u8; 16]>,
         texts: Vec<Vec<u8>>,
     ) {
-        self.0.selected.values = Some(SievedValues {
-            number: number.map_or(Number::None, Number::One),
-            labels,
-            uuids,
-            texts,
-        });
+        self.0.selected.values = Some(SievedValues { number, labels, uuids, texts });
     }
 
     /// The values of records that were learnt since the last time.
@@ -315,13 +311,6 @@ impl Checker {
 /// other record: index, 0, place and end in the batch, and its value.
 type PyPiece<'py> = (u32, u32, usize, usize, Bound<'py, PyAny>, i32, bool, u32);
 
-/// Arrays and uuids that were made; many records have the same ones.
-#[derive(Default)]
-struct Shared {
-    arrays: Recent<Py<PyTuple>>,
-    uuids: Recent<Py<PyString>>,
-}
-
 /// Api key, version, program, the fields of the rules, if it is the newest, the fields of a row.
 type PyLayout<'py> = (
     u8,
@@ -331,12 +320,6 @@ type PyLayout<'py> = (
     bool,
     Vec<Option<usize>>,
 );
-
-fn uuid_text<'py>(py: Python<'py>, uuid: &[u8; 16]) -> Bound<'py, PyString> {
-    let mut digits = Vec::with_capacity(22);
-    push_uuid(&mut digits, uuid);
-    PyString::new(py, std::str::from_utf8(&digits).unwrap_or_default())
-}
 
 #[pyclass(frozen)]
 struct Places {
@@ -386,21 +369,17 @@ impl Places {
         count: u32,
         crc: u32,
     ) -> PyResult<Option<Vec<Bound<'py, PyTuple>>>> {
-        // Another thread meanwhile begins with empty ones.
-        let mut shared =
-            self.shared.try_lock().map(|mut it| mem::take(&mut *it)).unwrap_or_default();
         let mut rows = Vec::with_capacity(count as usize);
         let mut failed = None;
-        let read = self.core.read(data, index, count, crc, |_, read| {
-            match row(py, read, &mut shared) {
-                Ok(row) => rows.push(row),
-                Err(error) => failed = Some(error),
-            }
-            if failed.is_none() { Ok(()) } else { Err(NotPlain) }
+        let read = with(&self.shared, |shared| {
+            self.core.read(data, index, count, crc, |_, read| {
+                match row(py, read, shared) {
+                    Ok(row) => rows.push(row),
+                    Err(error) => failed = Some(error),
+                }
+                if failed.is_none() { Ok(()) } else { Err(NotPlain) }
+            })
         });
-        if let Ok(mut place) = self.shared.try_lock() {
-            *place = shared;
-        }
         match (read, failed) {
             (_, Some(error)) => Err(error),
             (Ok(()), _) => Ok(Some(rows)),
@@ -427,35 +406,13 @@ impl Places {
 }
 
 fn row<'py>(py: Python<'py>, read: &Read, shared: &mut Shared) -> PyResult<Bound<'py, PyTuple>> {
-    let Shared { arrays, uuids } = shared;
     let mut cells = Vec::with_capacity(read.layout.row.len());
     for field in &read.layout.row {
         cells.push(match checked(read.cell(*field))? {
             Cell::Int(value) => value.into_pyobject(py)?.into_any(),
             Cell::Nothing => PyTuple::empty(py).into_any(),
-            Cell::Ints(wire, from) => {
-                let make = || -> PyResult<_> {
-                    let number =
-                        |four: &[u8]| four.iter().fold(0, |all, one| all << 8 | *one as i32);
-                    let numbers: Vec<i32> = wire[from..].chunks_exact(4).map(number).collect();
-                    Ok(PyTuple::new(py, numbers)?.unbind())
-                };
-                arrays.get(wire, make)?.bind(py).clone().into_any()
-            }
-            Cell::Uuids(wire, from) => {
-                let make = || -> PyResult<_> {
-                    let mut texts = Vec::new();
-                    for uuid in wire[from..].chunks_exact(16) {
-                        let text = || -> PyResult<_> {
-                            let uuid = checked(uuid.try_into().map_err(|_| NotPlain))?;
-                            Ok(uuid_text(py, uuid).unbind())
-                        };
-                        texts.push(uuids.get(uuid, text)?.clone_ref(py));
-                    }
-                    Ok(PyTuple::new(py, texts)?.unbind())
-                };
-                arrays.get(wire, make)?.bind(py).clone().into_any()
-            }
+            Cell::Ints(elements) => shared.ints(py, elements)?.into_any(),
+            Cell::Uuids(elements) => shared.uuids(py, elements)?.into_any(),
         });
     }
     PyTuple::new(py, cells)

@@ -1,28 +1,17 @@
 //! Rows of the core as tuples of Python.
 
-use std::mem;
 use std::sync::{Arc, Mutex};
 
-use kraftool_core::NotPlain;
 use kraftool_core::groups::Groups;
-use kraftool_core::recent::Recent;
 use kraftool_core::rows::{
-    Arrays, Cell, Effect, Group, Kinds, MOST_SHARED, New, Place, Rows as CoreRows, Rules, Stop,
-    UUID,
+    Arrays, Cell, Effect, Group, Kinds, New, Place, Rows as CoreRows, Rules, Stop, UUID,
 };
 use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyTuple};
 
-use crate::{checked, uuid_text};
-
-/// Tuples and uuids that were made; many rows have the same ones.
-#[derive(Default)]
-struct Shared {
-    ints: Recent<Py<PyTuple>>,
-    uuids: Recent<Py<PyTuple>>,
-    texts: Recent<Py<PyString>>,
-}
+use crate::checked;
+use crate::shared::{Shared, with};
 
 struct Inner {
     kinds: Kinds,
@@ -31,24 +20,6 @@ struct Inner {
 }
 
 impl Inner {
-    /// Do something with the arrays that were made. Another thread meanwhile makes its own.
-    fn with_arrays<T>(&self, run: impl FnOnce(&mut Arrays) -> T) -> T {
-        match self.arrays.try_lock() {
-            Ok(mut arrays) => run(&mut arrays),
-            Err(_) => run(&mut Arrays::default()),
-        }
-    }
-
-    fn with_shared<T>(&self, run: impl FnOnce(&mut Shared) -> T) -> T {
-        let mut shared =
-            self.shared.try_lock().map(|mut it| mem::take(&mut *it)).unwrap_or_default();
-        let done = run(&mut shared);
-        if let Ok(mut place) = self.shared.try_lock() {
-            *place = shared;
-        }
-        done
-    }
-
     fn tuple<'py>(
         &self,
         py: Python<'py>,
@@ -61,7 +32,7 @@ impl Inner {
         for (cell, kind) in kinds.cells.iter().enumerate() {
             cells.push(match kind {
                 Cell::Int => kinds.int(rows, place, cell).into_pyobject(py)?.into_any(),
-                Cell::Ints => ints(py, shared, kinds.array(rows, place, cell))?.into_any(),
+                Cell::Ints => shared.ints(py, kinds.array(rows, place, cell))?.into_any(),
                 Cell::Uuids => {
                     let elements = kinds.array(rows, place, cell);
                     let missing = match cell == kinds.rules.as_many && elements.is_empty() {
@@ -69,9 +40,9 @@ impl Inner {
                         false => 0,
                     };
                     if missing == 0 {
-                        uuids(py, shared, elements)?.into_any()
+                        shared.uuids(py, elements)?.into_any()
                     } else {
-                        uuids(py, shared, &kinds.rules.filler.repeat(missing))?.into_any()
+                        shared.uuids(py, &kinds.rules.filler.repeat(missing))?.into_any()
                     }
                 }
             });
@@ -103,51 +74,6 @@ impl Inner {
         };
         size(as_many, UUID) == size(many, 4) && self.kinds.put(rows, arrays, number, &new).is_ok()
     }
-}
-
-fn ints<'py>(
-    py: Python<'py>,
-    shared: &mut Shared,
-    elements: &[u8],
-) -> PyResult<Bound<'py, PyTuple>> {
-    if elements.is_empty() {
-        return Ok(PyTuple::empty(py));
-    }
-    let number = |four: &[u8]| four.try_into().map_or(0, i32::from_be_bytes);
-    let make = || -> PyResult<_> {
-        let numbers: Vec<i32> = elements.chunks_exact(4).map(number).collect();
-        Ok(PyTuple::new(py, numbers)?.unbind())
-    };
-    if elements.len() > MOST_SHARED {
-        return Ok(make()?.into_bound(py));
-    }
-    Ok(shared.ints.get(elements, make)?.bind(py).clone())
-}
-
-fn uuids<'py>(
-    py: Python<'py>,
-    shared: &mut Shared,
-    elements: &[u8],
-) -> PyResult<Bound<'py, PyTuple>> {
-    if elements.is_empty() {
-        return Ok(PyTuple::empty(py));
-    }
-    let Shared { uuids, texts, .. } = shared;
-    let mut make = || -> PyResult<_> {
-        let mut made = Vec::new();
-        for uuid in elements.chunks_exact(UUID) {
-            let text = || -> PyResult<_> {
-                let uuid = checked(uuid.try_into().map_err(|_| NotPlain))?;
-                Ok(uuid_text(py, uuid).unbind())
-            };
-            made.push(texts.get(uuid, text)?.clone_ref(py));
-        }
-        Ok(PyTuple::new(py, made)?.unbind())
-    };
-    if elements.len() > MOST_SHARED {
-        return Ok(make()?.into_bound(py));
-    }
-    Ok(uuids.get(elements, make)?.bind(py).clone())
 }
 
 enum Made {
@@ -292,7 +218,7 @@ impl OpenRows {
         let OpenRows { inner, groups } = self;
         let (at, index, record) = from;
         let from = Place { at, index, record };
-        let taken = inner.with_arrays(|arrays| inner.kinds.take(groups, arrays, data, from, end));
+        let taken = with(&inner.arrays, |arrays| inner.kinds.take(groups, arrays, data, from, end));
         let Place { at, index, record } = taken.next;
         let last = taken.last.map(|last| (last.last_offset(), last.epoch, last.max_timestamp));
         let group = match taken.stop {
@@ -311,7 +237,7 @@ impl OpenRows {
     fn load(&mut self, group: Group, numbers: Vec<i32>, rows: Vec<Bound<'_, PyTuple>>) -> bool {
         let OpenRows { inner, groups } = self;
         let mut loaded = Arc::default();
-        let is_whole = inner.with_arrays(|arrays| {
+        let is_whole = with(&inner.arrays, |arrays| {
             let mut pairs = numbers.iter().zip(&rows);
             pairs.all(|(number, row)| inner.put(&mut loaded, arrays, *number, row))
         });
@@ -340,12 +266,7 @@ impl OpenRows {
         let OpenRows { inner, groups } = self;
         let missing = || PyKeyError::new_err("the group is not open");
         let rows = groups.get_mut(&group).ok_or_else(missing)?;
-        Ok(inner.with_arrays(|arrays| inner.put(rows, arrays, number, row)))
-    }
-
-    /// The number of rows of a group.
-    fn count(&self, group: Group) -> PyResult<usize> {
-        Ok(self.of(&group)?.numbers.len())
+        Ok(with(&inner.arrays, |arrays| inner.put(rows, arrays, number, row)))
     }
 
     /// The rows of a group as they are now.
@@ -361,7 +282,7 @@ fn row<'py>(
     number: i32,
 ) -> PyResult<Option<Bound<'py, PyTuple>>> {
     let Some(place) = rows.place(number) else { return Ok(None) };
-    inner.with_shared(|shared| inner.tuple(py, shared, rows, place)).map(Some)
+    with(&inner.shared, |shared| inner.tuple(py, shared, rows, place)).map(Some)
 }
 
 /// The rows of a group at one moment.
@@ -398,7 +319,7 @@ impl Rows {
         stop: usize,
     ) -> PyResult<Vec<Bound<'py, PyTuple>>> {
         let places = start..stop.min(self.rows.numbers.len());
-        self.inner.with_shared(|shared| {
+        with(&self.inner.shared, |shared| {
             places.map(|place| self.inner.tuple(py, shared, &self.rows, place)).collect()
         })
     }

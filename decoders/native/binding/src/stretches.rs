@@ -1,6 +1,6 @@
 //! Stretches of batches, as Python has them.
 
-use kraftool_core::sieve::{Number, Values};
+use kraftool_core::sieve::Values;
 use kraftool_core::stretches::{Role, Stretch, Stretches as CoreStretches};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -37,7 +37,7 @@ impl Stretches {
             "watched" if numbers.is_empty() => Role::Watched,
             "watched" => {
                 let choice = |(label, number): (Vec<u8>, Option<i64>)| Values {
-                    number: number.map_or(Number::Any, Number::One),
+                    number,
                     labels: vec![label],
                     ..Values::default()
                 };

@@ -74,7 +74,7 @@ impl Texts {
         if self.0.len() >= MOST_TEXTS {
             self.0.clear();
         }
-        let text = crate::uuid_text(py, &raw);
+        let text = crate::shared::uuid_text(py, &raw);
         self.0.insert(raw, text.clone().unbind());
         text
     }

@@ -210,10 +210,10 @@ pub struct Read<'a> {
 /// One value of a row.
 pub enum Cell<'a> {
     Int(i64),
-    /// An array as it is on the wire, and where in that its elements begin, of four bytes each.
-    Ints(&'a [u8], usize),
+    /// The elements of an array as they are on the wire, of four bytes each.
+    Ints(&'a [u8]),
     /// The same of sixteen bytes each.
-    Uuids(&'a [u8], usize),
+    Uuids(&'a [u8]),
     Nothing,
 }
 
@@ -245,17 +245,14 @@ impl<'a> Read<'a> {
             return Ok(Cell::Int(self.int(field)?));
         };
         let mut cursor = self.cursor(field);
-        let start = cursor.at;
         let count = cursor.length()?.unwrap_or(0);
         if count == 0 {
             return Ok(Cell::Nothing);
         }
-        let before = cursor.at - start;
-        let size = |each: usize| count.checked_mul(each).and_then(|all| all.checked_add(before));
-        cursor.at = start;
+        let size = |each: usize| count.checked_mul(each).ok_or(NotPlain);
         match **element {
-            Kind::Int32 => Ok(Cell::Ints(cursor.bytes(size(4).ok_or(NotPlain)?)?, before)),
-            Kind::Uuid => Ok(Cell::Uuids(cursor.bytes(size(16).ok_or(NotPlain)?)?, before)),
+            Kind::Int32 => Ok(Cell::Ints(cursor.bytes(size(4)?)?)),
+            Kind::Uuid => Ok(Cell::Uuids(cursor.bytes(size(16)?)?)),
             _ => Err(NotPlain),
         }
     }

@@ -23,30 +23,11 @@ pub struct Selected {
     pub counts_batches: bool,
 }
 
-/// The numbers that are looked for.
-#[derive(Clone, Copy, Default)]
-pub enum Number {
-    #[default]
-    None,
-    One(i64),
-    Any,
-}
-
-impl Number {
-    fn has(self, value: i64) -> bool {
-        match self {
-            Number::None => false,
-            Number::One(number) => number == value,
-            Number::Any => true,
-        }
-    }
-}
-
 /// Values of which a record has one.
 #[derive(Clone, Default)]
 pub struct Values {
-    /// In a field, or a list, that has one of these labels: `"name":`.
-    pub number: Number,
+    /// This number, or any, in a field or a list that has one of these labels: `"name":`.
+    pub number: Option<i64>,
     pub labels: Vec<Vec<u8>>,
     /// In any field.
     pub uuids: Vec<[u8; 16]>,
@@ -216,7 +197,8 @@ impl Sink for Search<'_> {
         }
     }
     fn int(&mut self, value: i64) {
-        self.is_found |= self.labelled.is_some_and(|one| one.number.has(value));
+        self.is_found |=
+            self.labelled.is_some_and(|one| one.number.is_none_or(|number| number == value));
     }
     fn double(&mut self, _: f64) -> Plain<()> {
         Ok(())

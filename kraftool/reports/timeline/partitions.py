@@ -7,7 +7,6 @@ it, which is one event and not thousands.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kraftool.reports.findings.finding import Severity
@@ -15,6 +14,7 @@ from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
+from kraftool.reports.timeline.record_event import record_event
 from kraftool.reports.timeline.words import named
 
 MOST_LISTED = 1000
@@ -43,40 +43,36 @@ def count_partitions(record: Watched, epoch: int, known: Knowledge) -> Iterator[
     known.metadata.partitions_created += record.data["count"]
     for id, partition_ids in record.data["added"].items():
         name, count = known.topic(id), len(partition_ids)
-        event = _topic(record, epoch, "partitions-added", "", name, id)
         what = f"{many(count, 'partition')} added to topic {name}"
         what += f", which now has {max(partition_ids) + 1}"
-        data = {**event.data, "partitionIds": sorted(partition_ids)[:MOST_LISTED], "count": count}
-        yield replace(event, category=Category.PARTITIONS, what=what, data=data)
+        yield _topic(
+            record, epoch, "partitions-added", what, name, id, Category.PARTITIONS,
+            partitionIds=sorted(partition_ids)[:MOST_LISTED], count=count,
+        )  # fmt: skip
 
 
 def clear_elr(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A ClearElrRecord, of one topic or, without a name, of all."""
     name = record.data["topicName"]
-    yield Event(
-        category=Category.PARTITIONS,
-        type="elr-cleared",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=f"eligible leader replicas of {f'topic {name}' if name else 'all topics'} cleared",
-        data={"topic": name or None},
-        transactional=True,
-    )
+    what = f"eligible leader replicas of {f'topic {name}' if name else 'all topics'} cleared"
+    data = {"topic": name or None}
+    yield record_event(record, epoch, Category.PARTITIONS, "elr-cleared", what, data)
 
 
-def _topic(record: Watched, epoch: int, type: str, what: str, name: str, id: str) -> Event:
-    return Event(
-        category=Category.TOPICS,
-        type=type,
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        details=() if name == id else (f"id {id}",),
-        data={"topic": None if name == id else name, "topicId": id},
-        transactional=True,
-    )
+def _topic(
+    record: Watched,
+    epoch: int,
+    type: str,
+    what: str,
+    name: str,
+    id: str,
+    category: Category = Category.TOPICS,
+    **data: object,
+) -> Event:
+    is_known = name != id
+    fields = {"topic": name if is_known else None, "topicId": id, **data}
+    details = [f"id {id}"] if is_known else []
+    return record_event(record, epoch, category, type, what, fields, details)
 
 
 def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -138,21 +134,11 @@ def _partitions(
             "partition": name,
             "topicId": record.data["topicId"],
             "offset": record.offset,
-            "leader": record.data.get("leader", -2)
-            if record.data.get("leader", -2) != -2
-            else None,
+            "leader": None if (leader := record.data.get("leader", -2)) == -2 else leader,
         }
         for name, record in zip(names[:MOST_LISTED], records[:MOST_LISTED], strict=True)
     ]
-    return Event(
-        category=Category.PARTITIONS,
-        type=type,
-        offset=records[0].offset,
-        epoch=epoch,
-        timestamp=records[0].timestamp,
-        what=what,
-        details=tuple(details),
-        severity=severity,
-        data={"count": len(records), "partitions": listed},
-        transactional=True,
+    data = {"count": len(records), "partitions": listed}
+    return record_event(
+        records[0], epoch, Category.PARTITIONS, type, what, data, details, severity=severity
     )

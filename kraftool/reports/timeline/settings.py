@@ -17,18 +17,19 @@ from kraftool.reports.files.record_summary import acl_text
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
+from kraftool.reports.timeline.record_event import record_event
 
 
 def configs(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
     """The ConfigRecords of one batch that come together: an event for each resource."""
     for (kind, name), of_one in groupby(records, _resource):
-        changes = [_config(record.data, known) for record in of_one]
+        group = tuple(of_one)
+        changes = [_config(record.data, known) for record in group]
         type = RESOURCE_TYPES.get(kind, "UNKNOWN")
         is_new = kind == TOPIC and name in known.new_topics
         owner = f"{type.lower().replace('_', ' ')} {name}" if name else f"default {type.lower()}"
-        first = next(record for record in records if _resource(record) == (kind, name))
-        yield _event(
-            first,
+        yield record_event(
+            group[0],
             epoch,
             Category.TOPICS if is_new else Category.CONFIGS,
             "config-changed",
@@ -71,7 +72,7 @@ def quota(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     old, new = quotas.get(key), None if data["remove"] else data["value"]
     was = f" (was {old:.15g})" if old is not None else ""
     change = f"{data['key']} removed{was}" if new is None else f"{data['key']}={new:.15g}{was}"
-    yield _event(
+    yield record_event(
         record, epoch, Category.QUOTAS, "quota-changed", f"quota of {owner}: {change}",
         {"entity": entity, "key": data["key"], "old": old, "new": new},
     )  # fmt: skip
@@ -108,7 +109,7 @@ def _acl_resource(data: dict[str, Any]) -> dict[str, Any]:
 def _acl(record: Watched, epoch: int, type: str, what: str, known: Knowledge) -> Event:
     id = record.data["id"]
     _, resource = known.metadata.acls.get(id, ("", {}))
-    return _event(record, epoch, Category.ACLS, type, what, {"aclId": id, **resource})
+    return record_event(record, epoch, Category.ACLS, type, what, {"aclId": id, **resource})
 
 
 def set_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -118,7 +119,7 @@ def set_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     key = user, mechanism
     is_known = key in known.metadata.users
     known.metadata.users.add(key)
-    yield _event(
+    yield record_event(
         record, epoch, Category.USERS, "user-changed" if is_known else "user-added",
         f"credential {mechanism} of user {user} {'changed' if is_known else 'added'}",
         {"user": user, "mechanism": mechanism, "iterations": data["iterations"]},
@@ -130,7 +131,7 @@ def remove_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
     data = record.data
     user, mechanism = data["name"], MECHANISMS.get(data["mechanism"], "UNKNOWN")
     known.metadata.users.discard((user, mechanism))
-    yield _event(
+    yield record_event(
         record, epoch, Category.USERS, "user-removed",
         f"credential {mechanism} of user {user} removed", {"user": user, "mechanism": mechanism},
     )  # fmt: skip
@@ -142,7 +143,7 @@ def set_token(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     id, owner = data["tokenId"], data["owner"]
     is_known = id in known.metadata.tokens
     known.metadata.tokens[id] = owner
-    yield _event(
+    yield record_event(
         record, epoch, Category.TOKENS, "token-renewed" if is_known else "token-created",
         f"delegation token {id} of {owner} {'renewed' if is_known else 'created'}",
         {"tokenId": id, "owner": owner},
@@ -154,22 +155,7 @@ def remove_token(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
     id = record.data["tokenId"]
     owner = known.metadata.tokens.pop(id, None)
     whose = f" of {owner}" if owner is not None else ""
-    yield _event(
+    yield record_event(
         record, epoch, Category.TOKENS, "token-removed", f"delegation token {id}{whose} removed",
         {"tokenId": id, "owner": owner},
     )  # fmt: skip
-
-
-def _event(
-    record: Watched, epoch: int, category: Category, type: str, what: str, data: dict[str, Any]
-) -> Event:
-    return Event(
-        category=category,
-        type=type,
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        data=data,
-        transactional=True,
-    )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from kraftool.image.configs import TOPIC
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
@@ -35,6 +36,7 @@ def delete_topic(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
     id = record.data["topicId"]
     name = known.topic(id)
     known.metadata.topics_deleted += 1
+    known.metadata.configs.pop((TOPIC, name), None)  # no record says so
     yield _topic(record, epoch, "topic-deleted", f"topic {name} deleted", name, id)
 
 

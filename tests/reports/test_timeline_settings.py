@@ -11,6 +11,7 @@ import pytest
 from kraftool.decoders import schema
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.line import NOT_SHOWN, SHOWN
+from kraftool.reports.timeline.partitions import MOST_LISTED
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.storage.paths import open_path
@@ -145,3 +146,21 @@ def test_what_is_set_first_in_a_log_without_its_beginning_may_have_been_there(
         "credential SCRAM-SHA-256 of user alice changed",
         "delegation token t of User:a renewed",
     ]
+
+
+def test_a_topic_is_found_among_more_partitions_than_an_event_lists(tmp_path: Path) -> None:
+    def leaderless(id: str, partition: int) -> tuple[str, int, dict[str, Any]]:
+        change = {"partitionId": partition, "topicId": id, "leader": -1}
+        return "PartitionChangeRecord", 0, change
+
+    log = Log()
+    for name, id in (("large", NOWHERE), ("small", TOPIC)):
+        log.records(("TopicRecord", 0, {"name": name, "topicId": id}))
+    log.records(
+        *(leaderless(NOWHERE, number) for number in range(MOST_LISTED)), leaderless(TOPIC, 0)
+    )
+    node = nodes_in(tmp_path)(1, log)
+    for topic in ("small", TOPIC, "large"):
+        told = timeline(node, topic=topic)
+        assert [event.type for event in told.events][-1] == "leaderless", topic
+    assert not timeline(node, topic="smaller").events

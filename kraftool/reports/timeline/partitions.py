@@ -58,7 +58,8 @@ def clear_elr(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     name = record.data["topicName"]
     what = f"eligible leader replicas of {f'topic {name}' if name else 'all topics'} cleared"
     data = {"topic": name or None}
-    yield record_event(record, epoch, Category.PARTITIONS, "elr-cleared", what, data)
+    topics = (name,) if name else ()
+    yield record_event(record, epoch, Category.PARTITIONS, "elr-cleared", what, data, topics=topics)
 
 
 def _topic(
@@ -74,63 +75,65 @@ def _topic(
     is_known = name != id
     fields = {"topic": name if is_known else None, "topicId": id, **data}
     details = [f"id {id}"] if is_known else []
-    return record_event(record, epoch, category, type, what, fields, details)
+    return record_event(record, epoch, category, type, what, fields, details, topics=(name, id))
 
 
 def changes(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
-    """The PartitionChangeRecords of one batch that take a leader away or elect an unclean one."""
+    """The PartitionChangeRecords of one batch that take a leader away or elect an unclean one, or
+    move replicas."""
     unclean = [record for record in records if record.data.get("leaderRecoveryState", -1) == 1]
     if unclean:
-        names = [_name(record, known) for record in unclean]
         leaders = {
             record.data["leader"] for record in unclean if record.data.get("leader", -2) >= 0
         }
         first = unclean[0].data
-        what = f"{many(len(unclean), 'unclean leader election')}: {named(names)}"
+        what = many(len(unclean), "unclean leader election")
         details = (
             [f"led by {named([str(leader) for leader in sorted(leaders)])}"] if leaders else []
         )
         if len(unclean) == 1 and first.get("isr") is not None:
             details.append(f"ISR {first['isr']}")
         details.append("records may be lost")
-        yield _partitions(unclean, names, epoch, "unclean-election", what, details, Severity.ERROR)
+        yield _partitions(
+            unclean, epoch, known, "unclean-election", what, details, severity=Severity.ERROR
+        )
     without = [record for record in records if record.data.get("leader", -2) == -1]
     if without:
-        names = [_name(record, known) for record in without]
-        what = f"{many(len(without), 'partition')} without a leader: {named(names)}"
-        yield _partitions(without, names, epoch, "leaderless", what, [], Severity.WARNING)
+        what = f"{many(len(without), 'partition')} without a leader"
+        yield _partitions(without, epoch, known, "leaderless", what, severity=Severity.WARNING)
     moving = [record for record in records if _is_moving(record.data)]
     if moving:
-        names = [_name(record, known) for record in moving]
-        what = f"reassignment of {many(len(moving), 'partition')} began: {named(names)}"
-        yield _partitions(moving, names, epoch, "reassignment-began", what, [], Severity.INFO)
+        what = f"reassignment of {many(len(moving), 'partition')} began"
+        yield _partitions(moving, epoch, known, "reassignment-began", what)
     moved = [
         record for record in records if record.data.get("replicas") and not _is_moving(record.data)
     ]
     if moved:
-        names = [_name(record, known) for record in moved]
-        what = f"replicas of {many(len(moved), 'partition')} changed: {named(names)}"
+        what = f"replicas of {many(len(moved), 'partition')} changed"
         details = [f"now {moved[0].data['replicas']}"] if len(moved) == 1 else []
-        yield _partitions(moved, names, epoch, "replicas-changed", what, details, Severity.INFO)
+        yield _partitions(moved, epoch, known, "replicas-changed", what, details)
 
 
 def _is_moving(change: dict[str, Any]) -> bool:
     return bool(change.get("addingReplicas") or change.get("removingReplicas"))
 
 
-def _name(record: Watched, known: Knowledge) -> str:
-    return f"{known.topic(record.data['topicId'])}-{record.data['partitionId']}"
-
-
 def _partitions(
     records: Sequence[Watched],
-    names: list[str],
     epoch: int,
+    known: Knowledge,
     type: str,
     what: str,
-    details: list[str],
-    severity: Severity,
+    details: Sequence[str] = (),
+    *,
+    severity: Severity = Severity.INFO,
 ) -> Event:
+    """Return an event of several partitions, which are named after its words."""
+    ids = [record.data["topicId"] for record in records]
+    names = [
+        f"{known.topic(id)}-{record.data['partitionId']}"
+        for id, record in zip(ids, records, strict=True)
+    ]
     listed = [
         {
             "partition": name,
@@ -142,5 +145,6 @@ def _partitions(
     ]
     data = {"count": len(records), "partitions": listed}
     return record_event(
-        records[0], epoch, Category.PARTITIONS, type, what, data, details, severity=severity
-    )
+        records[0], epoch, Category.PARTITIONS, type, f"{what}: {named(names)}", data, details,
+        severity=severity, topics={*ids, *map(known.topic, ids)},
+    )  # fmt: skip

@@ -21,6 +21,7 @@ def record_event(
     *,
     severity: Severity = Severity.INFO,
     good: bool = False,
+    topics: Iterable[str] = (),
 ) -> Event:
     """Return the event of a record. A metadata transaction may hide that of a data record."""
     return Event(
@@ -34,5 +35,6 @@ def record_event(
         data=data,
         severity=severity,
         good=good,
+        topics=frozenset(topics),
         transactional=not record.is_control,
     )

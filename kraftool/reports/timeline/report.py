@@ -39,9 +39,6 @@ from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import ids
 
-ACL_TOPIC = 2
-"""The resource type of topics in ACLs."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimelineOptions:
@@ -59,10 +56,11 @@ class TimelineOptions:
 
     def wants(self, event: Event) -> bool:
         """True if an event is shown. Damage is, wherever it is in the range."""
-        if self.topic and event.category is not Category.DAMAGE and not names(event, self.topic):
-            return False
-        if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
-            return False
+        if event.category is not Category.DAMAGE:
+            if self.topic and self.topic not in event.topics:
+                return False
+            if self.only and event.category not in self.only:
+                return False
         if self.first_offset is not None and event.offset < self.first_offset:
             return False
         if self.last_offset is not None and event.offset > self.last_offset:
@@ -75,20 +73,6 @@ class TimelineOptions:
         return (self.since is None or time >= self.since) and (
             self.until is None or time <= self.until
         )
-
-
-def names(event: Event, topic: str) -> bool:
-    """True if an event is about a topic: itself, its partitions, its configs, its ACLs."""
-    data = event.data
-    if topic in (data.get("topic"), data.get("topicId")):
-        return True
-    if data.get("resourceName") == topic:
-        return data.get("resourceType") == "TOPIC" or data.get("resourceTypeId") == ACL_TOPIC
-    listed = data.get("partitions") or ()
-    return any(
-        partition["partition"].rpartition("-")[0] == topic or partition["topicId"] == topic
-        for partition in listed
-    )
 
 
 def build(

@@ -24,6 +24,8 @@ from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
 from kraftool.reports.timeline.record_event import record_event
 
+_ACL_TOPIC = 2
+"""The resource type of topics in ACLs."""
 _UNKNOWN_BEFORE = ("whether it was there before is not in the log",)
 
 
@@ -45,6 +47,7 @@ def configs(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterato
                 "resourceName": name,
                 "configs": changes,
             },
+            topics=(name,) if kind == TOPIC else (),
         )
 
 
@@ -106,7 +109,9 @@ def _acl(record: Watched, epoch: int, type: str, what: str, acl: dict[str, Any] 
     if acl is not None:
         data["resourceTypeId"] = acl["resourceType"]
         data |= {name: acl[name] for name in ("resourceName", "principal")}
-    return record_event(record, epoch, Category.ACLS, type, what, data)
+    is_topics = acl is not None and acl["resourceType"] == _ACL_TOPIC
+    topics = (data["resourceName"],) if is_topics else ()
+    return record_event(record, epoch, Category.ACLS, type, what, data, topics=topics)
 
 
 def set_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:

@@ -41,16 +41,12 @@ from kraftool.reports.timeline.words import ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineOptions:
+class TimelineOptions(AskedRange):
     """The options of a timeline. Everything that is set must be true of an event."""
 
     gaps_ms: int = 10_000
     list_topics: bool = False
     only: frozenset[Category] = frozenset()
-    first_offset: int | None = None
-    last_offset: int | None = None
-    since: int | None = None
-    until: int | None = None
     topic: str = ""
     """The name or id of the one topic to show."""
 
@@ -103,13 +99,7 @@ def build(
     events += log_starts(nodes)
     events += _log_ends(nodes, merged)
     all_findings += _open_transactions(merged, nodes)
-    asked = AskedRange(
-        first_offset=options.first_offset,
-        last_offset=options.last_offset,
-        since=options.since,
-        until=options.until,
-    )
-    all_findings += begins_later(nodes, merged, asked)
+    all_findings += begins_later(nodes, merged, options)
     events.sort(key=lambda event: (event.offset, event.rank))
     shown = tuple(event for event in events if options.wants(event))
     return Timeline(

@@ -159,7 +159,7 @@ def diff_state(
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
     with ExitStack() as stack:
-        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=True))
+        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=is_ranged))
         locations = [open_path(given_path) for given_path in (path, other) if given_path]
         if live is not None:
             locations.append(leader_log(to, live).location)

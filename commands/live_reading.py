@@ -115,11 +115,8 @@ def leader_log(to: Output, live: LiveQuorum) -> Captured:
             f"the leader has records up to offset {end - 1} that are not committed yet: the high"
             f" watermark is {mark}, and what follows it is not shown"
         )
-    if live.captured.not_earlier:
-        to.note(
-            "the leader did not send the log before its newest snapshot:"
-            f" {live.captured.not_earlier}"
-        )
+    if live.captured.lacking:
+        to.note(live.captured.lacking)
     return live.captured
 
 

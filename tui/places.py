@@ -29,6 +29,9 @@ class OpenedPlace(Protocol):
     @property
     def took_s(self) -> float: ...
 
+    @property
+    def lacking(self) -> str: ...
+
     def close(self) -> None:
         """Let go of what is open."""
 
@@ -44,6 +47,8 @@ class PlaceView(TaskView):
     _not_before = 0.0
     _is_by_hand = False
     """True once somebody has chosen a place."""
+    _lacking = ""
+    """What the place lacks, as it was reported last."""
     _known = -1
     """Of how many logs the place was chosen."""
 
@@ -116,6 +121,9 @@ class PlaceView(TaskView):
                 return
             else:
                 self._not_before = time.monotonic() + opened.took_s * PATIENCE
+                if opened.lacking and opened.lacking != self._lacking:
+                    self.watch_app.tell(opened.lacking, is_bad=True)
+                self._lacking = opened.lacking
             if number == self._number:
                 then(opened)
 

@@ -45,6 +45,13 @@ class Captured:
     not_earlier: str = ""
     """Why the log before the newest snapshot is not in it, if it was asked for."""
 
+    @property
+    def lacking(self) -> str:
+        """Return what is not in it that was asked for, in words; empty if all is."""
+        if not self.not_earlier:
+            return ""
+        return f"the leader did not send the log before its newest snapshot: {self.not_earlier}"
+
 
 class Capturing:
     """The place of captured files; it is gone when this is closed."""

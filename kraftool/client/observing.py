@@ -26,7 +26,7 @@ from kraftool.raft.names import OffsetAndEpoch
 from kraftool.raft.records import Batch
 
 LIMIT_S = 600.0
-"""For all of a reading; a metadata log with its snapshot is rarely above some hundred MiB."""
+"""For the snapshot and the log after it, rarely above some hundred MiB; again for the older log."""
 _MOST_BYTES = 16 << 30
 _MOST_BEGINS = 3
 """A snapshot may be deleted, or the log cut, while it is read; then it begins anew."""
@@ -80,10 +80,14 @@ async def read_log(
     reading = _Reading(taker, place, upto, progress)
     for node in asked:
         try:
-            async with asyncio.timeout(limit_s), connected(view, node, access) as connection:
+            async with (
+                asyncio.timeout(limit_s) as limit,
+                connected(view, node, access) as connection,
+            ):
                 requests = LeaderRequests(connection, node.epoch or 0, access.timeout_s)
                 mark = await reading.run(requests)
-                why = "" if earlier is None else await reading.earlier(requests, earlier)
+                limit.reschedule(None)  # the older log has a limit of its own
+                why = "" if earlier is None else await reading.earlier(requests, earlier, limit_s)
                 return Reached(leader=node, high_watermark=mark, end=reading.place, not_earlier=why)
         except TimeoutError:
             problems.append(f"{node.name}: not read within {limit_s:g} s")
@@ -138,18 +142,23 @@ class _Reading:
             if not taken:
                 raise NetError(f"it has committed up to {target}, but sends nothing from {at} on")
 
-    async def earlier(self, requests: LeaderRequests, taker: Taker) -> str:
+    async def earlier(self, requests: LeaderRequests, taker: Taker, limit_s: float) -> str:
         """Read the log before the snapshot that was read; return why it could not be read."""
         end = self._begun.offset
         if not 0 <= self._log_start < end:
             return ""
         earlier = EarlierLog(requests, taker, self._count)
         try:
-            await earlier.read(self._log_start, end, partial(self._progress, "the older log"))
+            async with asyncio.timeout(limit_s):
+                await earlier.read(self._log_start, end, partial(self._progress, "the older log"))
+        except TimeoutError:
+            why = f"not read within {limit_s:g} s"
         except NetError as error:
-            taker.begin()
-            return error.message
-        return ""
+            why = error.message
+        else:
+            return ""
+        taker.begin()
+        return why
 
     def _take(self, answer: FetchResponse) -> bool:
         """Hand on what may be; whether there was anything."""

@@ -44,11 +44,23 @@ def is_live(sources: Sources, number: int) -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LeadersLog:
+    """A leader's log as files."""
+
+    location: Location
+    close: Callable[[], None]
+    """Lets go of the files."""
+    lacking: str = ""
+    """What it should have and does not, in words."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedLog:
     """A log that can be read, and how long it took to get it."""
 
     feed: LogFeed
     took_s: float = 0.0
+    lacking: str = ""
 
     def close(self) -> None:
         self.feed.session.close()
@@ -60,6 +72,7 @@ class OpenedHistory:
 
     history: StateHistory
     took_s: float = 0.0
+    lacking: str = ""
 
     def close(self) -> None:
         self.history.close()
@@ -68,33 +81,35 @@ class OpenedHistory:
 def open_log(sources: Sources, number: int, view: QuorumView | None) -> OpenedLog:
     """Open the log of a place. Raises KraftoolError."""
     began = time.monotonic()
-    session = _opened(LogSession.open, sources, number, view)
-    return OpenedLog(feed=LogFeed(session), took_s=time.monotonic() - began)
+    session, lacking = _opened(LogSession.open, sources, number, view)
+    return OpenedLog(feed=LogFeed(session), took_s=time.monotonic() - began, lacking=lacking)
 
 
 def open_history(sources: Sources, number: int, view: QuorumView | None) -> OpenedHistory:
     """Open the states of a place. Raises KraftoolError."""
     began = time.monotonic()
-    history = _opened(StateHistory.open, sources, number, view)
-    return OpenedHistory(history=history, took_s=time.monotonic() - began)
+    history, lacking = _opened(StateHistory.open, sources, number, view)
+    return OpenedHistory(history=history, took_s=time.monotonic() - began, lacking=lacking)
 
 
-def _opened(opening: Callable[..., T], sources: Sources, number: int, view: QuorumView | None) -> T:
-    """Open a place. Closing it also closes a capture of a leader's log."""
+def _opened(
+    opening: Callable[..., T], sources: Sources, number: int, view: QuorumView | None
+) -> tuple[T, str]:
+    """Open a place, and return what it lacks. Closing it also closes a leader's captured log."""
     if not is_live(sources, number):
-        return opening(sources.directories[number])
-    location, closing = leaders_log(sources, view)
+        return opening(sources.directories[number]), ""
+    log = leaders_log(sources, view)
     try:
-        return opening(location, closing=closing)
+        return opening(log.location, closing=log.close), log.lacking
     except BaseException:
-        closing()
+        log.close()
         raise
 
 
 def leaders_log(
     sources: Sources, view: QuorumView | None, progress: Progress = _silent
-) -> tuple[Location, Callable[[], None]]:
-    """The leader's log as files, and what lets go of them. Raises KraftoolError."""
+) -> LeadersLog:
+    """Read all of the leader's log that it still has. Raises KraftoolError."""
     if sources.target is None or view is None:
         raise KraftoolError("no node has answered yet")
     access = sources.target.access
@@ -107,4 +122,6 @@ def leaders_log(
     except BaseException:
         capturing.__exit__()
         raise
-    return captured.location, capturing.__exit__
+    return LeadersLog(
+        location=captured.location, close=capturing.__exit__, lacking=captured.lacking
+    )

@@ -36,6 +36,8 @@ class TimelineLook:
     """False while logs are still being read."""
     missing: str = ""
     """Why there is no log of a live leader in it, if there should be one."""
+    lacking: str = ""
+    """What is missing of the leader's log, in words."""
 
 
 def read_timeline(
@@ -49,15 +51,16 @@ def read_timeline(
         return _read(locations, unopened, began, task)
     task.begin("reading the leader's log")
     try:
-        location, closing = leaders_log(sources, view, task.counted)
+        log = leaders_log(sources, view, task.counted)
     except UnobservableError as error:
         if not locations:
             raise
         return replace(_read(locations, unopened, began, task), missing=error.message)
     try:
-        return _read([*locations, location], unopened, began, task)
+        look = _read([*locations, log.location], unopened, began, task)
+        return replace(look, lacking=log.lacking)
     finally:
-        closing()
+        log.close()
 
 
 def _read(

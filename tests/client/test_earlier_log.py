@@ -140,6 +140,34 @@ def test_what_it_does_not_send_any_more_costs_only_that() -> None:
     assert reading.offsets == list(range(196, leader.end))
 
 
+def test_an_older_log_that_takes_too_long_costs_only_that() -> None:
+    """An hour passes when the leader is asked for it; no request is late."""
+    leader = whole_leader()
+
+    async def run() -> Captured:
+        loop, passed = asyncio.get_running_loop(), 0.0
+        clock = loop.time
+
+        def slow(response: Response) -> Response:
+            nonlocal passed
+            sent = response.batches if isinstance(response, FetchResponse) else ()
+            passed += 3600 if sent and sent[0].base_offset < 196 else 0
+            return response
+
+        leader.spoil = slow
+        with pytest.MonkeyPatch.context() as patch, Capturing() as capturing:
+            patch.setattr(loop, "time", lambda: clock() + passed)
+            async with leader.running() as view:
+                return await capturing.capture(
+                    view, Access(timeout_s=1e6), committed=True, with_history=True
+                )
+
+    captured = asyncio.run(run())
+    assert captured.not_earlier == "not read within 600 s"
+    segments = [entry.basename for entry in captured.location.held if ".log" in entry.basename]
+    assert segments == [f"{196:020}.log"]
+
+
 @pytest.mark.parametrize("is_cleaned", [False, True])
 def test_a_timeline_of_it_has_what_happened_before_the_snapshot(is_cleaned: bool) -> None:
     leader = cleaned_leader() if is_cleaned else whole_leader()

@@ -128,13 +128,16 @@ def test_a_leader_that_sends_no_older_log_is_told(
 # --- diff-state -----------------------------------------------------------------------------------
 
 
-@pytest.mark.usefixtures("whole")
-def test_a_copy_is_compared_with_what_the_leader_has_now(kraftool: Run, tmp_path: Path) -> None:
+def test_a_copy_is_compared_with_what_the_leader_has_now(
+    kraftool: Run, whole: ScriptedLeader, tmp_path: Path
+) -> None:
     copy = tmp_path / "yesterday/__cluster_metadata-0"
     copy.mkdir(parents=True)
     name = f"{125:020}-{2:010}.checkpoint"
     (copy / name).write_bytes((WHOLE / FOLDER / name).read_bytes())
     live = kraftool("diff-state", tmp_path / "yesterday", *OPTIONS, "-o", "json")
+    fetched = {each.offset for each in whole.asked if each.name == "Fetch"}
+    assert not fetched & set(range(1, 196)), "what is before its newest snapshot is not needed"
     kept = kraftool("diff-state", WHOLE, "--at", "125", "-o", "json")
     assert live.code == kept.code == 1, live.err
     told, expected = json.loads(live.out), json.loads(kept.out)

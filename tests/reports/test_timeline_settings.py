@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kraftool.decoders import schema
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.line import NOT_SHOWN, SHOWN
+from kraftool.reports.timeline.partitions import MOST_LISTED
 from kraftool.reports.timeline.report import TimelineOptions, build
 from kraftool.reports.timeline.sources import open_nodes
 from kraftool.storage.paths import open_path
+from tests.reports.timeline_logs import NOWHERE, TOPIC, Log, nodes_in, timeline
 
 ROOT = Path(__file__).parents[2]
 STATIC = ROOT / "fixtures/kafka-4.3.0/static-single/node-1/data"
@@ -86,3 +89,78 @@ def test_one_topic_shows_what_is_about_it_and_nothing_else() -> None:
     assert all("payments-a" in text for text in named)
     alone = events(TimelineOptions(topic="orders-a", only=frozenset({Category.ACLS})))
     assert [each.type for each in alone] == ["acl-added", "acl-added", "acl-removed"]
+
+
+def config(owner: str, value: str | None) -> tuple[str, int, dict[str, Any]]:
+    resource = {"resourceType": 2, "resourceName": owner, "name": "segment.ms", "value": value}
+    return "ConfigRecord", 0, resource
+
+
+def quota(user: str | None, value: float) -> tuple[str, int, dict[str, Any]]:
+    entity = [{"entityType": "user", "entityName": user}]
+    return "ClientQuotaRecord", 0, {"entity": entity, "key": "r", "value": value, "remove": False}
+
+
+def texts(folder: Path, log: Log, *categories: Category) -> list[str]:
+    told = timeline(nodes_in(folder)(1, log), only=frozenset(categories))
+    return [event.text for event in told.events]
+
+
+def test_a_topic_that_was_deleted_leaves_no_configs_to_one_of_its_name(tmp_path: Path) -> None:
+    log = Log()
+    for id in (TOPIC, NOWHERE):
+        log.records(("TopicRecord", 0, {"name": "orders", "topicId": id}))
+        log.records(config("orders", "7"))
+        log.records(("RemoveTopicRecord", 0, {"topicId": id}))
+    assert texts(tmp_path, log, Category.CONFIGS) == ["config of topic orders: segment.ms=7"] * 2
+
+
+def test_the_default_user_is_not_a_user_of_that_name(tmp_path: Path) -> None:
+    log = Log().records(quota(None, 1)).records(quota("default", 2)).records(quota(None, 3))
+    assert texts(tmp_path, log, Category.QUOTAS) == [
+        "quota of user (default): r=1",
+        "quota of user default: r=2",
+        "quota of user (default): r=3 (was 1)",
+    ]
+
+
+def test_what_is_set_first_in_a_log_without_its_beginning_may_have_been_there(
+    tmp_path: Path,
+) -> None:
+    credential = {
+        "name": "alice", "mechanism": 1, "salt": b"s", "storedKey": b"k", "serverKey": b"k",
+        "iterations": 4096,
+    }  # fmt: skip
+    token = {
+        "owner": "User:a", "requester": "User:a", "renewers": [], "issueTimestamp": 1,
+        "maxTimestamp": 2, "expirationTimestamp": 2, "tokenId": "t",
+    }  # fmt: skip
+    log = Log(start=100)
+    for _ in range(2):
+        log.records(("UserScramCredentialRecord", 0, credential))
+        log.records(("DelegationTokenRecord", 0, token))
+    unknown = "; whether it was there before is not in the log"
+    assert texts(tmp_path, log, Category.USERS, Category.TOKENS) == [
+        f"credential SCRAM-SHA-256 of user alice added{unknown}",
+        f"delegation token t of User:a created{unknown}",
+        "credential SCRAM-SHA-256 of user alice changed",
+        "delegation token t of User:a renewed",
+    ]
+
+
+def test_a_topic_is_found_among_more_partitions_than_an_event_lists(tmp_path: Path) -> None:
+    def leaderless(id: str, partition: int) -> tuple[str, int, dict[str, Any]]:
+        change = {"partitionId": partition, "topicId": id, "leader": -1}
+        return "PartitionChangeRecord", 0, change
+
+    log = Log()
+    for name, id in (("large", NOWHERE), ("small", TOPIC)):
+        log.records(("TopicRecord", 0, {"name": name, "topicId": id}))
+    log.records(
+        *(leaderless(NOWHERE, number) for number in range(MOST_LISTED)), leaderless(TOPIC, 0)
+    )
+    node = nodes_in(tmp_path)(1, log)
+    for topic in ("small", TOPIC, "large"):
+        told = timeline(node, topic=topic)
+        assert [event.type for event in told.events][-1] == "leaderless", topic
+    assert not timeline(node, topic="smaller").events

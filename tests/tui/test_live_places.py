@@ -6,7 +6,6 @@ shown by the tests of `client/capture.py`.
 
 import asyncio
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,14 +15,15 @@ from kraftool.client.endpoints import parse_endpoints
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import UnobservableError
 from kraftool.client.target import Target
-from kraftool.storage.paths import Location, open_path
+from kraftool.storage.paths import open_path
 from kraftool.tui.screens.log import LogScreen
 from kraftool.tui.screens.state import StateScreen
 from kraftool.tui.screens.timeline import TimelineScreen
 from kraftool.watching import places, timelines
 from kraftool.watching.picture import ObservedElection, QuorumSample, WatchHistory
+from kraftool.watching.places import LeadersLog
 from kraftool.watching.sources import Sources
-from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled, shown
+from tests.tui.dashboards import QUORUM, ROOT, Still, dashboard, press, settled, shown, told
 
 pytestmark = pytest.mark.tui
 TARGET = Target(bootstrap=parse_endpoints("127.0.0.1:1"), access=Access(timeout_s=1.0))
@@ -47,11 +47,12 @@ class Leader:
         self.data = self.log.read_bytes()
         self.log.write_bytes(self.data[:LAST])
         self.is_there = True
+        self.lacking = ""
         self.read, self.let_go = 0, 0
 
     def hand_out(
         self, sources: Sources, view: QuorumView | None, progress: object = None
-    ) -> tuple[Location, Callable[[], None]]:
+    ) -> LeadersLog:
         if not self.is_there:
             raise UnobservableError("nobody tells its log")
         self.read += 1
@@ -59,7 +60,7 @@ class Leader:
         def closing() -> None:
             self.let_go += 1
 
-        return open_path(str(self.folder)), closing
+        return LeadersLog(location=open_path(str(self.folder)), close=closing, lacking=self.lacking)
 
 
 @pytest.fixture
@@ -173,5 +174,16 @@ def test_a_quorum_without_a_leader_is_told_and_asked_again(leader: Leader) -> No
             await settled(pilot)
             assert pilot.app.query_one(LogScreen).lines.rows[-1].offset == 222
             assert "nobody tells its log" not in shown(pilot)
+
+    asyncio.run(body())
+
+
+@pytest.mark.parametrize("name", ["log", "state", "timeline"])
+def test_what_the_leader_did_not_send_is_reported(leader: Leader, name: str) -> None:
+    async def body() -> None:
+        leader.lacking = "the leader did not send the log before its newest snapshot: too large"
+        watcher = Still(target=TARGET, history=history(223))
+        async with dashboard(watcher, name, (200, 30)) as pilot:
+            assert leader.lacking in (shown(pilot) if name == "timeline" else told(pilot))
 
     asyncio.run(body())

@@ -55,6 +55,10 @@ class _OpenedAt:
     def took_s(self) -> float:
         return self.opened.took_s
 
+    @property
+    def lacking(self) -> str:
+        return self.opened.lacking
+
     def close(self) -> None:
         self.opened.close()
 

@@ -309,6 +309,8 @@ class TimelineScreen(TaskView):
             line.append(rate, self.palette.warn)
         if look.missing:
             line.append_text(self.text(f"  without a leader's log: {look.missing}", "warn"))
+        if look.lacking:
+            line.append_text(self.text(f"  {look.lacking}", "warn"))
         if look.timeline.disagreements:
             line.append("  ≠ the logs differ", self.palette.bad)
         return line

@@ -93,10 +93,6 @@ class _Case:
     def current(self) -> int:
         return self.cluster.level(self.feature)
 
-    @property
-    def controllers_register(self) -> bool:
-        return (self.cluster.metadata_version or 0) >= CONTROLLER_REGISTRATION_LEVEL
-
     def blocker(
         self,
         rule: RefusalRule,

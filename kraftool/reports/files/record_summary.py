@@ -86,11 +86,15 @@ def _remove_topic(data: dict[str, Any], topic_name: Names) -> str:
 
 
 def _config(data: dict[str, Any], _: Names) -> str:
-    kind = _RESOURCES.get(data["resourceType"], f"resource type {data['resourceType']}")
-    name = data["resourceName"] or "(default)"
     if data["value"] is None:
-        return f"{kind} {name}: {data['name']} deleted"
-    return f"{kind} {name}: {data['name']}={data['value']}"
+        return f"{config_owner(data)}: {data['name']} deleted"
+    return f"{config_owner(data)}: {data['name']}={data['value']}"
+
+
+def config_owner(data: dict[str, Any]) -> str:
+    """Return what a ConfigRecord is for."""
+    kind = _RESOURCES.get(data["resourceType"], f"resource type {data['resourceType']}")
+    return f"{kind} {data['resourceName'] or '(default)'}"
 
 
 def _feature(data: dict[str, Any], _: Names) -> str:
@@ -114,17 +118,25 @@ def acl_text(data: dict[str, Any]) -> str:
 
 
 def _quota(data: dict[str, Any], _: Names) -> str:
-    entity = ", ".join(
+    change = "removed" if data["remove"] else f"= {data['value']}"
+    return f"{quota_owner(data)}: {data['key']} {change}"
+
+
+def quota_owner(data: dict[str, Any]) -> str:
+    """Return whom a ClientQuotaRecord limits."""
+    return ", ".join(
         f"{part['entityType']} {'(default)' if part['entityName'] is None else part['entityName']}"
         for part in data["entity"]
     )
-    change = "removed" if data["remove"] else f"= {data['value']}"
-    return f"{entity}: {data['key']} {change}"
 
 
 def _scram(data: dict[str, Any], _: Names) -> str:
-    mechanism = _MECHANISMS.get(data["mechanism"], str(data["mechanism"]))
-    return f"{data['name']} {mechanism} " + _rest(data, "name", "mechanism")
+    return f"{data['name']} {mechanism(data)} " + _rest(data, "name", "mechanism")
+
+
+def mechanism(data: dict[str, Any]) -> str:
+    """Return the SCRAM mechanism of a record that sets or removes a credential."""
+    return _MECHANISMS.get(data["mechanism"], str(data["mechanism"]))
 
 
 def _endpoints(endpoints: list[dict[str, Any]]) -> str:

@@ -77,6 +77,8 @@ class Event:
     nodes: tuple[int, ...] = ()
     visibility: Visibility = Visibility.VISIBLE
     disputed: bool = False
+    topics: frozenset[str] = frozenset()
+    """Names and ids of all topics that it is about; `data` lists only so many partitions."""
     rank: int = Rank.RECORD
     transactional: bool = False
     """True if it comes from a data record, which a metadata transaction may hide."""

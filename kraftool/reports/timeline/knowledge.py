@@ -12,6 +12,7 @@ from dataclasses import field
 from typing import Any
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.image.client_quotas import QuotaEntity
 from kraftool.reports.timeline.events import Event
 
 
@@ -45,11 +46,11 @@ class Metadata:
     features: dict[str, int] = field(default_factory=dict)
     brokers: dict[int, Registered] = field(default_factory=dict)
     controllers: dict[int, Registered] = field(default_factory=dict)
-    configs: dict[tuple[int, str, str], str] = field(default_factory=dict)
-    """Values as they may be shown, by resource and name."""
-    quotas: dict[tuple[str, str], float] = field(default_factory=dict)
-    acls: dict[str, tuple[str, dict[str, Any]]] = field(default_factory=dict)
-    """The words for an ACL and its resource, by id."""
+    configs: dict[tuple[int, str], dict[str, str]] = field(default_factory=dict)
+    """Values as they may be shown, by name, of each resource; replaced, never changed."""
+    quotas: dict[tuple[QuotaEntity, str], float] = field(default_factory=dict)
+    acls: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The records that added ACLs, by id."""
     users: set[tuple[str, str]] = field(default_factory=set)
     """Users with a SCRAM credential, and its mechanism."""
     tokens: dict[str, str] = field(default_factory=dict)

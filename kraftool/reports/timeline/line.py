@@ -116,7 +116,6 @@ class LogBranch:
             elif state:
                 for _ in _told([record], epoch or 0, known, is_control=False):
                     pass
-        known.new_topics.clear()
         if state:
             known.last_epoch = epoch
         known.leadership = known.transaction = None

@@ -15,6 +15,7 @@ from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event, Rank
 from kraftool.reports.timeline.knowledge import Knowledge, Leadership, TransactionInProgress
+from kraftool.reports.timeline.record_event import record_event
 from kraftool.reports.timeline.words import duration, endpoints, ids
 
 _KRAFT_VERSION = "kraft.version"
@@ -62,16 +63,10 @@ def leader_change(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         fields["previousLedMs"] = led
         again = " and won again" if before.leader == leader else ""
         details.append(f"{before.leader} had led for {duration(led)}{again}")
-    yield Event(
-        category=Category.ELECTIONS,
-        type="leader-elected",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=f"{leader} elected leader of epoch {epoch}",
-        details=tuple(details),
-        data=fields,
-    )
+    yield record_event(
+        record, epoch, Category.ELECTIONS, "leader-elected",
+        f"{leader} elected leader of epoch {epoch}", fields, details,
+    )  # fmt: skip
     known.leadership = Leadership(leader, epoch, record.offset, record.timestamp)
 
 
@@ -121,16 +116,7 @@ def voters(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
                 changes.append(f"voter {id} updated: {changed}")
         what = ids(changes) or "voters repeated, unchanged"
         details.append(f"voters are {ids(sorted(now))}")
-    yield Event(
-        category=Category.VOTERS,
-        type="voters",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        details=tuple(details),
-        data=fields,
-    )
+    yield record_event(record, epoch, Category.VOTERS, "voters", what, fields, details)
     known.voters = now
 
 
@@ -158,15 +144,8 @@ def kraft_version(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         what = f"kraft.version {level} repeated"
     else:
         what = f"kraft.version {before or 0} → {level}"
-    yield Event(
-        category=Category.FEATURES,
-        type="kraft-version",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        data={"name": _KRAFT_VERSION, "from": before, "to": level},
-    )
+    data = {"name": _KRAFT_VERSION, "from": before, "to": level}
+    yield record_event(record, epoch, Category.FEATURES, "kraft-version", what, data)
     known.kraft_version = level
 
 
@@ -190,23 +169,15 @@ def feature_level(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     if name == _KRAFT_VERSION:
         what = f"a FeatureLevelRecord claims kraft.version {level}"
         details, severity = ("which Kafka ignores: only control records set it",), Severity.WARNING
-    yield Event(
-        category=Category.FEATURES,
-        type="feature-level",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        details=details,
-        severity=severity,
-        data={
-            "name": name,
-            "from": before,
-            "to": level,
-            "fromRelease": release_name(name, before) or None if before is not None else None,
-            "toRelease": release_name(name, level) or None,
-        },
-        transactional=True,
+    data = {
+        "name": name,
+        "from": before,
+        "to": level,
+        "fromRelease": release_name(name, before) or None if before is not None else None,
+        "toRelease": release_name(name, level) or None,
+    }
+    yield record_event(
+        record, epoch, Category.FEATURES, "feature-level", what, data, details, severity=severity
     )
     if level:
         features[name] = level
@@ -223,16 +194,8 @@ def _level(name: str, level: int) -> str:
 def zk_migration(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A ZkMigrationStateRecord, which Kafka 3.4 to 3.9 wrote."""
     state = record.data["zkMigrationState"]
-    yield Event(
-        category=Category.FEATURES,
-        type="zk-migration",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=f"ZooKeeper migration state {state}",
-        data={"state": state},
-        transactional=True,
-    )
+    what = f"ZooKeeper migration state {state}"
+    yield record_event(record, epoch, Category.FEATURES, "zk-migration", what, {"state": state})
 
 
 def begin(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
@@ -243,18 +206,10 @@ def begin(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     if known.transaction is not None:
         details += (f"though one is open since offset {known.transaction.offset}",)
         severity = Severity.ERROR
-    yield Event(
-        category=Category.TRANSACTIONS,
-        type="transaction-began",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what="metadata transaction begins",
-        details=details,
-        severity=severity,
-        data={"name": name},
-        transactional=True,
-    )
+    yield record_event(
+        record, epoch, Category.TRANSACTIONS, "transaction-began", "metadata transaction begins",
+        {"name": name}, details, severity=severity,
+    )  # fmt: skip
     known.transaction = TransactionInProgress(
         record.offset, name, known.metadata.copied(), record.timestamp
     )
@@ -287,17 +242,10 @@ def end(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
         severity = Severity.ERROR
     else:
         details.append("it began before this log")
-    yield Event(
-        category=Category.TRANSACTIONS,
-        type=f"transaction-{word}",
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=f"metadata transaction {word}",
-        details=tuple(details),
-        severity=severity,
-        data=fields,
-    )
+    yield record_event(
+        record, epoch, Category.TRANSACTIONS, f"transaction-{word}",
+        f"metadata transaction {word}", fields, details, severity=severity,
+    )  # fmt: skip
     known.transaction = None
 
 

@@ -13,6 +13,7 @@ from kraftool.reports.text.words import many
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge, Registered
+from kraftool.reports.timeline.record_event import record_event
 from kraftool.reports.timeline.words import duration, endpoints, ids, named
 
 
@@ -34,13 +35,12 @@ def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[E
         details = [_where(data), *details]
         # A broker is fenced until its first heartbeats say that it has caught up.
         details += [] if now.fenced else ["not fenced"]
-    yield _event(
+    yield record_event(
         record,
         epoch,
         Category.BROKERS,
         f"broker-{type}",
         what,
-        details,
         {
             "broker": id,
             "brokerEpoch": data["brokerEpoch"],
@@ -50,6 +50,7 @@ def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[E
             "logDirs": list(now.directories),
             "fenced": now.fenced,
         },
+        details,
     )
     brokers[id] = now
 
@@ -123,8 +124,8 @@ def unregister_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator
     """An UnregisterBrokerRecord."""
     id = record.data["brokerId"]
     known.metadata.brokers.pop(id, None)
-    yield _event(
-        record, epoch, Category.BROKERS, "broker-unregistered", f"broker {id} unregistered", [],
+    yield record_event(
+        record, epoch, Category.BROKERS, "broker-unregistered", f"broker {id} unregistered",
         {"broker": id, "brokerEpoch": record.data["brokerEpoch"]},
     )  # fmt: skip
 
@@ -150,9 +151,9 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     if data.get("fenced", 0):
         yield _fencing(record, epoch, known, id, broker_epoch, fenced=data["fenced"] == 1)
     if data.get("inControlledShutdown", 0) == 1:
-        yield _event(
+        yield record_event(
             record, epoch, Category.BROKERS, "broker-controlled-shutdown",
-            f"broker {id} shuts down in a controlled way", [], fields, Severity.WARNING,
+            f"broker {id} shuts down in a controlled way", fields, severity=Severity.WARNING,
         )  # fmt: skip
         if broker is not None:
             broker.in_controlled_shutdown = True
@@ -169,11 +170,11 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         ]
         details = [f"{named(gone)} gone"] if gone else []
         details += [f"{named(new)} new"] if new else []
-        yield _event(
+        yield record_event(
             record, epoch, Category.BROKERS, "broker-directories",
             f"broker {id} has {many(len(directories), 'log directory')}",
-            details, {**fields, "logDirs": list(directories), "gone": gone, "new": new},
-            Severity.WARNING if gone else Severity.INFO,
+            {**fields, "logDirs": list(directories), "gone": gone, "new": new}, details,
+            severity=Severity.WARNING if gone else Severity.INFO,
         )  # fmt: skip
         if broker is not None:
             broker.directories = directories
@@ -183,10 +184,10 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
         what = f"broker {id} no longer cordons log directories"
         if cordoned:
             what = f"broker {id} cordons {many(len(cordoned), 'log directory')}"
-        yield _event(
+        yield record_event(
             record, epoch, Category.BROKERS, "broker-cordoned", what,
-            [named(cordoned)] if cordoned else [], {**fields, "cordonedLogDirs": list(cordoned)},
-            Severity.WARNING if cordoned else Severity.INFO,
+            {**fields, "cordonedLogDirs": list(cordoned)}, [named(cordoned)] if cordoned else (),
+            severity=Severity.WARNING if cordoned else Severity.INFO,
         )  # fmt: skip
         if broker is not None:
             broker.cordoned = cordoned
@@ -205,11 +206,11 @@ def _fencing(
         broker.fenced = fenced
         broker.fenced_at = record.timestamp if fenced else None
     expected = bool(fenced and broker is not None and broker.in_controlled_shutdown)
-    return _event(
+    return record_event(
         record, epoch, Category.BROKERS, "broker-fenced" if fenced else "broker-unfenced",
-        f"broker {id} {'fenced' if fenced else 'unfenced'}", details,
-        {"broker": id, "brokerEpoch": broker_epoch, "inControlledShutdown": expected},
-        Severity.WARNING if fenced else Severity.INFO, good=not fenced,
+        f"broker {id} {'fenced' if fenced else 'unfenced'}",
+        {"broker": id, "brokerEpoch": broker_epoch, "inControlledShutdown": expected}, details,
+        severity=Severity.WARNING if fenced else Severity.INFO, good=not fenced,
     )  # fmt: skip
 
 
@@ -221,9 +222,10 @@ def register_controller(record: Watched, epoch: int, known: Knowledge) -> Iterat
     type, what, details = _registration("controller", id, controllers.get(id), now, known)
     if type != "amended":
         details = [_where(data), *details]
-    yield _event(
-        record, epoch, Category.CONTROLLERS, f"controller-{type}", what, details,
+    yield record_event(
+        record, epoch, Category.CONTROLLERS, f"controller-{type}", what,
         {"controller": id, "incarnationId": data["incarnationId"], "endpoints": _endpoints(data)},
+        details,
     )  # fmt: skip
     controllers[id] = now
 
@@ -232,34 +234,7 @@ def unregister_controller(record: Watched, epoch: int, known: Knowledge) -> Iter
     """An UnregisterControllerRecord, which Kafka writes from 4.4 on."""
     id = record.data["controllerId"]
     known.metadata.controllers.pop(id, None)
-    yield _event(
+    yield record_event(
         record, epoch, Category.CONTROLLERS, "controller-unregistered",
-        f"controller {id} unregistered", [], {"controller": id},
+        f"controller {id} unregistered", {"controller": id},
     )  # fmt: skip
-
-
-def _event(
-    record: Watched,
-    epoch: int,
-    category: Category,
-    type: str,
-    what: str,
-    details: list[str],
-    data: dict[str, Any],
-    severity: Severity = Severity.INFO,
-    *,
-    good: bool = False,
-) -> Event:
-    return Event(
-        category=category,
-        type=type,
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        details=tuple(details),
-        data=data,
-        severity=severity,
-        good=good,
-        transactional=True,
-    )

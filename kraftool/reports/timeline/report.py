@@ -39,30 +39,24 @@ from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
 from kraftool.reports.timeline.words import ids
 
-ACL_TOPIC = 2
-"""The resource type of topics in ACLs."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimelineOptions:
+class TimelineOptions(AskedRange):
     """The options of a timeline. Everything that is set must be true of an event."""
 
     gaps_ms: int = 10_000
     list_topics: bool = False
     only: frozenset[Category] = frozenset()
-    first_offset: int | None = None
-    last_offset: int | None = None
-    since: int | None = None
-    until: int | None = None
     topic: str = ""
     """The name or id of the one topic to show."""
 
     def wants(self, event: Event) -> bool:
         """True if an event is shown. Damage is, wherever it is in the range."""
-        if self.topic and event.category is not Category.DAMAGE and not names(event, self.topic):
-            return False
-        if self.only and event.category not in self.only and event.category is not Category.DAMAGE:
-            return False
+        if event.category is not Category.DAMAGE:
+            if self.topic and self.topic not in event.topics:
+                return False
+            if self.only and event.category not in self.only:
+                return False
         if self.first_offset is not None and event.offset < self.first_offset:
             return False
         if self.last_offset is not None and event.offset > self.last_offset:
@@ -75,20 +69,6 @@ class TimelineOptions:
         return (self.since is None or time >= self.since) and (
             self.until is None or time <= self.until
         )
-
-
-def names(event: Event, topic: str) -> bool:
-    """True if an event is about a topic: itself, its partitions, its configs, its ACLs."""
-    data = event.data
-    if topic in (data.get("topic"), data.get("topicId")):
-        return True
-    if data.get("resourceName") == topic:
-        return data.get("resourceType") == "TOPIC" or data.get("resourceTypeId") == ACL_TOPIC
-    listed = data.get("partitions") or ()
-    return any(
-        partition["partition"].rpartition("-")[0] == topic or partition["topicId"] == topic
-        for partition in listed
-    )
 
 
 def build(
@@ -119,13 +99,7 @@ def build(
     events += log_starts(nodes)
     events += _log_ends(nodes, merged)
     all_findings += _open_transactions(merged, nodes)
-    asked = AskedRange(
-        first_offset=options.first_offset,
-        last_offset=options.last_offset,
-        since=options.since,
-        until=options.until,
-    )
-    all_findings += begins_later(nodes, merged, asked)
+    all_findings += begins_later(nodes, merged, options)
     events.sort(key=lambda event: (event.offset, event.rank))
     shown = tuple(event for event in events if options.wants(event))
     return Timeline(

@@ -1,7 +1,7 @@
 """Events of what operators set: configs, client quotas, ACLs, SCRAM users, delegation tokens.
 
-Owns their words. Values of configs are masked as everywhere; of credentials nothing but names is
-shown.
+Owns the words for a change; a record is named as its summary names it. Values of configs are masked
+as everywhere; of credentials only user, mechanism and iterations are shown.
 """
 
 from __future__ import annotations
@@ -11,29 +11,43 @@ from itertools import groupby
 from typing import Any
 
 from kraftool.decoders.redact import config_value
+from kraftool.image.client_quotas import QuotaEntity
 from kraftool.image.configs import RESOURCE_TYPES, TOPIC
-from kraftool.image.scram import MECHANISMS
-from kraftool.reports.files.record_summary import acl_text
+from kraftool.reports.files.record_summary import (
+    acl_text,
+    config_owner,
+    mechanism,
+    quota_owner,
+)
 from kraftool.reports.timeline.batches import Watched
 from kraftool.reports.timeline.events import Category, Event
 from kraftool.reports.timeline.knowledge import Knowledge
+from kraftool.reports.timeline.record_event import record_event
+
+_ACL_TOPIC = 2
+"""The resource type of topics in ACLs."""
+_UNKNOWN_BEFORE = ("whether it was there before is not in the log",)
 
 
 def configs(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:
     """The ConfigRecords of one batch that come together: an event for each resource."""
     for (kind, name), of_one in groupby(records, _resource):
-        changes = [_config(record.data, known) for record in of_one]
-        type = RESOURCE_TYPES.get(kind, "UNKNOWN")
+        group = tuple(of_one)
+        changes = [_config(record.data, known) for record in group]
         is_new = kind == TOPIC and name in known.new_topics
-        owner = f"{type.lower().replace('_', ' ')} {name}" if name else f"default {type.lower()}"
-        first = next(record for record in records if _resource(record) == (kind, name))
-        yield _event(
-            first,
+        words = ", ".join(_words(change) for change in changes)
+        yield record_event(
+            group[0],
             epoch,
             Category.TOPICS if is_new else Category.CONFIGS,
             "config-changed",
-            f"config of {owner}: {', '.join(_words(change) for change in changes)}",
-            {"resourceType": type, "resourceName": name, "configs": changes},
+            f"config of {config_owner(group[0].data)}: {words}",
+            {
+                "resourceType": RESOURCE_TYPES.get(kind, "UNKNOWN"),
+                "resourceName": name,
+                "configs": changes,
+            },
+            topics=(name,) if kind == TOPIC else (),
         )
 
 
@@ -44,14 +58,12 @@ def _resource(record: Watched) -> tuple[int, str]:
 def _config(data: dict[str, Any], known: Knowledge) -> dict[str, str | None]:
     """Return a config with what it was, as far as that is known."""
     kind, owner, name = data["resourceType"], data["resourceName"], data["name"]
-    key = kind, owner, name
-    shown = config_value(kind, name, data["value"])
-    old = known.metadata.configs.get(key)
-    if data["value"] is None:
-        known.metadata.configs.pop(key, None)
-    elif shown is not None:
-        known.metadata.configs[key] = shown
-    return {"name": name, "old": old, "new": shown}
+    values = dict(known.metadata.configs.get((kind, owner), {}))
+    old, new = values.pop(name, None), config_value(kind, name, data["value"])
+    if new is not None:
+        values[name] = new
+    known.metadata.configs[kind, owner] = values
+    return {"name": name, "old": old, "new": new}
 
 
 def _words(change: dict[str, str | None]) -> str:
@@ -63,76 +75,65 @@ def _words(change: dict[str, str | None]) -> str:
 def quota(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A ClientQuotaRecord."""
     data = record.data
-    entity = {part["entityType"]: part["entityName"] for part in data["entity"]}
-    owner = ", ".join(
-        f"{type} {'default' if name is None else name}" for type, name in sorted(entity.items())
-    )
-    quotas, key = known.metadata.quotas, (owner, data["key"])
-    old, new = quotas.get(key), None if data["remove"] else data["value"]
+    parts = sorted(data["entity"], key=lambda part: str(part["entityType"]))
+    entity: QuotaEntity = tuple((part["entityType"], part["entityName"]) for part in parts)
+    quotas, key = known.metadata.quotas, (entity, data["key"])
+    old, new = quotas.pop(key, None), None if data["remove"] else data["value"]
+    if new is not None:
+        quotas[key] = new
     was = f" (was {old:.15g})" if old is not None else ""
     change = f"{data['key']} removed{was}" if new is None else f"{data['key']}={new:.15g}{was}"
-    yield _event(
-        record, epoch, Category.QUOTAS, "quota-changed", f"quota of {owner}: {change}",
-        {"entity": entity, "key": data["key"], "old": old, "new": new},
+    yield record_event(
+        record, epoch, Category.QUOTAS, "quota-changed",
+        f"quota of {quota_owner({'entity': parts})}: {change}",
+        {"entity": dict(entity), "key": data["key"], "old": old, "new": new},
     )  # fmt: skip
-    if new is None:
-        quotas.pop(key, None)
-    else:
-        quotas[key] = new
 
 
 def add_acl(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """An AccessControlEntryRecord."""
-    data = record.data
-    text = acl_text(data)
-    known.metadata.acls[data["id"]] = text, _acl_resource(data)
-    yield _acl(record, epoch, "acl-added", f"ACL added: {text}", known)
+    known.metadata.acls[record.data["id"]] = record.data
+    yield _acl(record, epoch, "acl-added", f"ACL added: {acl_text(record.data)}", record.data)
 
 
 def remove_acl(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A RemoveAccessControlEntryRecord, which has only the id."""
     id = record.data["id"]
-    text, _ = known.metadata.acls.get(id, (f"id {id}; what it was is not in the log", {}))
-    yield _acl(record, epoch, "acl-removed", f"ACL removed: {text}", known)
-    known.metadata.acls.pop(id, None)
+    acl = known.metadata.acls.pop(id, None)
+    text = f"id {id}; what it was is not in the log" if acl is None else acl_text(acl)
+    yield _acl(record, epoch, "acl-removed", f"ACL removed: {text}", acl)
 
 
-def _acl_resource(data: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "resourceTypeId": data["resourceType"],
-        "resourceName": data["resourceName"],
-        "principal": data["principal"],
-    }
-
-
-def _acl(record: Watched, epoch: int, type: str, what: str, known: Knowledge) -> Event:
-    id = record.data["id"]
-    _, resource = known.metadata.acls.get(id, ("", {}))
-    return _event(record, epoch, Category.ACLS, type, what, {"aclId": id, **resource})
+def _acl(record: Watched, epoch: int, type: str, what: str, acl: dict[str, Any] | None) -> Event:
+    data = {"aclId": record.data["id"]}
+    if acl is not None:
+        data["resourceTypeId"] = acl["resourceType"]
+        data |= {name: acl[name] for name in ("resourceName", "principal")}
+    is_topics = acl is not None and acl["resourceType"] == _ACL_TOPIC
+    topics = (data["resourceName"],) if is_topics else ()
+    return record_event(record, epoch, Category.ACLS, type, what, data, topics=topics)
 
 
 def set_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A UserScramCredentialRecord."""
-    data = record.data
-    user, mechanism = data["name"], MECHANISMS.get(data["mechanism"], "UNKNOWN")
-    key = user, mechanism
-    is_known = key in known.metadata.users
-    known.metadata.users.add(key)
-    yield _event(
+    user, name = record.data["name"], mechanism(record.data)
+    is_known = (user, name) in known.metadata.users
+    known.metadata.users.add((user, name))
+    yield record_event(
         record, epoch, Category.USERS, "user-changed" if is_known else "user-added",
-        f"credential {mechanism} of user {user} {'changed' if is_known else 'added'}",
-        {"user": user, "mechanism": mechanism, "iterations": data["iterations"]},
+        f"credential {name} of user {user} {'changed' if is_known else 'added'}",
+        {"user": user, "mechanism": name, "iterations": record.data["iterations"]},
+        () if is_known or known.from_start else _UNKNOWN_BEFORE,
     )  # fmt: skip
 
 
 def remove_scram(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A RemoveUserScramCredentialRecord."""
-    data = record.data
-    user, mechanism = data["name"], MECHANISMS.get(data["mechanism"], "UNKNOWN")
-    known.metadata.users.discard((user, mechanism))
-    yield _event(
+    user, name = record.data["name"], mechanism(record.data)
+    known.metadata.users.discard((user, name))
+    yield record_event(
         record, epoch, Category.USERS, "user-removed",
-        f"credential {mechanism} of user {user} removed", {"user": user, "mechanism": mechanism},
+        f"credential {name} of user {user} removed", {"user": user, "mechanism": name},
     )  # fmt: skip
 
 
@@ -142,10 +143,11 @@ def set_token(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     id, owner = data["tokenId"], data["owner"]
     is_known = id in known.metadata.tokens
     known.metadata.tokens[id] = owner
-    yield _event(
+    yield record_event(
         record, epoch, Category.TOKENS, "token-renewed" if is_known else "token-created",
         f"delegation token {id} of {owner} {'renewed' if is_known else 'created'}",
         {"tokenId": id, "owner": owner},
+        () if is_known or known.from_start else _UNKNOWN_BEFORE,
     )  # fmt: skip
 
 
@@ -154,22 +156,7 @@ def remove_token(record: Watched, epoch: int, known: Knowledge) -> Iterator[Even
     id = record.data["tokenId"]
     owner = known.metadata.tokens.pop(id, None)
     whose = f" of {owner}" if owner is not None else ""
-    yield _event(
+    yield record_event(
         record, epoch, Category.TOKENS, "token-removed", f"delegation token {id}{whose} removed",
         {"tokenId": id, "owner": owner},
     )  # fmt: skip
-
-
-def _event(
-    record: Watched, epoch: int, category: Category, type: str, what: str, data: dict[str, Any]
-) -> Event:
-    return Event(
-        category=category,
-        type=type,
-        offset=record.offset,
-        epoch=epoch,
-        timestamp=record.timestamp,
-        what=what,
-        data=data,
-        transactional=True,
-    )

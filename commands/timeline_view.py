@@ -167,8 +167,8 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     if counted and (not options.only or Category.TOPICS in options.only):
         words = f"{statistics.topics_created} created, {statistics.topics_deleted} deleted"
         words += f"; {many(statistics.partitions_created, 'partition')} created"
-        narrowed = (options.first_offset, options.last_offset, options.since, options.until)
-        whole = any(bound is not None for bound in narrowed)
+        bounds = (options.first_offset, options.last_offset, options.since, options.until)
+        whole = bool(options.topic) or any(bound is not None for bound in bounds)
         rows.append(("topics", words + (", in the whole log" if whole else "")))
     for label, value in rows:
         lines = textwrap.wrap(value, max(output.width - 12, _SMALLEST_ROOM)) or [""]

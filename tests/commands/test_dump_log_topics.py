@@ -124,3 +124,11 @@ def test_a_topic_that_is_created_later_is_followed(directory: Path, follow: type
     with log.open("ab") as file:
         file.write(whole[len(begin.data) :])
     assert [running.record()["offset"] for _ in range(4)] == [1, 2, 3, 5]
+
+
+def test_a_timeline_of_one_topic_says_that_its_totals_are_of_the_whole_log(
+    kraftool: Run, directory: Path
+) -> None:
+    total = "2 created, 1 deleted; 3 partitions created"
+    assert f"{total}, in the whole log\n" in kraftool("timeline", directory, "--topic", "gone").text
+    assert f"{total}\n" in kraftool("timeline", directory).text

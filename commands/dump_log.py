@@ -39,7 +39,7 @@ def dump_log(options: DumpLogOptions) -> None:
     named = [*options.paths, *files]
     bootstrap = options.bootstrap_controller
     refuse_both(named, bootstrap)
-    run = _run(options)
+    run = _run(options, named)
     access = bootstrap, options.command_config, options.timeout, options.resolve
     with live_quorum(run.output, *access, committed=True, with_history=True) as live:
         if live is None:
@@ -55,14 +55,17 @@ def dump_log(options: DumpLogOptions) -> None:
         run.run([captured.location])
 
 
-def _run(options: DumpLogOptions) -> LogRun:
+def _run(options: DumpLogOptions, named: list[str]) -> LogRun:
     """Return the run for these options. Whole files do not wait for what entries need."""
+    from kraftool.reports.logs.source import is_reread
+
     by_entry = (
         options.output is DumpLogFormat.TABLE
         or bool(options.topic)
         or options.head is not None
         or options.tail is not None
         or options.follow
+        or (bool(options.grep) and not all(map(is_reread, named)))
     )
     if by_entry:
         from kraftool.commands.log_entries import EntryRun

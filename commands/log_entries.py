@@ -62,6 +62,10 @@ class EntryRun(LogRun):
         else:
             super()._open(file)
 
+    def _match_topics(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
+        """Return the files: the names of topics are learnt on the way, as the records come."""
+        return files
+
     def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
         """Return the files without those that come before what --tail shows."""
         if self.last is None:
@@ -151,6 +155,8 @@ class EntryRun(LogRun):
 
     def _items(self, file: LogFile, item: Item | BatchSpan) -> None:
         """Show an item, or what is selected of a span."""
+        if self.selection.grep is not None and not file.is_topic:
+            self._learn(iter((item,)))
         if self.last is not None and self.counter is not None and isinstance(item, BatchSpan):
             for batch in self.last.take_span(file, self.dump, item, self.counter):
                 self._item(file, batch)

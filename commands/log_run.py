@@ -7,9 +7,10 @@ time. A dump in Kafka's text imports nothing of what it does not write.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -22,16 +23,18 @@ from kraftool.commands.times import time_zone
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import Fault, KraftoolError
 from kraftool.decoders.fault import FaultKind, LogFault
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import BEGINNING, Item, Walk, WalkState
 from kraftool.reports.logs import text as log_text
 from kraftool.reports.logs.dump import Selection, TopicNames, is_decoded
 from kraftool.reports.logs.processes import quicken
 from kraftool.reports.logs.render import Rendered, RenderPlan, render
-from kraftool.reports.logs.source import LogFile, is_reread, log_files
+from kraftool.reports.logs.source import LogFile, log_files
 from kraftool.storage.paths import Location
 from kraftool.storage.source import ByteSource, FileSource
 
 if TYPE_CHECKING:
+    from kraftool.reports.logs.native_sieve import Sifter
     from kraftool.reports.logs.transactions import Transactions
 
 WORTH_SPLITTING = 8 << 20
@@ -61,11 +64,12 @@ class LogRun:
         if options.follow and (options.transactions or options.snapshots):
             raise UsageError("--follow goes without --transactions and --snapshots")
         self.options = options
-        self.selection = selection_of(options)
+        selection = selection_of(options)
+        self.topics = TopicNames(selection.grep)
+        self.selection = replace(selection, grep_topics=self.topics.matching)
         self.zone = time_zone(options.tz)
         self.verbatim = options.output is DumpLogFormat.KAFKA
         self.output = Output(color=options.color, quiet=options.quiet, out=options.out)
-        self.topics = TopicNames()
         self.remaining = options.head
         self.ends: dict[str, tuple[str, WalkState]] = {}
         """The segment that was read last, and the state of the walk behind it, by directory."""
@@ -100,9 +104,8 @@ class LogRun:
 
             beginnings = LogBeginnings()
             files = beginnings.of(files)
-        if self.selection.grep is not None and all(map(is_reread, where)):
-            files = list(files)
-            self._match_topics(files, self.selection.grep)
+        if self.selection.grep is not None:
+            files = self._match_topics(files)
         if options.transactions:
             files = list(files)
             self._find_transactions(files)
@@ -161,19 +164,32 @@ class LogRun:
         """Take the names of topics from a checkpoint that is not dumped itself."""
         if not self._names_topics:
             return
-        from kraftool.reports.logs.native_sieve import left_of, sieve_for
-
         with file.open() as source:
-            for item in left_of(Walk(source.read_at).spans(), sieve_for(("TopicRecord",))):
-                if isinstance(item, RecordBatch) and not item.is_control:
-                    self.topics.learn(item)
+            self._learn(Walk(source.read_at).spans())
 
-    def _match_topics(self, files: Iterable[LogFile], pattern: re.Pattern[str]) -> None:
-        """Let --grep find the records of a topic by its name, wherever its TopicRecord is."""
+    def _learn(self, items: Iterator[Item | BatchSpan]) -> None:
+        """Take the names of topics from items of a walk, decoding nothing else."""
+        from kraftool.reports.logs.native_sieve import left_of
+
+        for item in left_of(items, self._topic_sieve):
+            if isinstance(item, RecordBatch) and not item.is_control:
+                self.topics.learn(item)
+
+    @cached_property
+    def _topic_sieve(self) -> Sifter | None:
+        from kraftool.reports.logs.native_sieve import sieve_for
+
+        return sieve_for(("TopicRecord",))
+
+    def _match_topics(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
+        """Let --grep find the records of a topic by its name: read all names first, since a slice
+        of a file is rendered without what comes before it."""
+        files = list(files)
         for file in files:
             if file.has_batches and not file.is_topic:
-                self._learn_topics(file)
-        self.selection = replace(self.selection, grep_topics=self.topics.matching(pattern))
+                with suppress(KraftoolError):  # its dump reports it
+                    self._learn_topics(file)
+        return files
 
     @property
     def _names_topics(self) -> bool:

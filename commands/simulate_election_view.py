@@ -108,8 +108,11 @@ def _first(rows: Iterable[Text]) -> Iterator[Text]:
 
 def _brief_findings(output: Output, report: Report) -> None:
     """Show each error and warning in one line, and how many notes there are."""
-    faults = [one for one in report.case.findings if one.severity is not Severity.INFO]
-    rows = [text(f"{one.code} {one.where()}", style_of(status_of(one.severity))) for one in faults]
+    faults = [fault for fault in report.case.findings if fault.severity is not Severity.INFO]
+    rows = [
+        text(f"{fault.code} {fault.where()}", style_of(status_of(fault.severity)))
+        for fault in faults
+    ]
     notes = len(report.case.findings) - len(faults)
     counted = [text(many(notes, "note"), QUIET)] if notes else []
     _section(output, "Findings", _first(rows), counted)
@@ -237,8 +240,10 @@ def _refusals(report: Report) -> Iterator[Text]:
 
 
 def _losses(report: Report) -> Iterator[Text]:
-    for loss in report.losses:
-        possible = loss.leader in {report.log_of(leader) for leader in report.leaders}
+    """What each node would cut off, first of those that can win: a short report ends early."""
+    winning = {report.log_of(leader) for leader in report.leaders}
+    for loss in sorted(report.losses, key=lambda loss: loss.leader not in winning):
+        possible = loss.leader in winning
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force
         can = "" if possible else " (it cannot win)"

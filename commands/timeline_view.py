@@ -96,30 +96,26 @@ class _Table:
         mark = "≠ " if event.disputed and event.type != "diverged" else ""
         mark += _MARKS.get(event.visibility, "")
         body = printable(mark + event.text)
-        wrapped = textwrap.wrap(
-            body, self.room, break_on_hyphens=False, break_long_words=False
-        ) or [""]
+        texts = textwrap.wrap(body, self.room, break_on_hyphens=False, break_long_words=False)
+        texts = texts or [""]
         node_lines = _broken(nodes, self.nodes) if self.nodes else []
         first = len(printable(mark + event.what))
-        number = 0
-        while number < max(len(wrapped), len(node_lines)):
-            left = fixed if number == 0 else " " * len(fixed)
-            text = wrapped[number] if number < len(wrapped) else ""
+        left = fixed
+        while texts or node_lines:
+            text = texts.pop(0) if texts else ""
             colored = self._colored(event, text, first)
             first -= len(text) + 1
-            if number and len(text) > self.room:
+            if left is not fixed and len(text) > self.room:
                 # A word that is longer than its column begins further left, on a line by itself.
-                node_lines.insert(number, "")
                 self.output.line(" " * max(self.output.width - len(text), 0) + colored)
-                number += 1
                 continue
             between = ""
             if self.nodes:
-                shown = node_lines[number] if number < len(node_lines) else ""
+                shown = node_lines.pop(0) if node_lines else ""
                 padded = f"{shown:{self.nodes}}"
                 between = style(padded, "bad" if event.disputed else "quiet") + "  "
             self.output.line((style(left, "key") + between + colored).rstrip())
-            number += 1
+            left = " " * len(fixed)
 
     def _colored(self, event: Event, text: str, first: int) -> str:
         """The part of a line that says what happened in colour, the details plain."""
@@ -171,8 +167,8 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     if counted and (not options.only or Category.TOPICS in options.only):
         words = f"{statistics.topics_created} created, {statistics.topics_deleted} deleted"
         words += f"; {many(statistics.partitions_created, 'partition')} created"
-        narrowed = (options.first_offset, options.last_offset, options.since, options.until)
-        whole = any(bound is not None for bound in narrowed)
+        bounds = (options.first_offset, options.last_offset, options.since, options.until)
+        whole = bool(options.topic) or any(bound is not None for bound in bounds)
         rows.append(("topics", words + (", in the whole log" if whole else "")))
     for label, value in rows:
         lines = textwrap.wrap(value, max(output.width - 12, _SMALLEST_ROOM)) or [""]

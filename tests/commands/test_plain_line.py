@@ -70,7 +70,7 @@ def _lines(function: Callable[..., object], random: Random) -> list[list[str]]:
     ]
     while len(lines) < 100:
         line = [random.choice("x2")] * random.randrange(3) + required * (random.random() < 0.8)
-        for option in random.sample(options, min(len(options), random.randrange(4))):
+        for option in random.choices(options, k=random.randrange(5) if options else 0):
             name = random.choice([*option.names])
             words = random.choice([WORDS, CHOICES])
             value = [] if option.is_flag else [random.choice(words)]

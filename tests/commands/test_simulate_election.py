@@ -205,6 +205,15 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     assert "DATA LOSS" not in ran.text, "no leader is possible, so nothing is lost"
 
 
+def test_what_a_possible_leader_cuts_off_comes_first(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+) -> None:
+    nodes = [shortened(voters[0], tmp_path / "2", 100), shortened(voters[1], tmp_path / "3", 200)]
+    ran = kraftool("simulate-election", *FEW, *nodes, voters[2], "--down", 4)
+    section = ran.text[ran.text.index("What is cut off") :]
+    assert section.index("3 leads: ") < section.index("2 leads (it cannot win): ")
+
+
 def test_a_shorter_log_is_refused_by_name_and_offset(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:

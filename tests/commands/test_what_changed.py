@@ -1,6 +1,8 @@
-"""The commands of docs/what-changed.md, run as they are written there.
+"""What the commands of docs/what-changed.md are for is in their answers.
 
-Only the places are others: fixtures for the directories, and a leader that serves a fixture.
+Only the places are others: fixtures for the directories, and a leader that serves a fixture. That
+every command of the page runs is for test_documented_commands.py and
+tests/interop/test_live_reports.py.
 """
 
 from __future__ import annotations
@@ -21,12 +23,6 @@ from tests.commands.live_leader import live_leader
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs/what-changed.md").read_text()
-LINES = [
-    line.partition("|")[0].strip()
-    for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
-    for line in block.splitlines()
-    if line.startswith("kraftool ")
-]
 
 
 @pytest.fixture
@@ -41,23 +37,6 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
         yield {"/var/lib/kafka/data": str(WHOLE), "/backup/data": str(tmp_path / "data")}
 
 
-def _words(line: str, places: dict[str, str]) -> list[str]:
-    return [places.get(word, word) for word in shlex.split(line)[1:]]
-
-
-def test_the_page_has_commands() -> None:
-    assert len(LINES) >= 10
-    assert {line.split()[1] for line in LINES} == {"timeline", "diff-state", "dump-log", "state"}
-
-
-@pytest.mark.parametrize("line", LINES)
-def test_a_command_runs_as_it_is_written(kraftool: Run, places: dict[str, str], line: str) -> None:
-    done = kraftool(*_words(line, places))
-    # diff-state ends with 1 where something differs.
-    assert done.code in ((0, 1) if "diff-state" in line else (0,)), done.err
-    assert done.out
-
-
 @pytest.mark.parametrize(
     ("line", "shown"),
     [
@@ -70,7 +49,8 @@ def test_what_a_command_is_for_is_in_its_answer(
     kraftool: Run, places: dict[str, str], line: str, shown: str
 ) -> None:
     assert line in TEXT
-    assert shown in kraftool(*_words(line, places)).text
+    words = [places.get(word, word) for word in shlex.split(line)[1:]]
+    assert shown in kraftool(*words).text
 
 
 # --- two documents of state -----------------------------------------------------------------------

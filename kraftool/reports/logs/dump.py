@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import field, replace
 from functools import cache
 from itertools import islice
@@ -65,8 +66,9 @@ class Selection:
     since: int | None = None
     until: int | None = None
     grep: re.Pattern[str] | None = None
-    grep_topics: frozenset[str] = frozenset()
-    """Ids of the topics whose names match: most records of a topic have only its id."""
+    grep_topics: AbstractSet[str] = frozenset()
+    """Ids of the topics whose names match: most records of a topic have only its id. A run that
+    learns names on the way adds to them."""
     control: bool | None = None
     hidden: Transactions | None = None
     """Transactions of which only the committed ones are shown, without their markers."""
@@ -116,7 +118,10 @@ _TOPIC_RECORD = b"\x01\x02"
 class TopicNames:
     """Topic names by id, learnt from the TopicRecords that pass."""
 
+    pattern: re.Pattern[str] | None = None
     by_id: dict[str, str] = field(default_factory=dict)
+    matching: set[str] = field(default_factory=set)
+    """The ids of the topics whose names match the pattern, deleted ones too."""
     _ids: dict[str, set[str]] = field(default_factory=dict)
     """The ids that a name has or had."""
 
@@ -135,6 +140,8 @@ class TopicNames:
         topic_id, name = value["topicId"], value["name"]
         self.by_id[topic_id] = name
         self._ids.setdefault(name, set()).add(topic_id)
+        if self.pattern is not None and self.pattern.search(name):
+            self.matching.add(topic_id)
 
     def knows(self, topic: str) -> bool:
         """True if a topic of this name or id was seen."""
@@ -143,10 +150,6 @@ class TopicNames:
     def ids(self, name: str) -> Collection[str]:
         """The ids that topics of this name have, or had before they were called otherwise."""
         return self._ids.get(name, ())
-
-    def matching(self, pattern: re.Pattern[str]) -> frozenset[str]:
-        """The ids of the topics whose names match, deleted ones too."""
-        return frozenset(id for id, name in self.by_id.items() if pattern.search(name))
 
     def name(self, topic_id: str) -> str:
         return self.by_id.get(topic_id, topic_id)

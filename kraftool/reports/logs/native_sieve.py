@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable, Collection, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.generate import default_of
+from kraftool.decoders.late_pattern import late_pattern
 from kraftool.decoders.programs import program
 from kraftool.decoders.schema import MessageSchema
 from kraftool.decoders.segment import BatchSpan
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from kraftool.decoders._native import Sieve
 
 _TOPIC = "TopicRecord"
+_TOPIC_ID = late_pattern(r'"topicId":"([^"]*)"')
 _EVERYTHING = Selection()
 
 
@@ -213,12 +216,13 @@ class _GrepSieve:
         return any(map(self._search, str(text, "utf-8").split("\n")[:-1]))
 
 
-def _search_for(pattern: re.Pattern[str], ids: Collection[str]) -> Callable[[str], object]:
-    """Return what finds the pattern in a line, or the id of a topic whose name has it."""
-    if not ids:
-        return pattern.search
-    of_topics = re.compile("|".join(map(re.escape, sorted(ids)))).search
-    return lambda line: pattern.search(line) or of_topics(line)
+def _search_for(pattern: re.Pattern[str], ids: AbstractSet[str]) -> Callable[[str], object]:
+    """Return what finds the pattern in a line, or the id of a topic whose name has it.
+
+    The ids may be those of all topics, and become more while the log is read.
+    """
+    search = pattern.search
+    return lambda line: search(line) or (ids and not ids.isdisjoint(_TOPIC_ID.findall(line)))
 
 
 def sieve_of(dump: LogDump) -> Sifter | None:

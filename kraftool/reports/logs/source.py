@@ -103,9 +103,12 @@ class LogFile:
         return lock_holder(directory).state is LockState.HELD
 
 
-def is_reread(where: str | Location) -> bool:
-    """True if the files of a PATH can surely be read twice: of a directory, or a leader's."""
-    return not where.is_stream if isinstance(where, Location) else os.path.isdir(where)
+def is_reread(path: str) -> bool:
+    """True if the files of a PATH can be read twice, False for a stream."""
+    try:
+        return not open_path(path).is_stream
+    except KraftoolError:  # reading it reports why
+        return False
 
 
 def log_files(

@@ -26,9 +26,10 @@ from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.raft.names import ElectionState
+from kraftool.reports.election.assessment import QuorumSafety
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import NodeCase
-from kraftool.reports.election.losses import CommitStatus
+from kraftool.reports.election.losses import CommitStatus, RecordLoss
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.findings.status import status_of
 from kraftool.reports.text.words import listed, many
@@ -58,18 +59,21 @@ def write_election(
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
+    judged = sentences(report.assessment, with_running=False)
     if not verbose:
+        if _is_worse_judged(report):
+            _section(output, "The directories alone", map(text, judged))
         _proof(output, report)
         _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
         _exploration(output, report)
+        _section(output, "Assumed", map(text, report.case.notes))
         _brief_findings(output, report)
         output.line()
         output.rich(Flow(text(_MORE, QUIET), widest=READABLE))
         return
-    judged = sentences(report.assessment, with_running=False)
     _section(output, "The directories alone", map(text, judged))
     _section(output, "Who cannot win, and votes that are refused", _refusals(report))
-    _section(output, "What is cut off if a node leads", _losses(report))
+    _section(output, "What is cut off if a node leads", _losses(report, report.losses))
     _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
     _section(output, "Restarting one node", _restarts(report))
     if report.wins:
@@ -86,12 +90,19 @@ _MORE = (
 )
 
 
+def _is_worse_judged(report: Report) -> bool:
+    """True if the directories have a danger that the verdict does not name, such as a voter that
+    was not given: an order of starts averts it."""
+    is_named = not report.is_fine or bool(report.minor)
+    return report.assessment.state is QuorumSafety.AT_RISK and not is_named
+
+
 def _proof(output: Output, report: Report) -> None:
     """Show the evidence that the verdict depends on most: what a possible leader cuts off, or why
     nobody can win, or who leads first."""
     cut = [loss for loss in report.losses if loss.leader in map(report.log_of, report.leaders)]
     if cut:
-        _section(output, "What is cut off if a node leads", _first(_losses(report)))
+        _section(output, "What is cut off if a node leads", _first(_losses(report, cut)))
     elif not report.leaders:
         _section(output, "Who cannot win, and votes that are refused", _first(_refusals(report)))
     elif report.wins:
@@ -236,8 +247,8 @@ def _refusals(report: Report) -> Iterator[Text]:
         yield Text(f"… and {len(refusals) - _MOST_REFUSALS} more", style=QUIET)
 
 
-def _losses(report: Report) -> Iterator[Text]:
-    for loss in report.losses:
+def _losses(report: Report, losses: Iterable[RecordLoss]) -> Iterator[Text]:
+    for loss in losses:
         possible = loss.leader in {report.log_of(leader) for leader in report.leaders}
         if not possible and report.case.by_id[loss.leader].end.offset == 0:
             continue  # nobody would make it lead by force

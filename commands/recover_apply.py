@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Annotated
 
 from kraftool.commands.exit_code import ExitCode, UsageError
@@ -184,7 +183,7 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
         to.rich(text(f"Plan {short} is applied to {name}.", GOOD))
         to.rich(text(f"The originals are in {repair.backup.path}/old."))
     write_findings(to, checked.findings, "")
-    if not _is_wrong(repair, checked):
+    if not checked.is_wrong:
         if steps := steps_after(repair.plan, repair.host):
             to.line()
             to.rich(*checklist(steps, plan, "Next"))
@@ -194,20 +193,6 @@ def _done(to: Output, repair: Apply, checked: DirectoryCheck, plan: str, *, agai
     to.rich(
         text("Do not start the node before the problems above are solved."),
         text(f"If the directory is not as planned: {undo}collect and plan again."),
-    )
-
-
-def _is_wrong(repair: Apply, checked: DirectoryCheck) -> bool:
-    """True if the directory is one that no node is started on next. What is the matter with a file
-    that the plan was made with, and relies on as it is, is told, and hinders nothing."""
-    from kraftool.reports.findings.finding import Severity
-
-    relied = {
-        os.path.join(repair.directory.path, file.target.path) for file in repair.host.expected
-    }
-    return any(
-        finding.severity is Severity.ERROR and finding.file not in relied
-        for finding in checked.findings
     )
 
 
@@ -225,7 +210,7 @@ def _document(
     from kraftool.commands.recover_run import steps_after
     from kraftool.repair.edits import in_turn
 
-    is_next = checked is None or not _is_wrong(repair, checked)
+    is_next = checked is None or not checked.is_wrong
     return ApplyDocument(
         plan_id=repair.plan.id,
         host=repair.host.name,

@@ -26,6 +26,7 @@ from kraftool.commands.output import Output
 from kraftool.commands.plain_tables import heading, plain_table
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.raft.names import ElectionState
+from kraftool.reports.election.assessment import QuorumSafety
 from kraftool.reports.election.assessment_words import sentences
 from kraftool.reports.election.case import NodeCase
 from kraftool.reports.election.losses import CommitStatus
@@ -58,15 +59,18 @@ def write_election(
     output.line()
     output.rich(_nodes(report))
     _voters(output, report)
+    judged = sentences(report.assessment, with_running=False)
     if not verbose:
+        if _is_worse_judged(report):
+            _section(output, "The directories alone", map(text, judged))
         _proof(output, report)
         _section(output, "Changes of the voters", map(_change, report.changes), _after(report))
         _exploration(output, report)
+        _section(output, "Assumed", map(text, report.case.notes))
         _brief_findings(output, report)
         output.line()
         output.rich(Flow(text(_MORE, QUIET), widest=READABLE))
         return
-    judged = sentences(report.assessment, with_running=False)
     _section(output, "The directories alone", map(text, judged))
     _section(output, "Who cannot win, and votes that are refused", _refusals(report))
     _section(output, "What is cut off if a node leads", _losses(report))
@@ -84,6 +88,13 @@ _MORE = (
     "-v also shows the judgement of the directories, refused votes, which nodes may restart, times,"
     " one run message by message, assumptions, and findings in full."
 )
+
+
+def _is_worse_judged(report: Report) -> bool:
+    """True if the directories have a danger that the verdict does not name, such as a voter that
+    was not given: an order of starts averts it."""
+    is_named = not report.is_fine or bool(report.minor)
+    return report.assessment.state is QuorumSafety.AT_RISK and not is_named
 
 
 def _proof(output: Output, report: Report) -> None:

@@ -123,9 +123,13 @@ class KeptByDirectory:
     end_offset: int
     sources: tuple[str, ...]
     """The other hosts that have the damaged batches."""
+    is_listed: bool = True
+    """True if the collect files list those batches. Of a long log they list only the last ones."""
 
     def describe(self) -> str:
         have = "has" if len(self.sources) == 1 else "have"
+        if not self.is_listed:
+            have = "may have"
         return (
             f"{offsets(self.first_offset, self.end_offset)} of {self.host}"
             f" ({listed(self.sources)} {have} the batches that are damaged there)"
@@ -141,12 +145,13 @@ def kept_by_directories(surveys: Sequence[Survey]) -> tuple[KeptByDirectory, ...
         if log is None or not survey.collect_file:
             continue
         cluster = survey.identity.cluster_id
-        kin: dict[str, Sequence[PlacedBatch]] = {
-            other: _placed(other_survey.log)
+        kin = {
+            other: other_survey.log
             for other, other_survey in hosts.items()
             if other_survey.identity.cluster_id == cluster and other_survey.log is not None
         }
-        kept = _kept(name, log, LogCopies(kin))
+        copies = LogCopies({other: _placed(other_log) for other, other_log in kin.items()})
+        kept = _kept(name, log, copies) or _unlisted(name, log, kin)
         end = survey.end.offset  # a snapshot beyond the damage
         if kept is not None and kept.end_offset > end:
             kept_offsets.append(replace(kept, first_offset=max(kept.first_offset, end)))
@@ -190,6 +195,35 @@ def _kept(name: str, log: SurveyedLog, copies: LogCopies) -> KeptByDirectory | N
     )
 
 
+def _unlisted(
+    name: str, log: SurveyedLog, kin: Mapping[str, SurveyedLog]
+) -> KeptByDirectory | None:
+    """Return what other logs may fill, if no collect file lists the batches at the damage."""
+    at, broken = log.intact_end, log.broken
+    if broken is None or not broken.lost_batches:
+        return None
+    sources = tuple(
+        other
+        for other, other_log in sorted(kin.items())
+        if other != name
+        and other_log.start_offset <= at < other_log.end_offset
+        and at < max(_listed_from(log), _listed_from(other_log))
+    )
+    if not sources:
+        return None
+    return KeptByDirectory(
+        host=name, first_offset=at, end_offset=log.end_offset, sources=sources, is_listed=False
+    )
+
+
+def _listed_from(log: SurveyedLog) -> int:
+    """The offset from which on a survey lists all good batches."""
+    broken = log.broken
+    if broken is not None and broken.lost_batches > len(broken.batches) > 0:
+        return broken.batches[0].base_offset
+    return log.batches[0].base_offset if log.batches else log.start_offset
+
+
 def relevant(
     kept: Sequence[KeptByDirectory], lost: Sequence[LostRecords]
 ) -> tuple[KeptByDirectory, ...]:
@@ -197,8 +231,10 @@ def relevant(
     return tuple(
         one
         for one in kept
-        if any(one.first_offset < records.end_offset for records in lost)
-        and any(records.first_offset < one.end_offset for records in lost)
+        if any(
+            one.first_offset < records.end_offset and records.first_offset < one.end_offset
+            for records in lost
+        )
     )
 
 
@@ -206,9 +242,10 @@ def words(kept: Sequence[KeptByDirectory]) -> str:
     """Return what the directories would keep, as a clause."""
     count = max(one.end_offset - one.first_offset for one in kept)
     what = listed(one.describe() for one in kept)
+    can = "can" if all(one.is_listed for one in kept) else "may"
     return (
-        "collect files have no bytes of a log. With the directories themselves, kraftool can keep"
-        f" {what}: up to {many(count, 'offset')}"
+        f"collect files have no bytes of a log. With the directories themselves, kraftool {can}"
+        f" keep {what}: up to {many(count, 'offset')}"
     )
 
 

@@ -8,17 +8,21 @@ a record whose bytes are damaged concerned: that cannot be known.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.log_record import LogRecord, decode_batch, decode_data
 from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.plan import LostObjects, LostRecords
+from kraftool.repair.ranking import UNREADABLE
 from kraftool.reports.state.entities import word
 from kraftool.reports.state.shell.kafka_text import ACL_RESOURCES
+from kraftool.reports.text.words import many, offsets
 
 MOST_NAMES = 20
 """So many names of a kind are kept."""
@@ -44,7 +48,8 @@ def _quota(data: _Data) -> str:
 
 
 _TOPIC, _DELETED_TOPIC = "topics", "deleted topics"
-_TOPIC_RECORDS = ("PartitionRecord", "PartitionChangeRecord", "ClearElrRecord")
+_TOPIC_RECORD, _TOPIC_FRAME = "TopicRecord", b"\x01\x02"
+_OF_TOPICS = (_TOPIC_RECORD, "PartitionRecord", "PartitionChangeRecord", "ClearElrRecord")
 _NAMES: dict[str, tuple[str, Callable[[_Data], object]]] = {
     "RegisterBrokerRecord": ("brokers", lambda data: data["brokerId"]),
     "UnregisterBrokerRecord": ("brokers", lambda data: data["brokerId"]),
@@ -64,34 +69,71 @@ _NAMES: dict[str, tuple[str, Callable[[_Data], object]]] = {
 }
 
 
+_UNDECODED = "records that cannot be decoded"
+
+
 @dataclass(slots=True)
-class _Found:
+class _Names:
     """The names in a stretch of a log. Topics are known by their ids until all records passed."""
 
+    first: int
     names: dict[str, dict[str, None]] = field(default_factory=dict)
     topic_ids: dict[str, dict[str, None]] = field(default_factory=dict)
     topics: dict[str, str] = field(default_factory=dict)
     """Names by id, also of topics that were created before."""
+    records: int = 0
+    """The records of the sound batches in the stretch."""
+    undecoded: list[str] = field(default_factory=list)
+    """Those of them that do not show what they concern."""
 
-    def take(self, item: LogRecord, *, is_lost: bool) -> None:
-        data = item.data
-        if item.is_control or not isinstance(data, Mapping):
+    def take(self, batch: RecordBatch) -> None:
+        """Take a sound batch. It is lost as a whole: a batch is committed as one."""
+        if batch.last_offset < self.first:
+            self._take_topics(batch)
             return
-        if item.name == "TopicRecord":
-            self.topics[str(data["topicId"])] = str(data["name"])
-        if not is_lost:
+        offset, self.records = batch.base_offset, self.records + batch.header.record_count
+        try:
+            for record in decode_batch(batch):
+                self._take_lost(record)
+                offset = record.record.offset + 1
+        except KraftoolError:
+            self.undecoded.append(offsets(offset, batch.last_offset + 1))
+
+    def _take_topics(self, batch: RecordBatch) -> None:
+        """Take only the names of topics: a log can be long, and the loss be at its end."""
+        with suppress(KraftoolError):
+            for record in decode_data(
+                record
+                for record in batch.shared_records()
+                if record.value is not None and record.value.startswith(_TOPIC_FRAME)
+            ):
+                self._take_topic(record)
+
+    def _take_topic(self, record: LogRecord) -> None:
+        if isinstance(record.data, Mapping):
+            self.topics[str(record.data["topicId"])] = str(record.data["name"])
+
+    def _take_lost(self, record: LogRecord) -> None:
+        if record.is_control:
             return
-        if item.name == "RemoveTopicRecord":
+        data = record.data
+        if not isinstance(data, Mapping):
+            self.undecoded.append(f"{record.type or 'a record'} at offset {record.record.offset}")
+            return
+        if record.name == _TOPIC_RECORD:
+            self._take_topic(record)
+        if record.name == "RemoveTopicRecord":
             self.topic_ids.setdefault(_DELETED_TOPIC, {})[str(data["topicId"])] = None
-        elif item.name in _TOPIC_RECORDS or item.name == "TopicRecord":
+        elif record.name in _OF_TOPICS:
             topic = data.get("topicId") or data.get("topicName")
             if topic is not None:
                 self.topic_ids.setdefault(_TOPIC, {})[str(topic)] = None
-        elif item.name in _NAMES:
-            kind, name_of = _NAMES[item.name]
+        elif record.name in _NAMES:
+            kind, name_of = _NAMES[record.name]
             self.names.setdefault(kind, {})[str(name_of(data))] = None
 
-    def objects(self) -> Iterable[LostObjects]:
+    def objects(self, readable: int) -> Iterable[LostObjects]:
+        """The objects; `readable` is how many records a survey could read."""
         for kind in (_TOPIC, _DELETED_TOPIC):
             ids = self.topic_ids.get(kind, {})
             if ids:
@@ -100,6 +142,11 @@ class _Found:
         for kind in dict.fromkeys(kind for kind, _ in _NAMES.values()):
             if kind in self.names:
                 yield _objects(kind, self.names[kind])
+        undecoded = self.undecoded
+        if readable > self.records:  # a survey puts flipped bits back
+            undecoded = [*undecoded, f"{many(readable - self.records, 'record')} with flipped bits"]
+        if undecoded:
+            yield _objects(_UNDECODED, undecoded)
 
 
 def _objects(kind: str, names: Iterable[str]) -> LostObjects:
@@ -109,18 +156,13 @@ def _objects(kind: str, names: Iterable[str]) -> LostObjects:
 
 def with_objects(records: LostRecords, segments: Sequence[SegmentFile]) -> LostRecords:
     """The records with the names of their objects, read from the log that has them."""
-    collector = _Found()
+    names = _Names(records.first_offset)
     for segment in sorted(segments, key=lambda segment: segment.base_offset):
         if segment.base_offset >= records.end_offset:
             break
         with segment.open() as source:
             for item in Walk(source.read_at):
-                if isinstance(item, Faulty) or item.is_control:
-                    continue
-                is_lost = records.first_offset <= item.base_offset < records.end_offset
-                try:
-                    for record in decode_batch(item):
-                        collector.take(record, is_lost=is_lost)
-                except KraftoolError:
-                    continue  # the types say how many records cannot be read
-    return replace(records, objects=tuple(collector.objects()), has_names=True)
+                if not isinstance(item, Faulty) and item.base_offset < records.end_offset:
+                    names.take(item)
+    readable = sum(count.count for count in records.types if count.type != UNREADABLE)
+    return replace(records, objects=tuple(names.objects(readable)), has_names=True)

@@ -103,10 +103,11 @@ def plan_for(request: PlanRequest) -> Plan:
 def _asked_for(request: PlanRequest) -> Plan:
     """The plan, unless it gives up what it could keep with the bytes of the logs."""
     kept = kept_by_directories(request.surveys)
+    is_accepted = Acceptance.COLLECT_FILES in request.accepted
     try:
         plan = _plan_for(request)
     except PlanRefused as refused:
-        if kept and Acceptance.AHEAD.value in refused.words:
+        if kept and refused.is_loss and not is_accepted:
             raise _asking_for_directories(request, kept, refused) from refused
         raise
     kept = relevant(kept, plan.loss.records)
@@ -117,7 +118,7 @@ def _asked_for(request: PlanRequest) -> Plan:
         word=Acceptance.COLLECT_FILES.value,
         text=f"the plan was made without the bytes of the log of {names}",
     )
-    if risk.word not in request.accepted:
+    if not is_accepted:
         raise _asking_for_directories(request, kept)
     loss = plan.loss
     rest = loss.text.removeprefix(f"{loss.verdict.value}: ")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from kraftool.decoders.errors import KraftoolError
 from kraftool.repair.plan import Risk
-from kraftool.repair.request import PlanRequest
+from kraftool.repair.request import Acceptance, PlanRequest
 
 
 class PlanRefused(KraftoolError):
@@ -22,11 +22,14 @@ class PlanRefused(KraftoolError):
         *,
         hint: str = "",
         words: Sequence[str] = (),
+        is_loss: bool = False,
         archives: Sequence[tuple[str, str]] = (),
     ) -> None:
         super().__init__(message, hint=hint)
         self.words = tuple(words)
         """The words by which a person can accept the risk."""
+        self.is_loss = is_loss
+        """True if records would be given up."""
         self.archives = tuple(archives)
         """Files with the bytes of directories, and the commands that make them."""
 
@@ -41,6 +44,7 @@ def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
             f"kraftool makes no plan: {texts}",
             hint=f"remove the cause if you can. To accept this risk, add {words}",
             words=tuple(dict.fromkeys(risk.word for risk in missing)),
+            is_loss=any(risk.word == Acceptance.AHEAD for risk in missing),
         )
     return tuple(risks)
 

@@ -7,6 +7,7 @@ can be asked at any time, of running nodes too.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -39,7 +40,7 @@ from kraftool.storage.repair_journal import Stage
 
 _MOST_SETTINGS = 1 << 20
 _OF_THE_PLAN = "KT-REC-"
-"""Codes of findings that compare with the plan. Others are of the log or of the quorum's health."""
+"""Codes of findings that compare with the plan. Others are of files or of the quorum's health."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,16 @@ class DirectoryCheck:
     voters: tuple[ReplicaKey, ...] = ()
     """By its own log and snapshots; none where the voters are static."""
     findings: tuple[Finding, ...] = ()
+    relied_on: frozenset[str] = frozenset()
+    """The paths of files that the plan uses as they are. It does not repair what is wrong there."""
+
+    @property
+    def is_wrong(self) -> bool:
+        """True if no node should be started on it next."""
+        return any(
+            finding.severity is Severity.ERROR and finding.file not in self.relied_on
+            for finding in self.findings
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +98,10 @@ class PlanVerification:
 
     @property
     def is_as_planned(self) -> bool:
-        """True if nothing deviates from the plan, whatever else is wrong."""
+        """True if nothing deviates from the plan, whatever is wrong with files that it does not
+        change."""
+        if any(directory.is_wrong for directory in self.directories):
+            return False
         findings = [one for directory in self.directories for one in directory.findings]
         findings += self.quorum.findings if self.quorum is not None else ()
         return not any(
@@ -181,6 +195,9 @@ def check_directory(plan: Plan, path: str, *, host: str = "", config: str = "") 
         is_running=lock_holder(directory.path).state is LockState.HELD,
         voters=voters,
         findings=in_order(findings),
+        relied_on=frozenset(
+            os.path.join(directory.path, file.target.path) for file in planned.expected
+        ),
     )
 
 

@@ -117,6 +117,27 @@ def test_without_v_verdict_advice_nodes_and_one_proof_fit_a_screen(
     assert brief == full
 
 
+def test_without_v_an_order_of_starts_is_not_left_out(tmp_path: Path, kraftool: Run) -> None:
+    """Voter 3 was not given, and may be empty: with it, voter 1 wins and cuts what 2 has."""
+    scenario = tmp_path / "scenario.yaml"
+    scenario.write_text("voters: [1, 2, 3]\nnodes: {1: {end: 84}, 2: {end: 95}}\n")
+    for more in ((), ("-v",)):
+        ran = kraftool("simulate-election", "--runs", 2, *more, "--scenario", scenario)
+        assert ran.code == 0
+        assert ran.text.count("Start 1 and 2 first") == 1
+
+
+def test_without_v_a_directory_that_is_left_out_is_named(
+    tmp_path: Path, voters: list[Path], kraftool: Run
+) -> None:
+    """Its voter counts as one whose directory was not given."""
+    foreign = copied(voters[0], tmp_path / "foreign")
+    meta = foreign / "meta.properties"
+    meta.write_text(meta.read_text().replace("cluster.id=", "cluster.id=A", 1))
+    ran = kraftool("simulate-election", "--runs", 2, foreign, *voters[1:])
+    assert "belongs to another cluster, so it is left out" in words(ran.text)
+
+
 def test_two_of_three_down_ends_with_1_and_says_what_to_start(
     voters: list[Path], kraftool: Run
 ) -> None:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair import collect_file
-from kraftool.repair.collected_logs import kept_by_directories
-from kraftool.repair.plan import Plan
+from kraftool.repair import collect_file, log_survey
+from kraftool.repair.collected_logs import KeptByDirectory, kept_by_directories, relevant
+from kraftool.repair.plan import LostRecords, Plan
 from kraftool.repair.planner import plan_for, read_surveys
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.request import PlanRequest, with_settings
@@ -106,3 +106,41 @@ def test_the_estimate_is_what_the_directories_give(tmp_path: Path, seed: int) ->
     ends = {name: survey.end.offset for name, survey in restored.items() if survey is not None}
     assert kept == {name: end for name, end in ends.items() if name in kept}
     assert kept, "the places are apart"
+
+
+def test_a_loss_that_no_word_accepts_names_its_own_way_out(tmp_path: Path) -> None:
+    """With the word for collect files, the same directories are not asked for again."""
+    quorum = damaged(tmp_path, {1: [-30], 2: [-25], 3: [-20]})
+    files = collected(quorum, tmp_path)
+    with pytest.raises(PlanRefused, match="collect files have no bytes of a log") as refused:
+        plan_of(files)
+    assert refused.value.words == ("collect-files",)
+    with pytest.raises(PlanRefused, match="is damaged too") as accepted:
+        plan_of(files, accept=("collect-files",))
+    assert accepted.value.hint.startswith("repair that node first")
+
+
+def test_batches_that_no_collect_file_lists_may_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A collect file lists the last batches only, and damage may lie far before them."""
+    monkeypatch.setattr(log_survey, "MOST_BATCHES", 8)
+    quorum = damaged(tmp_path, {1: [-30], 3: [-20]})
+    files = collected(quorum, tmp_path)
+    surveys = [survey for file in files for survey in collect_file.read(file)]
+    kept = kept_by_directories(surveys)
+    assert [(one.host, one.sources, one.is_listed) for one in kept] == [
+        ("node-1", ("node-3",), False),
+        ("node-3", ("node-1",), False),
+    ]
+    with pytest.raises(PlanRefused, match=r"kraftool may keep offset.*node-3 may have"):
+        plan_of(files, "lost=2", accept=("ahead",))
+
+
+def test_only_what_the_plan_gives_up_is_relevant() -> None:
+    kept = KeptByDirectory(host="node-1", first_offset=50, end_offset=60, sources=("node-3",))
+    around = [
+        LostRecords(host="node-1", first_offset=first, end_offset=first + 10) for first in (20, 80)
+    ]
+    assert relevant([kept], around) == ()
+    assert relevant([kept], [*around, replace(around[0], end_offset=51)]) == (kept,)

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.decoders.batch import encode_batch
+from kraftool.decoders.framing import encode_record
 from kraftool.decoders.log_record import LogRecord, decode_batch
 from kraftool.repair.lost_objects import MOST_NAMES, with_objects
-from kraftool.repair.plan import LostObjects, LostRecords, Plan
+from kraftool.repair.plan import LostObjects, LostRecords, Plan, RecordCount
 from kraftool.repair.plan_yaml import plan_from_yaml, plan_to_yaml
 from kraftool.repair.planner import plan_for, read_quorum
 from kraftool.repair.request import PlanRequest, with_settings
@@ -102,3 +104,38 @@ def test_a_plan_has_the_names_of_what_it_gives_up(quorum: Quorum) -> None:
     assert behind <= names["topics"]
     assert "It cannot be known which topics" in plan.loss.text, "of what no directory has"
     assert plan_from_yaml(plan_to_yaml(plan)) == plan
+
+
+def test_records_that_cannot_be_decoded_are_named_as_such(quorum: Quorum) -> None:
+    """A record of a later Kafka, and a batch that does not hold as many records as it says."""
+    path = quorum.segment(3)
+    last = batches(path)[-1]
+    later = bytes((1, 3, 99)) + b"later"
+    made = [encode_record("NoOpRecord", 0, {}), later]
+    whole = encode_batch(
+        ((None, value) for value in made),
+        base_offset=last.last_offset + 1,
+        epoch=last.epoch,
+        timestamp=NOW,
+    )
+    path.write_bytes(path.read_bytes() + whole)
+    found = lost_in(quorum, last.last_offset + 1, last.last_offset + 3)
+    assert found["records that cannot be decoded"].names == (
+        f"PARTITION_RECORD at offset {last.last_offset + 2}",
+    )
+    assert list(found) == ["records that cannot be decoded"]
+
+
+def test_records_with_flipped_bits_are_not_passed_over(quorum: Quorum) -> None:
+    """The survey can read them, for it knows the bit. The log itself cannot be read there."""
+    flipped = flip_in_batch(quorum.segment(3), 10)
+    count = flipped.last_offset + 1 - flipped.base_offset
+    (directory,) = read_directories(str(quorum[3]), now_ms=NOW)
+    records = LostRecords(
+        host="node-3",
+        first_offset=flipped.base_offset,
+        end_offset=flipped.last_offset + 1,
+        types=(RecordCount(type="PARTITION_RECORD", count=count),),
+    )
+    (objects,) = with_objects(records, directory.segments).objects
+    assert objects.names[0].endswith("with flipped bits")

@@ -38,6 +38,7 @@ from kraftool.repair.verify import (
 )
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.findings.finding import Finding, Severity
+from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import signatures
 from kraftool.storage.repair_journal import Stage
 from tests.client.views import DIRECTORIES, described, gone, node, replica, view
@@ -219,3 +220,17 @@ def test_without_a_leader_nothing_is_said_of_voters() -> None:
     found = checked(None, node(1, leader=None, epoch=1001))
     assert codes(found) == set()
     assert "KT-LIVE-NO-LEADER" in {finding.code for finding in found.unwell}
+
+
+def test_an_error_in_a_file_is_no_part_of_the_plan_only_if_the_plan_uses_it_as_it_is() -> None:
+    """An error elsewhere keeps the node from being started, and the plan is what made the rest."""
+    error = log_kinds.DAMAGE.at("/data/segment.log", "the CRC does not match")
+    check = DirectoryCheck(
+        path="/data", host="node-1", changes=1, stage=Stage.APPLIED, findings=(error,)
+    )
+    relying = replace(check, relied_on=frozenset({error.file}))
+    assert (check.is_wrong, relying.is_wrong) == (True, False)
+    verdicts = [
+        PlanVerification(plan=PLAN, directories=(one,)).is_as_planned for one in (check, relying)
+    ]
+    assert verdicts == [False, True]

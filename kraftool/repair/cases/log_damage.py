@@ -78,7 +78,7 @@ def _refuse_where_another_goes_further(standing: QuorumAssessment, host: Host, w
             hint=f"repair that node first: run recover plan with {best.name} alone, and recover"
             f" apply. Before you start anything, plan again with all directories: {host.name} is"
             " then recreated from it",
-            words=(Acceptance.AHEAD.value,),
+            is_loss=True,
         )
 
 

@@ -487,3 +487,20 @@ def test_a_part_whose_snapshot_is_damaged_begins_with_an_older_one(
     _write(path, whole)
     assert len(whole.rows("partition_history")) == 9
     assert _every_row(collected) == _every_row(whole)
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_a_part_without_a_whole_snapshot_before_it_begins_with_the_next_whole_one(
+    is_missing: bool, tmp_path: Path, collected: Any
+) -> None:
+    path = _cleaned(tmp_path, 3)
+    if is_missing:
+        (path / "__cluster_metadata-0" / write_checkpoint_name(3, 1)).unlink()
+    files = list(find_fleet([str(path)]).files)
+    for start, end in ((0, 3), (3, 8), (8, None)):
+        part = HistoryPart(start, end)
+        write_states(files, collected, newest=True, show_secrets=False, part=part)
+    whole = type(collected)()
+    _write(path, whole)
+    assert len(whole.rows("partition_history")) == 5
+    assert _every_row(collected) == _every_row(whole)

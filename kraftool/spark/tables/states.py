@@ -121,11 +121,9 @@ def _write_earlier(
         if log_start <= snapshot_id(snapshot).offset < part.end
     ]
     earlier = tuple(snapshot for snapshot in joined if snapshot_id(snapshot).offset <= part.start)
-    if part.start and earlier:
-        # Kafka's own choice: the newest whole one of these, or the log from 0.
-        starts = [earlier]
-    else:
-        starts = [()] if log_start == 0 else [(snapshot,) for snapshot in joined]
+    # Kafka's own choice first: the newest whole one of these, or the log from 0.
+    starts = [earlier] if earlier or log_start == 0 else []
+    starts += [(snapshot,) for snapshot in joined if snapshot not in earlier]
     for snapshots in starts:
         loaded = _replay(replace(files, snapshots=snapshots), recorder(), part.end)
         # The log may be damaged before the next snapshot; what came before that is told.

@@ -372,20 +372,34 @@ def test_the_history_of_a_cleaned_log_begins_with_the_oldest_whole_snapshot(
     ]  # fmt: skip
 
 
+def _damage(path: Path, offset: int) -> None:
+    """Make the CRC of the batch at an offset wrong."""
+    (log,) = (path / "__cluster_metadata-0").glob("*.log")
+    data = bytearray(log.read_bytes())
+    batch = next(
+        each
+        for each in scan(BytesSource("", bytes(data)).read_at)
+        if isinstance(each, RecordBatch) and each.base_offset == offset
+    )
+    data[batch.position + 70] ^= 1
+    log.write_bytes(bytes(data))
+
+
+def test_a_damaged_log_has_its_history_from_the_whole_snapshot_up_to_the_damage(
+    tmp_path: Path, collected: Any
+) -> None:
+    path = _cleaned(tmp_path, 3)
+    _damage(path, 7)
+    _write(path, collected)
+    assert _told(collected, "partition_history", "offset") == [(5,), (6,)]
+
+
 def test_a_log_that_is_damaged_early_keeps_the_end_that_the_snapshot_gives(
     tmp_path: Path, collected: Any
 ) -> None:
     path = _log(tmp_path, [_topic(), _partition()], [_change(2)], [_change(1)], [_change(2)])
     _snapshot(path, 4)
-    log = path / "__cluster_metadata-0/00000000000000000000.log"
-    data = bytearray(log.read_bytes())
-    third = next(
-        each
-        for each in scan(BytesSource("", bytes(data)).read_at)
-        if isinstance(each, RecordBatch) and each.base_offset == 3
-    )
-    data[third.position + 70] ^= 1
-    log.write_bytes(bytes(data))
+    _damage(path, 3)
     _write(path, collected)
     assert [row["end_offset"] for row in collected.rows("topics")] == [4]
     assert (3,) not in _told(collected, "partition_history", "offset")

@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from kraftool.arrow.fleet import DEPTH, Fleet, find_fleet
-from kraftool.arrow.lookers import THREADS
+from kraftool.arrow.lookers import Lookers
 from kraftool.decoders.errors import KraftoolError
 from kraftool.storage.remote import is_url
 
@@ -35,8 +34,8 @@ def find_fleets(
     if len(paths) < 2 or not any(map(is_far, paths)):
         yield from map(find, paths)
         return
-    with ThreadPoolExecutor(THREADS, thread_name_prefix="roots") as pool:
-        yield from pool.map(find, paths)
+    with Lookers() as lookers:
+        yield from lookers.map(find, paths)
 
 
 def _found(path: str, depth: int, options: Mapping[str, Any] | None) -> Fleet | KraftoolError:

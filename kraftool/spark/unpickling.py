@@ -2,8 +2,9 @@
 
 Owns one function, which travels by value: it runs where kraftool cannot be imported yet. Under
 Spark Connect, Spark 4.3 tells the processes that plan and read a stream to look for a session's
-artifacts in folders that nobody fills, such as `streaming_job`. They are in a folder next to it
-that has the session's name. It refuses to import anything but the standard library and PySpark.
+artifacts in folders that have none, such as `streaming_job`. They are in a folder next to it that
+has the session's name. Where Spark's own path leads to the code, nothing is looked for. It refuses
+to import anything but the standard library and PySpark, and to look outside of Spark's folder.
 """
 
 from __future__ import annotations
@@ -21,15 +22,12 @@ def restored(archive: str, module: str, name: str, members: dict[str, Any]) -> A
     try:
         loaded_module = importlib.import_module(module)
     except ModuleNotFoundError:
-        folders = [*sys.path, *map(os.path.dirname, sys.path)]
-        with suppress(Exception):  # as in a process that is none of Spark's
+        with suppress(Exception):  # as in a process that is not one of Spark's
             from pyspark import SparkFiles
 
-            folders.append(SparkFiles.getRootDirectory())
-        for folder in dict.fromkeys(folders):
-            for above in (folder, os.path.dirname(folder)):
-                pattern = os.path.join(glob.escape(above), "*", glob.escape(archive))
-                sys.path[:0] = glob.glob(pattern) if archive and above else []
+            folder = SparkFiles.getRootDirectory().removesuffix(f"{os.sep}streaming_job")
+            pattern = os.path.join(glob.escape(folder), "*", glob.escape(archive))
+            sys.path[:0] = glob.glob(pattern) if archive else []
         importlib.invalidate_caches()
         loaded_module = importlib.import_module(module)
     kind = getattr(loaded_module, name)

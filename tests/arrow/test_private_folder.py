@@ -39,11 +39,15 @@ def test_what_a_killed_process_left_is_removed_by_the_next(room: Path) -> None:
         "from kraftool.arrow.private_folder import private_folder\n"
         "with private_folder('kraftool-test-') as folder:\n"
         "    (folder / 'file').write_text('x')\n"
+        "    (folder / 'link').symlink_to(sys.argv[2])\n"
         "    print(folder, flush=True)\n"
         "    sys.stdin.read()\n"
     )
+    package = room / "package"  # as the links for the workers of this machine lead to one
+    package.mkdir()
+    (package / "module").touch()
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(room)],
+        [sys.executable, "-c", code, str(room), str(package)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -57,6 +61,7 @@ def test_what_a_killed_process_left_is_removed_by_the_next(room: Path) -> None:
     assert (left / "file").exists()
     with private_folder("kraftool-test-"):
         assert not left.exists()
+    assert (package / "module").exists()
 
 
 def test_what_is_young_or_of_another_name_or_a_link_is_left_alone(room: Path) -> None:

@@ -1,5 +1,6 @@
 """The zip of kraftool's code that travels to Spark's workers; no test here starts Spark."""
 
+import importlib
 import subprocess
 import sys
 import zipfile
@@ -11,6 +12,7 @@ import pytest
 from kraftool.decoders import fast_path
 from kraftool.native_archive import FILE
 from kraftool.spark.shipping import ON_WORKERS, write_package
+from kraftool.spark.unpickling import restored
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -101,3 +103,39 @@ def test_decoding_needs_no_other_package_than_those_named(tmp_path: Path) -> Non
         "if 'site-packages' in file}))"
     )
     assert set(run(code, archive).split()) <= set(ON_WORKERS)
+
+
+@pytest.mark.parametrize("root", ["userFiles/streaming_job", "userFiles"])
+def test_a_stream_finds_code_in_sparks_folder_and_nowhere_else(
+    root: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spark_files = pytest.importorskip("pyspark").SparkFiles
+    folder = tmp_path / "spark" / root
+    monkeypatch.setattr(spark_files, "_is_running_on_worker", True)
+    monkeypatch.setattr(spark_files, "_root_directory", str(folder))
+    paths = [str(folder), str(folder / "sent.zip"), *sys.path]
+    monkeypatch.setattr("sys.path", paths)
+
+    def send(place: str) -> None:
+        (tmp_path / place).mkdir(parents=True)
+        with zipfile.ZipFile(tmp_path / place / "sent.zip", "w") as archive:
+            archive.writestr("sent_to_a_stream.py", "class Source: pass")
+
+    def found() -> object:
+        return restored("sent.zip", "sent_to_a_stream", "Source", {"options": 1})
+
+    send("spark/another")
+    send("another")  # where every user may write, if Spark's folder is in /tmp
+    with pytest.raises(ModuleNotFoundError):
+        found()
+    assert sys.path == paths
+    send("spark/userFiles/session")
+    try:
+        assert vars(found()) == {"options": 1}
+        # Where Spark's own path leads to the code, nothing is looked for.
+        known = list(sys.path)
+        found()
+        assert sys.path == known
+    finally:
+        sys.modules.pop("sent_to_a_stream", None)
+        importlib.invalidate_caches()

@@ -124,7 +124,9 @@ class ReplayRecorder:
     ) -> None:
         """`start` is the first offset that is wanted; the records before it are only replayed."""
         self._sink, self._told, self._show_secrets = sink, renaming, show_secrets
-        self._start, self._has_begun = start, False
+        self._start = start
+        self.has_begun = False
+        """True if a record that is wanted was seen."""
         self._cluster = owner.cluster_id
         self._seen = SeenChanges()
         self._partitions = _Rows("partition_history", owner)
@@ -145,9 +147,9 @@ class ReplayRecorder:
             place = replace(place, offset=place.offset + skipped)
             if place.offset < self._start:
                 return
-        if not self._has_begun:
+        if not self.has_begun:
             loader.watch(self._seen)
-            self._has_begun, self._is_open = True, loader.open_transaction is not None
+            self.has_begun, self._is_open = True, loader.open_transaction is not None
         self._partitions.begin(place)
         self._topics.begin(place)
         seen = self._seen

@@ -25,7 +25,7 @@ from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.image import MetadataImage
 from kraftool.image.topics import PartitionRegistration, TopicImage
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
-from kraftool.reports.state.load import LoadedState, load_from, spoils
+from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.chunks import Rows
 from kraftool.spark.tables.history import ReplayRecorder
@@ -121,23 +121,15 @@ def _write_earlier(
         if log_start <= snapshot_id(snapshot).offset < part.end
     ]
     earlier = tuple(snapshot for snapshot in joined if snapshot_id(snapshot).offset <= part.start)
-    if part.start and earlier:
-        # Kafka's own choice: the newest whole one of these, or the log from 0.
-        starts = [earlier]
-    else:
-        starts = [()] if log_start == 0 else [(snapshot,) for snapshot in joined]
+    # Kafka's own choice first: the newest whole one of these, or the log from 0.
+    starts = [earlier] if earlier or log_start == 0 else []
+    starts += [(snapshot,) for snapshot in joined if snapshot not in earlier]
     for snapshots in starts:
-        loaded = _replay(replace(files, snapshots=snapshots), recorder(), part.end)
-        # The log may be damaged before the next snapshot; what came before that is told.
-        if loaded is None or _is_sound(loaded):
+        history = recorder()
+        _replay(replace(files, snapshots=snapshots), history, part.end)
+        # Nothing is seen of a log that is replayed onto a damaged snapshot.
+        if history.has_begun:
             return
-
-
-def _is_sound(loaded: LoadedState) -> bool:
-    """True if the snapshot that it begins with is whole, so that its history was told."""
-    return not any(
-        finding.file == loaded.snapshot and spoils(finding) for finding in loaded.findings
-    )
 
 
 def _write_end(

@@ -90,7 +90,9 @@ class EntryRun(LogRun):
         for file, entry in shown:
             self._show(file, entry)
         if passed:
-            self.output.note(f"kraftool: {many(passed, 'problem')} before what --tail shows")
+            self.output.note(
+                f"kraftool: {many(passed, 'problem')} before the part that --tail shows"
+            )
 
     def _entries_of(self, file: LogFile) -> None:
         self.show_held()

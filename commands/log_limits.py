@@ -41,13 +41,13 @@ def tell_limits(
             output.note(
                 printable(
                     f"kraftool: nothing matched. The log of {text}. Older records are only in"
-                    " checkpoints; --snapshots adds what those have"
+                    " checkpoints: --snapshots shows these too"
                 )
             )
         else:
             output.note("kraftool: nothing matched")
     if want.topic and not names.knows(want.topic):
         output.note(
-            f"kraftool: no TopicRecord of {printable(want.topic)} was seen; partitions"
-            " name topics by id, so give the id if you know it"
+            f"kraftool: the log has no TopicRecord of {printable(want.topic)}. Partitions name"
+            " topics by id: give the id if you know it"
         )

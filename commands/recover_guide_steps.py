@@ -328,7 +328,7 @@ class Guide(GuideQuestions):
         places = collected_places(far, sudo=self._has_sudo)
         if not needs_copies([collected, *far]):
             return
-        self._say("A log is damaged, and another log has what it lacks. Plan needs the bytes.")
+        self._say("A log is damaged, and another log has the records. plan needs these bytes.")
         for place in places:
             self._copy(place, is_required=False, why="the plan keeps more with it")
 

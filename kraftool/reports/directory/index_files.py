@@ -62,8 +62,7 @@ def _zeros(file: FileReport, entries: EntryList, segment: FileReport) -> Iterato
     if entries.count:
         yield log_kinds.INDEX_DIFFERS.at(
             file.name,
-            "there are zeros behind the entries, and the file does not have the size of a"
-            " preallocated one",
+            "zeros follow the entries, and the file does not have the size of a preallocated one",
             position=entries.count * size,
             found=f"{entries.zero_tail} bytes of zeros",
             severity=Severity.INFO,

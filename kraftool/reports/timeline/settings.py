@@ -92,7 +92,7 @@ def add_acl(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
 def remove_acl(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A RemoveAccessControlEntryRecord, which has only the id."""
     id = record.data["id"]
-    text, _ = known.metadata.acls.get(id, (f"id {id}; what it was is not in the log", {}))
+    text, _ = known.metadata.acls.get(id, (f"id {id}; the log does not have its record", {}))
     yield _acl(record, epoch, "acl-removed", f"ACL removed: {text}", known)
     known.metadata.acls.pop(id, None)
 

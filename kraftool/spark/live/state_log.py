@@ -163,7 +163,9 @@ class StateLog:
 
     def _read(self, name: str) -> dict[str, Any]:
         if not _NAME.fullmatch(name):
-            raise KraftoolError(f"the checkpoint names {name!r}, which is no entry of a state log")
+            raise KraftoolError(
+                f"the checkpoint names {name!r}, which is not an entry of a state log"
+            )
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -172,7 +174,7 @@ class StateLog:
         except FileNotFoundError:
             raise KraftoolError(
                 f"{path} is missing, and the checkpoint needs it",
-                hint="restore the folder that belongs to the checkpoint, or start a new stream",
+                hint="restore the folder of the checkpoint, or start a new stream with a new one",
             ) from None
         except (OSError, zlib.error, orjson.JSONDecodeError, KeyError, TypeError):
             raise KraftoolError(
@@ -180,7 +182,7 @@ class StateLog:
                 hint="restore the file, or start a new stream with a new checkpoint",
             ) from None
         if version != _VERSION:
-            raise KraftoolError(f"{path} was written by another version of kraftool")
+            raise KraftoolError(f"another version of kraftool wrote {path}")
         return {**entry, "size": len(data)}
 
     def _write(self, name: str, data: bytes) -> None:

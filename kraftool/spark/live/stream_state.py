@@ -103,9 +103,9 @@ def check_version(offset: Offset) -> None:
     version = offset.get("version")
     if version != VERSION:
         raise KraftoolError(
-            f"the checkpoint was written by another kraftool: version {version} of its offsets,"
-            f" where this one has version {VERSION}",
-            hint=f"{_NEW_STREAM}; startingOffsets latest skips what was read",
+            f"another version of kraftool wrote the checkpoint: its offsets have version {version},"
+            f" and this kraftool reads version {VERSION}",
+            hint=f"{_NEW_STREAM}; startingOffsets latest skips all old records",
         )
 
 

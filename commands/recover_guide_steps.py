@@ -328,7 +328,7 @@ class Guide(GuideQuestions):
         places = collected_places(far, sudo=self._has_sudo)
         if not needs_copies([collected, *far]):
             return
-        self._say("A log is damaged, and another log has the records. plan needs these bytes.")
+        self._say("A log is damaged, and another log has the records. The plan needs the bytes.")
         for place in places:
             self._copy(place, is_required=False, why="the plan keeps more with it")
 

@@ -73,11 +73,9 @@ def _given_up(to: Output, plan: Plan) -> None:
             file = shlex.quote(f"{lost.host}-given-up.jsonl")
             commands.append(f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}")
     if commands:
-        words = (
-            "No plan keeps records after unreadable ones, because they may depend on changes that"
-        )
-        words += " nobody can read. Save the readable records, and recreate their topics, configs"
-        words += " and ACLs with Kafka's tools."
+        words = "No plan keeps records after unreadable ones, because they may depend on these."
+        words += " Save the readable records, and recreate their topics, configs and ACLs with"
+        words += " Kafka's tools."
         to.narrate(*labelled("Given up", [text(words)]), *command_lines(commands, LABEL))
 
 

@@ -152,7 +152,7 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
             text=f"unbounded and undetectable: {why}, so they may have committed records that no"
-            " directory given here has. Nobody can know which topics, brokers, configs or"
+            " directory given here has. It is unknown which topics, brokers, configs or"
             " ACLs these concern",
             records=records,
         )

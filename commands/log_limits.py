@@ -1,7 +1,6 @@
-"""The limits of a dump of logs: the part that it did not look at, and whether nothing matched.
+"""The notes of dump-log on its limits: records before the log, no match, an unknown topic.
 
-Owns these words. A range that begins before the log is a question that was answered in part only,
-so that the run ends with 3.
+Owns these words. If a range begins before the log, the answer is incomplete, and the run exits 3.
 """
 
 from __future__ import annotations

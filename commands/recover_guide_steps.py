@@ -319,7 +319,7 @@ class Guide(GuideQuestions):
     # --- other hosts -------------------------------------------------------------------------
 
     def _copy_what_plan_lacks(self) -> None:
-        """Have copies of the other hosts' directories if the plan loses less with them."""
+        """Ask for copies of the other hosts' directories if the plan loses less with them."""
         if "plan" in self._record.done:
             return
         collected = self._record.path("local.collect")
@@ -333,7 +333,7 @@ class Guide(GuideQuestions):
             self._copy(place, is_required=False, why="the plan keeps more with it")
 
     def _copy(self, place: HostPlace, *, is_required: bool, why: str = "for the rehearsal") -> None:
-        """Have a copy of a directory here, for the plan, for the rehearsal and as a source."""
+        """Ask for a copy of a directory on this host: for the plan, the rehearsal, or apply."""
         folder = self._directory(place)
         why = "apply reads it" if is_required else why
         self._heading(f"Copy the directory of {place.name} to this host: {why}")

@@ -62,7 +62,7 @@ def _log_of(row: Text, ranked: Ranked) -> None:
 
 
 def _given_up(to: Output, plan: Plan) -> None:
-    """Show how the readable records of the loss are kept, for a person to make them again."""
+    """Show the commands that save the readable lost records, for a person to recreate them."""
     commands = []
     for lost in plan.loss.records:
         host = plan.host(lost.host)

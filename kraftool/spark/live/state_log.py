@@ -1,10 +1,10 @@
-"""A folder of small files in which a stream writes what changed with each micro-batch.
+"""A folder in which a stream writes its changes with each micro-batch, as small files.
 
-Owns the files: an entry has the changes since the entry before it, or now and then the whole
-memory, so that a restart reads few. An entry is whole or not there, and never changes. Spark may
-have written down the offset of the last one, or not, when a run was killed: the next run continues
-from the offset that Spark has, and removes what is beyond it. It is the counterpart of the log that
-Spark's own file source keeps in its checkpoint.
+Owns the files. An entry has the changes since the entry before it. Now and then an entry has the
+whole memory, so that a restart reads few entries. An entry is whole or missing, and never changes.
+If a run was killed, Spark may not have the offset of the last entry. The next run continues from
+the offset that Spark has, and removes later entries. Spark's own file source keeps such a log in
+its checkpoint.
 """
 
 from __future__ import annotations

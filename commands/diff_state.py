@@ -30,7 +30,7 @@ def diff_state(
         ),
     ] = "",
     other: Annotated[
-        str, Argument(metavar="B", help="The same for another node (default: A again).")
+        str, Argument(metavar="B", help="The other one of two, in the same forms (default: A).")
     ] = "",
     at: Annotated[
         int | None,
@@ -102,16 +102,17 @@ def diff_state(
     a copy of yesterday and the directory of today, it shows what changed since.
     For one directory, --at 100 --to 200 shows what the records 100 to 199 changed. Without --to
     it shows all changes from 100 on. --at-time 24h shows all changes of the last 24 hours.
-    Topics are compared by id: a topic that was deleted and created again is two topics. Secrets
-    are compared, but shown masked. Exits 0 if nothing differs, and 1 if something does.
+    kraftool compares topics by id: a topic that was deleted and created again is two topics. It
+    compares secrets too, but shows them masked. Exits 0 if nothing differs, and 1 if something
+    does.
 
     If both states are of one log, each change has the time and the offset of the last record that
     made it.
 
-    With --bootstrap-controller the leader takes the place of B, or of A if there is no PATH.
-    kraftool reads its log over the network, without joining as a replica, up to the high watermark.
-    Each side is compared at its own end, not at the last common offset.
-    Exits 4 if no node could be reached, and 3 if there is no leader.
+    With --bootstrap-controller, B is the leader; without a PATH, A is. kraftool reads the leader's
+    log over the network, without joining as a replica, up to the high watermark. It compares each
+    side at its own end, not at the last common offset. Exits 4 if no node could be reached, and 3
+    if there is no leader.
 
     Nothing is written or locked. A running Kafka is not disturbed.
     """
@@ -130,7 +131,7 @@ def diff_state(
     moment = parse_time(at_time, "--at-time")
     if other and bootstrap_controller:
         raise UsageError(
-            "--bootstrap-controller takes the place of B", hint="name one PATH, or leave it out"
+            "two PATHs and --bootstrap-controller are too many", hint="leave out one of the PATHs"
         )
     refuse_nothing([path] if path else [], bootstrap_controller, "PATH")
     if at is not None and moment is not None:
@@ -141,7 +142,7 @@ def diff_state(
     is_ranged = at is not None or to_offset is not None or moment is not None
     if is_single and not is_ranged:
         raise UsageError(
-            f"there is nothing to compare {'one PATH' if path else 'the leader'} with",
+            f"{'one PATH' if path else 'the leader'} has only one state to compare",
             hint="name a second PATH, or use --at OFFSET or --at-time 24h to see what changed since"
             " then",
         )

@@ -26,7 +26,7 @@ def dump_log(options: DumpLogOptions) -> None:
     reached, and 3 if there is no leader.
 
     Kafka deletes old segments. If --offsets, --since or --until reach back before the log, kraftool
-    reports where it begins, and exits 3.
+    reports the start of the log, and exits 3.
 
     dump-log does not check file names, indexes, or the order of a snapshot's control records. dump
     and verify-snapshot check them.

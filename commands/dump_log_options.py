@@ -68,8 +68,8 @@ class DumpLogOptions:
         str,
         Option(
             metavar="RE",
-            help="Show only records whose type, JSON payload (as in -o jsonl) or topic name"
-            " matches.",
+            help="Show only records that match in type, JSON payload (as in -o jsonl) or topic"
+            " name.",
         ),
     ] = ""
     control: Annotated[

@@ -67,12 +67,12 @@ def live_quorum(
     with_history: bool = False,
     shown: Callable[[QuorumView], Sequence[NodeAnswer]] | None = None,
 ) -> Iterator[LiveQuorum | None]:
-    """Yields what was had, None where no quorum is asked for; its log is gone afterwards.
+    """Yields the quorum and its log, or None without --bootstrap-controller; then removes the log.
 
-    The run ends with 4 where no node was reached. With `committed` the log ends at the high
-    watermark. With `with_history` it begins where the leader's log does, not at its newest
-    snapshot. `shown`: the nodes whose problems are among the findings that the command prints,
-    where it prints any; stderr does not repeat them.
+    The run exits 4 if no node was reached. With `committed` the log ends at the high watermark.
+    With `with_history` it begins at the start of the leader's log, not at its newest snapshot.
+    `shown` gives the nodes whose problems the command prints as findings; stderr does not repeat
+    these.
     """
     if not bootstrap:
         refuse_quorum_options(command_config, resolve)

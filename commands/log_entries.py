@@ -1,7 +1,7 @@
 """The runs of dump-log that take one entry at a time, in this process.
 
-Owns the table, --topic, --head, --tail and --follow. A sieve passes over the batches that have
-nothing of the selection.
+Owns the table, --topic, --head, --tail and --follow. A sieve skips the batches that have no
+record of the selection.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ class EntryRun(LogRun):
         for file, entry in shown:
             self._show(file, entry)
         if passed:
-            self.output.note(f"kraftool: {many(passed, 'problem')} before what --tail shows")
+            self.output.note(
+                f"kraftool: {many(passed, 'problem')} before the part that --tail shows"
+            )
 
     def _entries_of(self, file: LogFile) -> None:
         self.show_held()
@@ -141,8 +143,8 @@ class EntryRun(LogRun):
         stop: int | None = None,
         known: Collection[Faulty] = (),
     ) -> list[Faulty]:
-        """Show what a file holds from a state on, as far as it is selected; without the damage that
-        is known. Returns what is damaged."""
+        """Show the selected entries of a file from a state on, without known damage. Return the
+        other damage."""
         damaged: list[Faulty] = []
         for item in Walk(read_at, state, stop=stop).spans():
             if isinstance(item, Faulty):

@@ -1,7 +1,6 @@
-"""The limits of a dump of logs: the part that it did not look at, and whether nothing matched.
+"""The notes of dump-log on its limits: records before the log, no match, an unknown topic.
 
-Owns these words. A range that begins before the log is a question that was answered in part only,
-so that the run ends with 3.
+Owns these words. If a range begins before the log, the answer is incomplete, and the run exits 3.
 """
 
 from __future__ import annotations
@@ -41,13 +40,13 @@ def tell_limits(
             output.note(
                 printable(
                     f"kraftool: nothing matched. The log of {text}. Older records are only in"
-                    " checkpoints; --snapshots adds what those have"
+                    " checkpoints: --snapshots shows these too"
                 )
             )
         else:
             output.note("kraftool: nothing matched")
     if want.topic and not names.knows(want.topic):
         output.note(
-            f"kraftool: no TopicRecord of {printable(want.topic)} was seen; partitions"
-            " name topics by id, so give the id if you know it"
+            f"kraftool: the log has no TopicRecord of {printable(want.topic)}. Partitions name"
+            " topics by id: give the id if you know it"
         )

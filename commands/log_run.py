@@ -1,8 +1,8 @@
-"""One run of dump-log: which files, which records, which format, and how it ends.
+"""One run of dump-log: its files, its selection, its format and its exit code.
 
-Owns the order of work. Machine formats are rendered by `reports/logs/render.py`, in several
-threads or processes where a file is large. `log_entries.py` has the runs that take one entry at a
-time. A dump in Kafka's text imports nothing of what it does not write.
+Owns the order of work. `reports/logs/render.py` renders machine formats, in several
+threads or processes if a file is large. `log_entries.py` has the runs that take one entry at a
+time. A dump in Kafka's text imports only what it writes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The filters of a log dump, as they were written on the command line.
+"""The filters of a log dump, as written on the command line.
 
-A dump without filters imports nothing that reads them.
+A dump without filters does not import the modules that read them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _type(name: str) -> frozenset[str]:
 
 
 def check_type(name: str) -> None:
-    """Raise UsageError for a --type that is none, with those that are called alike, or all."""
+    """Raise UsageError for an unknown --type, with the types of similar names, or all types."""
     _type(name)
 
 

@@ -89,7 +89,7 @@ def run(
     tools can describe the quorum, and change its voters and kraft.version.
 
     The node does not open a damaged log. Kafka cuts it at the damage, and so does the node with
-    --cut-damaged-log. Both cut off a batch at the end whose write was not finished.
+    --cut-damaged-log. Both cut off an unfinished batch at the end of the log.
 
     The node registers with the active controller, as Kafka's controllers do, but not with --role
     observer or --no-image.

@@ -66,7 +66,7 @@ def standalone(
     feature levels, and elect leaders. ACLs, quotas, SCRAM users, delegation tokens and
     reassignments are not implemented yet.
 
-    It does not open a damaged log, but with --cut-damaged-log cuts it at the damage.
+    It does not open a damaged log. With --cut-damaged-log it cuts the log at the damage.
 
     It writes server.properties and data/ to DIR. With --dry-run nothing is written. It stops on
     SIGTERM, SIGHUP and Ctrl-C.

@@ -1,8 +1,8 @@
 """The marks of a command's parameters: `Annotated[str, Option("--out", help="...")]`.
 
-Owns what a command says of its parameters, which is what typer takes. A command line that is
-plain is read from these marks alone (`plain_line.py`). For all else, help and errors first of all,
-`command_line.py` makes typer's marks of them. So a command does not wait for typer.
+Owns the settings of a command's parameters, with typer's names. `plain_line.py` reads a plain
+command line by these marks alone, so that the command does not wait for typer. For help, errors
+and other lines `command_line.py` makes typer's marks of them.
 """
 
 from __future__ import annotations

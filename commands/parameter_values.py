@@ -1,8 +1,7 @@
 """Reads the words of a command line as values.
 
 Owns the types that commands have: text, whole numbers, numbers, yes or no, one of several words. It
-knows no typer, which has pydantic convert every value: that takes longer to import than all of
-typer.
+does not use typer. Typer converts values with pydantic, which takes longer to import than typer.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Command lines that are plain: read by the marks of the command's parameters, without typer.
+"""Reads plain command lines by the marks of the command's parameters, without typer.
 
-Owns which lines are plain: they name a command and options that it has, with their long names or
-their short ones, each as a word of its own with its value behind it. Anything else is typer's to
-read: other spellings, what is missing or wrong, and every help. So help and errors have one author,
-and a line that is right does not wait for an import of typer, which was a quarter of a start.
+Owns which lines are plain: a command, and options that it has. Each option has its long or its
+short name, as one word, and its value is the next word. Typer reads all other lines: other
+spellings, errors, and help. So help and errors have one author, and a correct line does not wait
+for typer, whose import was a quarter of a start.
 """
 
 from __future__ import annotations

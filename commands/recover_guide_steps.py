@@ -319,7 +319,7 @@ class Guide(GuideQuestions):
     # --- other hosts -------------------------------------------------------------------------
 
     def _copy_what_plan_lacks(self) -> None:
-        """Have copies of the other hosts' directories if the plan loses less with them."""
+        """Ask for copies of the other hosts' directories if the plan loses less with them."""
         if "plan" in self._record.done:
             return
         collected = self._record.path("local.collect")
@@ -328,12 +328,12 @@ class Guide(GuideQuestions):
         places = collected_places(far, sudo=self._has_sudo)
         if not needs_copies([collected, *far]):
             return
-        self._say("A log is damaged, and another log has what it lacks. Plan needs the bytes.")
+        self._say("A log is damaged, and another log has the records. The plan needs the bytes.")
         for place in places:
             self._copy(place, is_required=False, why="the plan keeps more with it")
 
     def _copy(self, place: HostPlace, *, is_required: bool, why: str = "for the rehearsal") -> None:
-        """Have a copy of a directory here, for the plan, for the rehearsal and as a source."""
+        """Ask for a copy of a directory on this host: for the plan, the rehearsal, or apply."""
         folder = self._directory(place)
         why = "apply reads it" if is_required else why
         self._heading(f"Copy the directory of {place.name} to this host: {why}")

@@ -129,7 +129,7 @@ class RefusalObject:
     advice: str
     """May be empty."""
     commands: tuple[str, ...] = ()
-    """Commands that make what the advice asks for, each to run on its host."""
+    """Commands that follow the advice. Run each on its host."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

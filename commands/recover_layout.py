@@ -111,7 +111,7 @@ def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
             yield f"  {objects.kind}: {names}{f' and {more} more' if more else ''}"
         unreadable = sum(count.count for count in lost.types if count.type == UNREADABLE)
         if unreadable:
-            yield f"  what {many(unreadable, 'unreadable record')} changed cannot be known"
+            yield f"  unknown: the changes of {many(unreadable, 'unreadable record')}"
         if not lost.has_names and any(count.type != UNREADABLE for count in lost.types):
             yield "  give its directory to see the names of topics and other objects"
 

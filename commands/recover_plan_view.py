@@ -62,7 +62,7 @@ def _log_of(row: Text, ranked: Ranked) -> None:
 
 
 def _given_up(to: Output, plan: Plan) -> None:
-    """Show how the readable records of the loss are kept, for a person to make them again."""
+    """Show the commands that save the readable lost records, for a person to recreate them."""
     commands = []
     for lost in plan.loss.records:
         host = plan.host(lost.host)
@@ -73,9 +73,9 @@ def _given_up(to: Output, plan: Plan) -> None:
             file = shlex.quote(f"{lost.host}-given-up.jsonl")
             commands.append(f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}")
     if commands:
-        words = "No plan keeps records behind unreadable ones: what those changed is not known, and"
-        words += " the later ones may build on it. Save the readable ones, and create what they"
-        words += " describe again with Kafka's tools."
+        words = "No plan keeps records after unreadable ones, because they may depend on these."
+        words += " Save the readable records, and recreate their topics, configs and ACLs with"
+        words += " Kafka's tools."
         to.narrate(*labelled("Given up", [text(words)]), *command_lines(commands, LABEL))
 
 

@@ -98,8 +98,8 @@ def _is_worse_judged(report: Report) -> bool:
 
 
 def _proof(output: Output, report: Report) -> None:
-    """Show the evidence that the verdict depends on most: what a possible leader cuts off, or why
-    nobody can win, or who leads first."""
+    """Show the evidence that the verdict depends on most: the records that a possible
+    leader truncates, or the reasons why no node can win, or who leads first."""
     cut = [loss for loss in report.losses if loss.leader in map(report.log_of, report.leaders)]
     if cut:
         _section(output, "What is cut off if a node leads", _first(_losses(report)))

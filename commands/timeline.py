@@ -89,11 +89,11 @@ def timeline(
     without a record comes from a failed election, or from a leader that wrote nothing.
 
     With --bootstrap-controller kraftool reads the leader's log over the network, without joining
-    as a replica: all of the log that the leader still has, up to the high watermark. PATHs may be
-    named too. Exits 4 if no node could be reached, and 3 if there is no leader.
+    as a replica: all of the log that the leader still has, up to the high watermark. You may
+    also give PATHs. Exits 4 if no node could be reached, and 3 if there is no leader.
 
     Kafka deletes old segments. If --offsets, --since or --until reach back before all logs,
-    kraftool reports where they begin, and exits 3.
+    kraftool reports the start of the oldest one, and exits 3.
 
     kraftool decodes every record, even those that are not shown. Of a snapshot it checks only the
     form and the name; verify-snapshot checks its records.

@@ -1,15 +1,15 @@
 """A dataclass decorator that makes a class's methods when they are first needed.
 
-Owns how the classes that commands import get their methods. The standard library compiles five or
-six functions for each class when its module is imported. That was a third of a command's start, and
-most of these classes are not used in a run. Here a method is compiled when it is first called, and
-the standard library makes the fields when somebody asks for them.
+Owns the methods of the classes that commands import. The standard library compiles five or six
+functions for each class when its module is imported. That was a third of a command's start, and a
+run does not use most of these classes. This decorator compiles a method at its first call, and the
+standard library makes the fields when a caller asks for them.
 Parameters and behaviour are those of `dataclasses.dataclass`, and `fields`, `replace` and `asdict`
 take these classes. Type checkers see the standard decorator.
 
 It has no `InitVar`, and no `init=False`, `repr=False` and `weakref_slot` of a class: nothing here
-uses them. It leaves to mypy if fields and bases fit together. `inspect.signature` is right once a
-value was made.
+uses them. mypy checks that fields and bases fit together; the decorator does not.
+`inspect.signature` is right after the first value was made.
 """
 
 from __future__ import annotations

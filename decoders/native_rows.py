@@ -1,8 +1,8 @@
-"""Rows that the native module keeps: it replays the records that make and change them, and no
-Python object stands for a row before a caller asks for it.
+"""Rows that the native module keeps and changes. A row becomes a Python object when a caller
+asks for it.
 
-Owns the mappings by number over rows. It refuses nothing by itself: the native module takes a
-record if it is plain and fits the rows, and the caller replays all other records.
+Owns the mappings by number over rows. The native module replays a record if it is plain and fits
+the rows. The caller replays all other records.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ COMMANDS = {
         (('--topic',), 'Show only records about this topic.', (), False),
         (('--broker',), 'Show only records that name this broker.', (), False),
         _since, _until,
-        (('--grep',), 'Show only records whose type, JSON payload (as in -o jsonl) or topic name matches.', (), False),
+        (('--grep',), 'Show only records that match in type, JSON payload (as in -o jsonl) or topic name.', (), False),
         (('--control', '--no-control'), 'Show only control records, or hide them.', None, False),
         (('--transactions',), 'Mark transactions, or hide records that were never applied.', _5, False),
         (('--snapshots',), 'Also show the checkpoints of a directory.', None, False),

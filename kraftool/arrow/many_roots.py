@@ -1,4 +1,4 @@
-"""The fleets below many roots, each by itself; several at a time where a look is a round trip.
+"""Lists the fleets below many roots: far roots in several threads, local ones one by one.
 
 Owns which roots are far: URLs, and folders of network file systems. On a disk of this machine
 threads would only wait for each other. It refuses to join what two roots have in common.

@@ -38,7 +38,7 @@ CHOICES = {
     "startingTimestamp": "as since",
     "endingTimestamp": "as until, but the time itself is not included",
     "maxBytesPerTrigger": "about how much a micro-batch of a stream reads at most",
-    "stateLocation": "folder in which a stream keeps how far it has read; its offsets name it",
+    "stateLocation": "folder for the state of a stream; its offsets name an entry there",
     **narrowing.CHOICES,
 }
 
@@ -132,7 +132,7 @@ def _starting(given: Mapping[str, str]) -> str:
 def check_batch(settings: SourceOptions) -> None:
     """Raise KraftoolError for what only a stream can do."""
     if settings.state_location:
-        raise KraftoolError("stateLocation is for streams: a table remembers nothing")
+        raise KraftoolError("stateLocation is for streams: a table keeps no state")
     if settings.starting == "latest":
         raise KraftoolError("startingOffsets latest is for streams: a table would be empty")
 

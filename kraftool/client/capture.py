@@ -43,7 +43,7 @@ class Captured:
     observation: Observation | None = None
     """The image of what is committed in it, if it was asked for."""
     not_earlier: str = ""
-    """Why the log before the newest snapshot is not in it, if it was asked for."""
+    """The reason why the log before the newest snapshot is missing, if it was asked for."""
 
     @property
     def lacking(self) -> str:
@@ -77,8 +77,8 @@ class Capturing:
         progress: Progress = silent,
         limit_s: float = LIMIT_S,
     ) -> Captured:
-        """Read the leader's log; what is not committed yet too, unless only `committed` records
-        are wanted. With `with_history` also the log before the newest snapshot. Raises
+        """Read the leader's log. It includes uncommitted records, unless `committed` is true.
+        With `with_history` it includes the log before the newest snapshot. Raises
         UnobservableError."""
         end = max((voter.log_end_offset for voter in view.voters), default=0)
         image = ImageTaker()

@@ -1,11 +1,12 @@
 """The log of a leader before its newest snapshot.
 
-A leader answers a fetch from offset 0 with its newest snapshot, however much of the log it has.
-Fetched from inside of its log, with its own epoch, it sends the log. Only the batch at offset 0 may
-stay unread, where nothing was deleted yet and it has one record: the first leader's LeaderChange.
+A leader answers a fetch from offset 0 with its newest snapshot, even if it has the log before it. A
+fetch from an offset inside the log, with the epoch of that offset, gets the log. If the leader has
+deleted no segment, the batch at offset 0 may stay unread: one record, the first LeaderChange.
 
-Owns where such a reading begins and ends. Where the log was cleaned, a snapshot is at its start.
-Its name has the epoch of the record before it, which is found by trying.
+Owns the start and the end of such a reading. If the leader has deleted segments, a snapshot is at
+the start of the log. Its name has the epoch of the record before it. No request asks for that
+epoch, so this module tries epochs.
 """
 
 from __future__ import annotations

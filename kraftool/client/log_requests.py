@@ -1,6 +1,6 @@
-"""The two requests for a leader's log, as they name no replica.
+"""The two requests for a leader's log, Fetch and FetchSnapshot, without a replica id.
 
-Owns what is sent, and which answers are refused. It keeps nothing.
+Owns the requests, and which answers it refuses. It keeps no state.
 """
 
 from __future__ import annotations

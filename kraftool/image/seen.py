@@ -1,7 +1,7 @@
 """The changes that records make to topics, partitions and topic configs, for a caller of a replay.
 
 Owns their form: tuples in lists, since a log has millions of them. A record that does not fit adds
-none. It refuses to say which record made a change: the caller looks at the lists between records.
+no tuple. A tuple does not name its record: the caller takes the tuples after each record.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SeenConfig = tuple[tuple[int, str], str, bool, Mapping[str, str]]
 
 
 class SeenChanges:
-    """The changes that were seen. Callers take out of the lists the ones that they have told."""
+    """The changes that were seen. Callers remove the changes that they have used."""
 
     __slots__ = ("configs", "partitions", "topics")
 

@@ -174,7 +174,7 @@ def refuse_observing(identity: NodeIdentity, wanted: QuorumRole | None, *, is_vo
 
 
 def refuse_cut(cut: Cut, directory: str) -> None:
-    """Refuse to cut off what may be committed: all but a write that was not finished."""
+    """Refuse to cut off records that may be committed: all except an unfinished write."""
     if cut.lost_batches or cut.kind not in _UNFINISHED:
         behind = f", before {many(cut.lost_batches, 'whole batch')}" if cut.lost_batches else ""
         raise NotStarted(

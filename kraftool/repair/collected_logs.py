@@ -1,9 +1,9 @@
-"""The loss of plans that know damaged logs from collect files only, and what to give to lose less.
+"""The offsets that a plan loses because it has only collect files of damaged logs.
 
-A collect file has no bytes of a log. So the good batches of one node cannot restore the damaged log
-of another one, although the keys of the batches show that they would. Owns that estimate, and the
-pairing of a collect file with a copy of its directory: the copy gives the bytes, the collect file
-the path and the settings. It refuses to restore anything (`run_survey.py`).
+A collect file has the keys of the batches, but no bytes. So a plan cannot restore the damaged log
+of one node with the good batches of another. Owns the estimate of that loss, and the pairing of a
+collect file with a copy of its directory: the copy has the bytes, the collect file the path and the
+settings. It refuses to restore anything (`run_survey.py`).
 """
 
 from __future__ import annotations
@@ -227,7 +227,7 @@ def _listed_from(log: SurveyedLog) -> int:
 def relevant(
     kept: Sequence[KeptByDirectory], lost: Sequence[LostRecords]
 ) -> tuple[KeptByDirectory, ...]:
-    """Those of them that are among the records which a plan gives up."""
+    """Return those of which a plan gives up records."""
     return tuple(
         one
         for one in kept

@@ -1,8 +1,8 @@
 """The topics, brokers, configs and other objects that the records of a loss concern, by name.
 
-Owns which field of a record names its object. Names are read from the log itself, so that a plan
-from a collect file has none. No value of a config and no credential is read. It refuses to say what
-a record whose bytes are damaged concerned: that cannot be known.
+Owns which field of a record names its object. It reads names from the log, so a plan from a collect
+file has no names. It reads no value of a config and no credential. It refuses to guess the objects
+of a damaged record.
 """
 
 from __future__ import annotations

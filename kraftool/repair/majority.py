@@ -152,8 +152,8 @@ def _loss(choice: Choice, judged: Assessment) -> PlannedLoss:
         return PlannedLoss(
             verdict=LossBound.UNBOUNDED,
             text=f"unbounded and undetectable: {why}, so they may have committed records that no"
-            " directory given here has. It cannot be known which topics, brokers, configs or"
-            " ACLs those concern",
+            " directory given here has. It is unknown which topics, brokers, configs or"
+            " ACLs these concern",
             records=records,
         )
     if records:

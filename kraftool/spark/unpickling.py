@@ -1,10 +1,10 @@
-"""The way of a data source into the processes that plan and read its stream.
+"""Unpickles a data source in the processes that plan and read its stream.
 
-Owns one function, which travels by value: it runs where kraftool cannot be imported yet. Under
-Spark Connect, Spark 4.3 tells the processes that plan and read a stream to look for a session's
-artifacts in folders that have none, such as `streaming_job`. They are in a folder next to it that
-has the session's name. Where Spark's own path leads to the code, nothing is looked for. It refuses
-to import anything but the standard library and PySpark, and to look outside of Spark's folder.
+Owns one function, which PySpark pickles by value: it runs where kraftool cannot be imported yet.
+Under Spark Connect, Spark 4.3 starts these processes with a wrong folder for the session's
+artifacts, such as `streaming_job`. The artifacts are in a folder next to it that has the session's
+name. If Spark's own path leads to the code, it looks for nothing. It refuses to import anything but
+the standard library and PySpark, and to look outside of Spark's folder.
 """
 
 from __future__ import annotations

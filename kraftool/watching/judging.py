@@ -252,7 +252,7 @@ def _live(
         claims = " and ".join(f"{_node(leader)} of epoch {leader.epoch}" for leader in view.leaders)
         same = len({leader.epoch for leader in view.leaders}) < len(view.leaders)
         if same:
-            yield _error(f"Two nodes lead one epoch, which must never be: {claims}.")
+            yield _error(f"Two nodes lead one epoch, which must never happen: {claims}.")
         else:
             yield _warning(
                 f"Two nodes report that they lead: {claims}. The newer epoch counts; the other node"

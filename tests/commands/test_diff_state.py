@@ -148,8 +148,8 @@ def test_secrets_are_compared_and_masked(kraftool: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "there is nothing to compare one PATH with"),
-        (("--at-end",), "there is nothing to compare one PATH with"),
+        ((), "one PATH has only one state to compare"),
+        (("--at-end",), "one PATH has only one state to compare"),
         (("--at-end", "--at", 5), "--at-end requires two PATHs"),
     ],
 )

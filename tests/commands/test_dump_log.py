@@ -491,6 +491,6 @@ def test_record_types_are_spelled_as_in_kafka_s_sources(partition: Path, kraftoo
 def test_problems_before_the_tail_are_counted(fixtures_dir: Path, kraftool: Run) -> None:
     damaged = fixtures_dir / "damaged/flipped-bit-in-record" / f"{0:020}.log"
     assert (
-        "kraftool: 1 problem before what --tail shows\n"
+        "kraftool: 1 problem before the part that --tail shows\n"
         in kraftool("dump-log", damaged, "--tail", "1").err
     )

@@ -67,7 +67,7 @@ def test_what_is_read_is_near_the_end(log: Path, kraftool: Run) -> None:
     first.write_bytes(data)
     late, whole = (kraftool("dump-log", "--tail", 4, *more, log) for more in ((), _READS_ALL))
     assert (late.code, late.text) == (0, whole.text)
-    assert "1 problem before what --tail shows" in whole.err
+    assert "1 problem before the part that --tail shows" in whole.err
     assert whole.code != 0
 
 

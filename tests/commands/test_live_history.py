@@ -71,7 +71,7 @@ def test_what_is_before_a_leaders_log_was_not_looked_at(
     assert done.code == 3
     told = " ".join((done.text + done.err).split())
     assert "the log begins at offset 59" in told
-    assert "Nothing before that was looked at" in told
+    assert "kraftool read nothing before that" in told
     assert f"kraftool {command} DIR" in told
 
 
@@ -186,7 +186,7 @@ def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("a", "b", *OPTIONS), "takes the place of B"),
+        (("a", "b", *OPTIONS), "are too many"),
         (OPTIONS, "--at-time 24h"),
         (("a", "--at", "3", "--at-time", "1h"), "contradict each other"),
     ],

@@ -213,7 +213,7 @@ def test_the_guide_asks_for_copies_if_the_plan_keeps_more_with_them(
     operator = Operator(kraftool, folder, answers, capfd)
     operator.guide()
     assert operator.ran == [("recover plan", 0)]
-    assert "Plan needs the bytes." in operator.listen()
+    assert "another log has the records" in operator.listen()
     plan = plan_from_yaml((folder / "plan.yaml").read_bytes())
     assert plan.cases == ("restored-runs",)
     assert not plan.loss.records

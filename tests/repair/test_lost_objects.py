@@ -102,7 +102,7 @@ def test_a_plan_has_the_names_of_what_it_gives_up(quorum: Quorum) -> None:
     behind = values(quorum, "TopicRecord", "name", damaged.last_offset + 1)
     assert behind
     assert behind <= names["topics"]
-    assert "It cannot be known which topics" in plan.loss.text, "of what no directory has"
+    assert "It is unknown which topics" in plan.loss.text, "of what no directory has"
     assert plan_from_yaml(plan_to_yaml(plan)) == plan
 
 

@@ -1,8 +1,8 @@
 """The batches of a block that may have rows of a selection, found natively.
 
-Owns which batches are passed over: those that follow on the one before them, and have no record of
-the selection. It refuses to look for words and topics: a row's own words count, too, and a topic's
-ids are learnt elsewhere.
+Owns which batches it skips: a batch that begins where the one before it ends, and has no record of
+the selection. It refuses selections by words and topics. The words of a row count too, and other
+modules learn the ids of a topic.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kraftool.reports.logs.native_sieve import Sifter, sieve_of
 
 
 class SiftedBlocks:
-    """Sifts block after block; what was found of the last one is kept."""
+    """Sifts one block after another, and keeps the result of the last one."""
 
     def __init__(self) -> None:
         self._selection: Selection | None = None

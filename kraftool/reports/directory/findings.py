@@ -338,7 +338,7 @@ def _empty_epochs(file: FileReport) -> Finding:
         position=0,
         severity=Severity.WARNING,
         advice="nothing to do for this file. A crash of the machine, a full disk or a failed copy"
-        " leaves such files: look at the others of that time",
+        " leaves such files: check the other files of that time",
     )
 
 

@@ -1,8 +1,8 @@
 """Indexes against their segments and against each other, by their sizes and last entries.
 
-Owns what needs no batch of the segment: entries beyond its end, zeros, and two indexes of which one
-was shortened. `verify/log_indexes.py` compares each entry with the batches. Kafka recreates every
-index of the metadata log when it starts, so that none of this keeps it from starting.
+Owns the checks that read no batch: entries beyond the end of the segment, zeros, and a shortened
+index. `verify/log_indexes.py` compares each entry with the batches. Kafka starts with all of this,
+because it recreates every index of the metadata log when it starts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def index_findings(files: Sequence[FileReport]) -> Iterator[Finding]:
 
 
 def _zeros(file: FileReport, entries: EntryList, segment: FileReport) -> Iterator[Finding]:
-    """Zeros in a file that has not the size of one which Kafka writes to."""
+    """Zeros at the end of a file that does not have the size of a preallocated one."""
     size = _ENTRY_SIZES[file.kind]
     if not entries.zero_tail or file.size == _PREALLOCATED // size * size:
         return
@@ -62,8 +62,7 @@ def _zeros(file: FileReport, entries: EntryList, segment: FileReport) -> Iterato
     if entries.count:
         yield log_kinds.INDEX_DIFFERS.at(
             file.name,
-            "there are zeros behind the entries, and the file does not have the size of a"
-            " preallocated one",
+            "zeros follow the entries, and the file does not have the size of a preallocated one",
             position=entries.count * size,
             found=f"{entries.zero_tail} bytes of zeros",
             severity=Severity.INFO,

@@ -58,10 +58,10 @@ class LogBeginning:
         """Return that something was asked for which this log cannot show."""
         return log_kinds.BEGINS_LATER.at(
             self.path,
-            f"the log begins at {self.words}. Nothing before that was looked at",
+            f"the log begins at {self.words}. kraftool read nothing before that",
             offset=self.offset,
-            advice="each node deletes its own old segments. Another controller's directory, or a"
-            f" copy of one, may reach further back: kraftool {command} DIR",
+            advice="try another controller's directory, or an older copy, which may begin earlier:"
+            f" kraftool {command} DIR. Each node deletes its own old segments",
         )
 
 

@@ -1,8 +1,8 @@
 """Rows as CSV.
 
-Owns how a cell is written: a truth and an object as JSON has them, nothing for what is not known,
-and what a spreadsheet would take for a formula quoted with '. A document's rows are what its
-property `rows` gives; their columns are the members that JSON has of them.
+Owns the form of a cell: true, false and objects as in JSON, an empty cell for an unknown value, and
+a quote (') before a value that a spreadsheet would take for a formula. A document's property `rows`
+has the rows; their columns are the members that JSON has.
 """
 
 from __future__ import annotations

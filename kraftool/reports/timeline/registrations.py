@@ -105,7 +105,7 @@ def _differences(before: Registered, now: Registered) -> list[str]:
     if before.data.get("rack") != now.data.get("rack"):
         differences.append(f"rack {before.data.get('rack')} → {now.data.get('rack')}")
     if before.directories != now.directories:
-        differences.append(f"log directories {ids(now.directories) or 'not told'}")
+        differences.append(f"log directories {ids(now.directories) or 'not reported'}")
     if before.fenced != now.fenced:
         differences.append("fenced" if now.fenced else "not fenced")
     if before.data.get("zkMigrationReady") != now.data.get("zkMigrationReady"):
@@ -153,7 +153,7 @@ def change_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[Eve
     if data.get("inControlledShutdown", 0) == 1:
         yield record_event(
             record, epoch, Category.BROKERS, "broker-controlled-shutdown",
-            f"broker {id} shuts down in a controlled way", fields, severity=Severity.WARNING,
+            f"broker {id} begins a controlled shutdown", fields, severity=Severity.WARNING,
         )  # fmt: skip
         if broker is not None:
             broker.in_controlled_shutdown = True

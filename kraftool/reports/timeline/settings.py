@@ -100,7 +100,7 @@ def remove_acl(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]
     """A RemoveAccessControlEntryRecord, which has only the id."""
     id = record.data["id"]
     acl = known.metadata.acls.pop(id, None)
-    text = f"id {id}; what it was is not in the log" if acl is None else acl_text(acl)
+    text = f"id {id}; the log does not have its record" if acl is None else acl_text(acl)
     yield _acl(record, epoch, "acl-removed", f"ACL removed: {text}", acl)
 
 

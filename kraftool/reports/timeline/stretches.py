@@ -1,8 +1,8 @@
 """Stretches of batches in which nothing happens, found natively and taken as one batch each.
 
-Owns what is watched of plain batches. A stretch ends where the batches themselves say so, so that
-nodes with the same log have the same ones. It keeps the bytes of its batches until it was told, for
-a node that has other ones, or for an option that needs each of them.
+Owns which records of plain batches a timeline watches. The end of a stretch depends only on its
+batches, so that nodes with the same log have the same stretches. A stretch keeps the bytes of its
+batches until it was merged, for a node with different batches, and for options that need each one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from kraftool.reports.timeline.batches import (
 _GRID = 1024
 """Offsets; a stretch that nodes do not have alike costs as many batches at most."""
 _LONGEST_MS = 10_000
-"""What is longer than this is told as a gap, unless another time is asked for."""
+"""A longer time is shown as a gap, unless another time is asked for."""
 _TELLING = (
     (b'"leader":', -1),
     (b'"leaderRecoveryState":', 1),

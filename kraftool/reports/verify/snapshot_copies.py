@@ -1,8 +1,7 @@
 """The whole copies of damaged snapshots among all directories that were verified.
 
 Owns the advice to use such a copy. Two snapshots of one offset and epoch in one cluster have the
-same content, so that the whole one is what the damaged one was. It refuses to say so of files whose
-cluster is not known.
+same content, so a whole one can replace a damaged one. It refuses files of an unknown cluster.
 """
 
 from __future__ import annotations

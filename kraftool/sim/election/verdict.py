@@ -234,7 +234,8 @@ def _standing(report: Report) -> Iterable[str]:
             )
     ungiven = [node_id for node_id in absent if node_id not in missing]
     if ungiven:
-        yield f"No directory was given for {listed(ungiven)}, which counts as down."
+        are_down = f"{listed(ungiven)} {'is' if len(ungiven) == 1 else 'are'} down"
+        yield f"No directory was given for {listed(ungiven)}: kraftool assumes that {are_down}."
     if case.cannot_start:
         counts = "counts" if len(case.cannot_start) == 1 else "count"
         yield (
@@ -308,7 +309,7 @@ def _missing(report: Report, gone: Sequence[int]) -> str:
         elif voter_id in report.case.unknown:
             is_lost = voter_id in dict(report.case.missing)
             lacking = "the directory that it is configured with" if is_lost else "a directory here"
-            why = f"without {lacking}, so it counts as down"
+            why = f"without {lacking}, and assumed down"
         else:
             why = "newly formatted"
         reasons.setdefault(why, []).append(voter_id)

@@ -85,7 +85,7 @@ def _known(folder: Path, wanted: dict[str, Any]) -> Checkpoint:
     if note.get("version") != _VERSION:
         raise OtherStream(
             f"{folder} is the checkpoint of another version of kraftool",
-            hint="start another stream with a new --checkpoint; --from latest skips what was read",
+            hint="start a new stream with a new --checkpoint; --from latest skips all old records",
         )
     for name, value in wanted.items():
         if note.get(name) != value:

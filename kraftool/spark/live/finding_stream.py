@@ -1,7 +1,7 @@
 """`spark.readStream.format("kraft.findings")`: findings of files as they appear.
 
-Owns the news of that stream: what `judged.py` remembers is its memory. It judges files by
-themselves, as the batch source does.
+Owns the news of that stream; `judged.py` has its memory. It judges each file by itself, as the
+batch source does.
 """
 
 from __future__ import annotations

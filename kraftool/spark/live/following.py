@@ -1,9 +1,9 @@
 """The micro-batches of a stream of a fleet, whatever the stream is about.
 
-Owns the answers to Spark: a fleet is listed once for each batch, to find its end, and the tasks
-are planned from the same listing. Followers (`stream.py`, `finding_stream.py`) judge a listing and
-remember; several of them make one stream with one listing. A batch that is planned again after a
-restart is the same, because its offset has, or names, what it reads.
+Owns the answers to Spark. It lists a fleet once for each batch, and plans its end and its tasks
+from that listing. Followers (`stream.py`, `finding_stream.py`) judge a listing and remember it.
+Several followers make one stream with one listing. After a restart Spark plans a batch again, and
+gets the same one: the offset has the ranges to read, or names the entry that has them.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class FollowStep:
     behind: int = 0
     """Bytes that are left for later micro-batches."""
     is_kept: bool = False
-    """True if the change has to be written down, be there news or not."""
+    """True if the change must be written even without news."""
 
 
 class FleetFollower(Protocol):

@@ -1,10 +1,10 @@
-"""A folder of small files in which a stream writes what changed with each micro-batch.
+"""A folder in which a stream writes its changes with each micro-batch, as small files.
 
-Owns the files: an entry has the changes since the entry before it, or now and then the whole
-memory, so that a restart reads few. An entry is whole or not there, and never changes. Spark may
-have written down the offset of the last one, or not, when a run was killed: the next run continues
-from the offset that Spark has, and removes what is beyond it. It is the counterpart of the log that
-Spark's own file source keeps in its checkpoint.
+Owns the files. An entry has the changes since the entry before it. Now and then an entry has the
+whole memory, so that a restart reads few entries. An entry is whole or missing, and never changes.
+If a run was killed, Spark may not have the offset of the last entry. The next run continues from
+the offset that Spark has, and removes later entries. Spark's own file source keeps such a log in
+its checkpoint.
 """
 
 from __future__ import annotations
@@ -163,7 +163,9 @@ class StateLog:
 
     def _read(self, name: str) -> dict[str, Any]:
         if not _NAME.fullmatch(name):
-            raise KraftoolError(f"the checkpoint names {name!r}, which is no entry of a state log")
+            raise KraftoolError(
+                f"the checkpoint names {name!r}, which is not an entry of a state log"
+            )
         path = self._path(name)
         try:
             data = path.read_bytes()
@@ -172,7 +174,7 @@ class StateLog:
         except FileNotFoundError:
             raise KraftoolError(
                 f"{path} is missing, and the checkpoint needs it",
-                hint="restore the folder that belongs to the checkpoint, or start a new stream",
+                hint="restore the folder of the checkpoint, or start a new stream with a new one",
             ) from None
         except (OSError, zlib.error, orjson.JSONDecodeError, KeyError, TypeError):
             raise KraftoolError(
@@ -180,7 +182,7 @@ class StateLog:
                 hint="restore the file, or start a new stream with a new checkpoint",
             ) from None
         if version != _VERSION:
-            raise KraftoolError(f"{path} was written by another version of kraftool")
+            raise KraftoolError(f"another version of kraftool wrote {path}")
         return {**entry, "size": len(data)}
 
     def _write(self, name: str, data: bytes) -> None:

@@ -1,9 +1,8 @@
 """The memory of a stream between two micro-batches, and the offsets that lead to it.
 
-Owns the form of an offset. By itself an offset holds the whole memory, packed, since Spark gives a
-Python source nothing but its last offset after a restart. With the option `stateLocation` the
-memory is in a log of its own (`state_log.py`), and an offset only names the entry to read. It
-refuses to know what is remembered.
+Owns the form of an offset. After a restart Spark gives a Python source only its last offset, so an
+offset has the whole memory, packed. With the option `stateLocation` the memory is in a log of its
+own (`state_log.py`), and an offset names the entry to read. It refuses to interpret the memory.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NEW_STREAM = "start a new stream with a new checkpoint"
 
 
 class StreamState:
-    """The memories that offsets lead to. It keeps the last one, which is the next to be asked."""
+    """The memories that offsets name. It keeps the last one: Spark asks for it next."""
 
     def __init__(self, location: str = "") -> None:
         self._log = StateLog(Path(location)) if location else None
@@ -103,9 +102,9 @@ def check_version(offset: Offset) -> None:
     version = offset.get("version")
     if version != VERSION:
         raise KraftoolError(
-            f"the checkpoint was written by another kraftool: version {version} of its offsets,"
-            f" where this one has version {VERSION}",
-            hint=f"{_NEW_STREAM}; startingOffsets latest skips what was read",
+            f"another version of kraftool wrote the checkpoint: its offsets have version {version},"
+            f" and this kraftool reads version {VERSION}",
+            hint=f"{_NEW_STREAM}; startingOffsets latest skips all old records",
         )
 
 

@@ -1,8 +1,8 @@
 """The effect of each record on topics and partitions, seen while a log is replayed.
 
-Owns the words of the column `change`, and that rows of a metadata transaction wait for its end,
-which says whether anybody sees them. It refuses to replay: it stands between the records and the
-image loader, and takes what the loader's delta says of each.
+Owns the words of the column `change`. Rows of a metadata transaction wait for its end: an aborted
+transaction has no rows. It refuses to replay: it passes records to the image loader, and reads the
+changes from the loader's delta.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Partitions and configs as columns: what an image has of them, in lists, becomes Arrow at once.
+"""Partitions and configs as columns of Arrow, made from lists of an image's values.
 
-Owns that equal values become Arrow values once: a log has a million changes, and few lists of
-replicas. It refuses to know why a row is there.
+Owns the reuse of equal values: a log has a million changes, and few lists of replicas. It refuses
+to know why a row is there.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """The topics and partitions of a directory at its end, as tables, and how they came to be so.
 
-Owns which logs are replayed. The end is what `state` says: the newest usable snapshot, and the log
-after it. The histories go back further, as far as the log joins an older snapshot or begins at 0;
-that part is replayed by itself, up to where the newest snapshot is, so that no record is replayed
-twice. The history of a large log is made in parts, each from one snapshot to another. A snapshot's
-own entities are no rows of the histories: they did not change there, and a cluster can have a
-million.
+Owns which logs it replays. The end is the state of `state`: the newest usable snapshot, and the log
+after it. The histories begin earlier: at an older snapshot that the log joins, or at offset 0. That
+part is replayed separately, up to the newest snapshot, so that no record is replayed twice. The
+history of a large log has parts, each from one snapshot to the next. The entities of a snapshot are
+not rows of the histories: they did not change there, and a cluster can have a million.
 """
 
 from __future__ import annotations

@@ -143,9 +143,9 @@ TXN_OPEN = _kind(
 BEGINS_LATER = _kind(
     "BEGINS-LATER",
     _WARNING,
-    "The log begins after what was asked for. Older records are only in a snapshot, which has their"
-    " result, but neither the records nor their times.",
-    "look into the directory of another controller, or into an older copy",
+    "The log begins later than the range that you asked for. A snapshot has the result of the older"
+    " records, but neither the records nor their times.",
+    "read the directory of another controller, or an older copy",
     undecoded=True,
 )
 MISSING = _kind(

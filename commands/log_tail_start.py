@@ -39,7 +39,7 @@ class TailStart:
     """Bytes of the log that are not read."""
     read: int
     """Bytes from here on."""
-    found: int
+    record_count: int
     """Records from here on that --tail counts."""
 
 
@@ -108,7 +108,11 @@ def find_tail_start(
                 if not before:
                     return None
                 return TailStart(
-                    number=number, position=position, before=before, read=read, found=record_count
+                    number=number,
+                    position=position,
+                    before=before,
+                    read=read,
+                    record_count=record_count,
                 )
     return None
 
@@ -142,9 +146,9 @@ def unread_words(start: TailStart, tail: int) -> str:
     """Return what to say of the part of the log that is not read."""
     first = f"the first {size(start.before)} of the log"
     whole = "--offsets 0.. reads all of it"
-    if start.found >= tail:
+    if start.record_count >= tail:
         return f"kraftool: --tail did not read or check {first}; {whole}"
     return (
-        f"kraftool: --tail found only {many(start.found, 'record')} in the last {size(start.read)}"
-        f" and did not read or check {first}; {whole}"
+        f"kraftool: --tail found only {many(start.record_count, 'record')} in the last"
+        f" {size(start.read)} and did not read or check {first}; {whole}"
     )

@@ -24,13 +24,13 @@ def read_progress(
     whole = 0
     with to.progress(_total(locations), label) as progress:
 
-        def told(name: str, position: int) -> None:
+        def report_position(name: str, position: int) -> None:
             nonlocal whole
             whole += position - passed.get(name, 0)
             passed[name] = position
             progress(whole)
 
-        yield told
+        yield report_position
 
 
 def _total(locations: Sequence[Location]) -> int | None:

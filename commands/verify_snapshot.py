@@ -95,12 +95,12 @@ def _progress(to: Output, locations: Sequence[Location]) -> Iterator[Callable[[s
     furthest: dict[str, int] = {}
     with read_progress(to, locations) as progress:
 
-        def told(name: str, position: int) -> None:
+        def report_position(name: str, position: int) -> None:
             if position > furthest.get(name, 0):
                 furthest[name] = position
                 progress(name, position)
 
-        yield told
+        yield report_position
 
 
 def _write(to: Output, report: SnapshotVerification) -> None:

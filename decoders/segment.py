@@ -174,7 +174,7 @@ class BatchSpan(NamedTuple):
         """The first offset of the batch that begins at a place in `data`."""
         return int.from_bytes(self.data[at : at + 8], "big")
 
-    def each(self, at: int, end: int) -> Iterator[RecordBatch]:
+    def read_batches(self, at: int, end: int) -> Iterator[RecordBatch]:
         """The batches from one place in `data` to another one."""
         while at < end:
             batch = self.batch(at)

@@ -51,11 +51,11 @@ class Asker(Generic[Answer]):
         self.is_asking = True
         turn = self._turn
 
-        def told(answer: tuple[Answer | Failed]) -> None:
+        def show_answer(answer: tuple[Answer | Failed]) -> None:
             self.is_asking = False
             if turn == self._turn:
                 self._answered(answer[0])
             self._next()
 
         # In a tuple, as the view would tell of a failure by itself, and the queue stand still.
-        self._view.work("asking", lambda: (attempt(question),), told)
+        self._view.work("asking", lambda: (attempt(question),), show_answer)

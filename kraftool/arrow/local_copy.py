@@ -32,7 +32,7 @@ class Here:
     problems: tuple[Unread, ...] = ()
     """What could not be copied."""
 
-    def told(self, text: str) -> str:
+    def shown_text(self, text: str) -> str:
         """A text of a report about `path`, with names in place of temporary paths."""
         return text if self.path == self.shown else text.replace(self.path, self.shown)
 

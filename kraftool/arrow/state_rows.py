@@ -58,7 +58,7 @@ def _loaded(splits: Sequence[Split]) -> tuple[LoadedState | None, str]:
         try:
             return load_from(open_state(here.path)), ""
         except KraftoolError as error:
-            return None, here.told(error.message)
+            return None, here.shown_text(error.message)
 
 
 def _add_summary(table: ArrowRows, owner: FleetDirectory, values: dict[str, Any]) -> None:

@@ -245,7 +245,7 @@ async def _cluster(
 ) -> Value:
     body: Value = {"includeClusterAuthorizedOperations": False}
 
-    def said(version: int) -> Value:
+    def body_of(version: int) -> Value:
         return body | ({"endpointType": endpoint_type} if version >= 1 else {})
 
-    return await connection.request("DescribeCluster", None, said, timeout_s)
+    return await connection.request("DescribeCluster", None, body_of, timeout_s)

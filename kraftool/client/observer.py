@@ -115,7 +115,7 @@ class ImageTaker:
             where = position - len(self._rest) + at
             batch = RecordBatch.read(data[at:end], where)
             if not batch.is_valid:
-                self.replay.found(snapshot_finding(name, crc_fault(batch, None)))
+                self.replay.add_finding(snapshot_finding(name, crc_fault(batch, None)))
             self.replay.batch(name, batch, snapshot=True)
             at = end
         self._rest = data[at:]
@@ -126,7 +126,7 @@ class ImageTaker:
         replay = self.replay
         if self._rest or ControlRecordType.SNAPSHOT_FOOTER not in replay.controls:
             text = "it has no SnapshotFooter: the last records may be missing"
-            replay.found(snapshot_kinds.FORM.at(name, text))
+            replay.add_finding(snapshot_kinds.FORM.at(name, text))
         header = replay.controls.get(ControlRecordType.SNAPSHOT_HEADER)
         if header is not None:
             self.snapshot_timestamp = header.value["lastContainedLogTimestamp"]

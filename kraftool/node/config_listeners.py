@@ -40,7 +40,7 @@ class Listeners:
     """`listeners`, of brokers too."""
     advertised: Mapping[str, Endpoint]
     """What controllers advertise, in the order of their names; a host may be empty."""
-    told: frozenset[str]
+    advertised_names: frozenset[str]
     """The names in `advertised.listeners`."""
     brokers: tuple[ListenerConfig, ...]
     """What a broker advertises."""
@@ -54,7 +54,7 @@ class Listeners:
         reached at, it advertises what controller.quorum.voters says of it."""
         name = self.controllers[0] if self.controllers else ""
         there = self.advertised.get(name)
-        if there is None or name in self.told or there.host not in ("", ANY_HOST):
+        if there is None or name in self.advertised_names or there.host not in ("", ANY_HOST):
             return self
         return replace(self, advertised={**self.advertised, name: listed})
 
@@ -84,7 +84,7 @@ def listeners_of(values: Values) -> Listeners:
     return Listeners(
         bound=bound,
         advertised=_advertised(controllers, bound, listeners),
-        told=frozenset(listener.name for listener in listeners),
+        advertised_names=frozenset(listener.name for listener in listeners),
         brokers=tuple(
             listener for listener in listeners or bound if listener.name not in controllers
         ),

@@ -121,8 +121,8 @@ class _Posted:
     event: Event = field(default_factory=TimePassed)
     turn: Turn | None = None
     """Makes events in the place of this one."""
-    told: Callable[[Appended | Refused | None], None] | None = None
-    """Told what the core says of each event."""
+    on_answer: Callable[[Appended | Refused | None], None] | None = None
+    """Called with what the core says of each event."""
 
 
 class WallClock:
@@ -169,10 +169,10 @@ class Runner:
         self._events.append(_Posted(event))
         self._posted.set()
 
-    def post_turn(self, turn: Turn, told: Callable[[Appended | Refused | None], None]) -> None:
-        """Let somebody look at the core in their turn and make events of what they see; nothing
-        comes between the look and the events. `told`: what the core says of each."""
-        self._events.append(_Posted(turn=turn, told=told))
+    def post_turn(self, turn: Turn, on_answer: Callable[[Appended | Refused | None], None]) -> None:
+        """Let a caller look at the core and make events of its state. No other event comes between.
+        `on_answer` is called with the core's answer to each event."""
+        self._events.append(_Posted(turn=turn, on_answer=on_answer))
         self._posted.set()
 
     def fail(self, error: BaseException) -> None:
@@ -204,7 +204,7 @@ class Runner:
             if not answer.done():
                 answer.set_result(effect)
 
-        self._events.append(_Posted(event, told=tell))
+        self._events.append(_Posted(event, on_answer=tell))
         self._posted.set()
         outcome = await answer
         if isinstance(outcome, Refused):
@@ -305,9 +305,9 @@ class Runner:
         events = [posted.event] if posted.turn is None else posted.turn(self.raft, now_ms)
         for event in events:
             effects = self._effects(event, now_ms)
-            if posted.told is not None:
+            if posted.on_answer is not None:
                 outcomes = (effect for effect in effects if isinstance(effect, Appended | Refused))
-                posted.told(next(outcomes, None))
+                posted.on_answer(next(outcomes, None))
             await self._perform(effects, event)
         if self.after_step is not None:
             self.after_step(self.raft)

@@ -382,7 +382,7 @@ class _Surveying:
                 voters=_without_reserved(sets[-1].voters),
                 voters_offset=sets[-1].offset,
             )
-        voters = self.source.told
+        voters = self.source.seen_voters
         if voters is not None:
             new_survey = replace(new_survey, voters=_without_reserved(voters.voters))
         return new_survey

@@ -27,7 +27,7 @@ from kraftool.spark.live.changes import (
     lost,
     owner_object,
     owner_of,
-    told,
+    stored_change,
 )
 from kraftool.spark.live.following import FleetStreamReader, FollowStep, Listing
 from kraftool.spark.live.logs import Logs
@@ -105,7 +105,7 @@ class RecordFollower:
             if change is None and (is_new or (before.gone and not log_look.state.gone)):
                 change = appeared(log_look.state)
             if change is not None:
-                changes.append(told(folder, owner_of(owner), change))
+                changes.append(stored_change(folder, owner_of(owner), change))
         news = {"read": read, "changes": changes} if read or changes else {}
         return FollowStep(changed=changed, news=news, behind=behind)
 
@@ -126,7 +126,7 @@ class RecordFollower:
             if file is None or not file.is_there():
                 owner, state = memory[folder]
                 change = lost(TailState.from_json(state), name, begin, generation)
-                changes.append(told(folder, owner_of(owner), change))
+                changes.append(stored_change(folder, owner_of(owner), change))
                 continue
             if not self._settings.narrowing.wants_owner(file.directory):
                 continue

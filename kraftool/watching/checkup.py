@@ -89,7 +89,7 @@ class Doctored:
 class DoctorCheckup:
     """The findings of doctor in the directories, and their time."""
 
-    found: Doctored
+    doctored: Doctored
     at_ms: int
     took_ms: int
 
@@ -202,7 +202,7 @@ def complaints(live: Health | None, examined: DoctorCheckup | None) -> tuple[Com
     all_complaints = [
         Complaint(subject=LIVE, who=finding.file or LIVE, finding=finding) for finding in findings
     ]
-    all_complaints += () if examined is None else examined.found.complaints
+    all_complaints += () if examined is None else examined.doctored.complaints
     return tuple(
         sorted(all_complaints, key=lambda complaint: SEVERITY_RANK[complaint.finding.severity])
     )

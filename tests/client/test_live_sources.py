@@ -174,7 +174,9 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
     old = node(1, quorum=described([replica(1), replica(2)], epoch=4), epoch=4)
     new = node(2, quorum=described([replica(2), replica(3)], epoch=5, leader=2), leader=2)
     seen = QuorumView(nodes=(old, new))
-    told = [live_source.told for live_source in live_sources(LiveQuorum(before=seen, now=seen))]
+    told = [
+        live_source.seen_voters for live_source in live_sources(LiveQuorum(before=seen, now=seen))
+    ]
     assert [[voter.id for voter in voters.voters] for voters in told if voters is not None] == [
         [1, 2],
         [2, 3],

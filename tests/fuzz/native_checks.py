@@ -147,7 +147,7 @@ class _PlainObserver(_Observer):
     """The same of one that takes plain batches by themselves."""
 
     def plain(self, span: BatchSpan, at: int, end: int) -> None:
-        for batch in span.each(at, end):
+        for batch in span.read_batches(at, end):
             self(batch)
 
 

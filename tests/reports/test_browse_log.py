@@ -190,7 +190,7 @@ def test_transactions_are_told_around_a_row_as_over_the_whole_log(path: Path, bl
         with file.open() as source:
             batches += [each for each in scan(source.read_at) if isinstance(each, RecordBatch)]
     whole = Transactions(tuple(find_transactions(batches)))
-    assert whole.found
+    assert whole.transactions
     rows = all_backward(LogWindow(str(path)), 6)
     told = [(row.offset, row.transaction) for row in rows if not row.is_control]
     if block == 700:  # what is further than four blocks away is not looked for

@@ -47,7 +47,7 @@ def _left(tmp_path: Path) -> list[str]:
 def test_a_local_directory_is_read_in_place(tmp_path: Path) -> None:
     with on_disk(_files(str(DATA))) as here:
         assert here.path == here.shown == str(DATA)
-        assert here.told(f"{DATA}/x") == f"{DATA}/x"
+        assert here.shown_text(f"{DATA}/x") == f"{DATA}/x"
         assert not _left(tmp_path)
 
 
@@ -69,7 +69,7 @@ def test_several_files_that_were_named_are_a_folder_of_them(tmp_path: Path) -> N
     with on_disk(_files(*(str(folder / name) for name in names))) as here:
         assert sorted(os.listdir(here.path)) == names
         loaded = load_state(here.path)
-        assert here.told(loaded.files[-1]).startswith(str(folder))
+        assert here.shown_text(loaded.files[-1]).startswith(str(folder))
     assert not _left(tmp_path)
     assert loaded.end_offset == load_state(str(DATA)).end_offset
 
@@ -101,14 +101,14 @@ def test_the_copy_is_removed_when_its_reader_fails(remote: str, tmp_path: Path) 
 def test_reports_about_a_copy_name_the_url(remote: str) -> None:
     with on_disk(_files(remote)) as here:
         log = f"{here.path}/__cluster_metadata-0/x.log"
-        assert here.told(f"a gap in {log}") == f"a gap in {remote}/__cluster_metadata-0/x.log"
+        assert here.shown_text(f"a gap in {log}") == f"a gap in {remote}/__cluster_metadata-0/x.log"
 
 
 def test_one_file_behind_a_url_keeps_its_folders_name(remote: str) -> None:
     name = "00000000000000000000.log"
     with on_disk(_files(f"{remote}/__cluster_metadata-0/{name}")) as here:
         assert here.path.endswith(f"/__cluster_metadata-0/{name}")
-        assert here.told(here.path) == f"{remote}/__cluster_metadata-0/{name}"
+        assert here.shown_text(here.path) == f"{remote}/__cluster_metadata-0/{name}"
 
 
 def test_what_cannot_be_read_is_left_out_and_told(

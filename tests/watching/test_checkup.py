@@ -98,7 +98,7 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     assert view is not None
     live = LiveHealth().judge(view)
     doctored = examine_directories(_directories(fixtures_dir), Task())
-    examined = DoctorCheckup(found=doctored, at_ms=0, took_ms=0)
+    examined = DoctorCheckup(doctored=doctored, at_ms=0, took_ms=0)
     found = complaints(live, examined)
     ranks = [[*Severity].index(complaint.finding.severity) for complaint in found]
     assert ranks == sorted(ranks)
@@ -118,7 +118,7 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
 def test_large_directories_are_not_examined_all_the_time() -> None:
     """An examination that took a minute waits twenty before the next."""
     nothing = Doctored(complaints=(), rules=0)
-    examined = DoctorCheckup(found=nothing, at_ms=0, took_ms=60_000)
+    examined = DoctorCheckup(doctored=nothing, at_ms=0, took_ms=60_000)
     assert not examined.is_due(60_000 + 20 * 60_000 - 1)
     assert examined.is_due(60_000 + 20 * 60_000)
-    assert not DoctorCheckup(found=nothing, at_ms=0, took_ms=1).is_due(10_000)
+    assert not DoctorCheckup(doctored=nothing, at_ms=0, took_ms=1).is_due(10_000)

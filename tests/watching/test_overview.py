@@ -61,7 +61,7 @@ def test_unexamined_directories_keep_the_title_of_a_live_quorum_from_being_green
     alone = overview.status
     overview.take(Picture(at_ms=NOW, view=well(), directories=looks))
     assert (alone, overview.status) == (Status.GOOD, Status.UNKNOWN)
-    overview.examined = DoctorCheckup(found=Doctored(complaints=(), rules=1), at_ms=1, took_ms=1)
+    overview.examined = DoctorCheckup(doctored=Doctored(complaints=(), rules=1), at_ms=1, took_ms=1)
     assert overview.status is alone
 
 

@@ -131,7 +131,7 @@ class HealthScreen(TaskView):
         def run(task: Task) -> DoctorCheckup:
             doctored = apart(examine_directories, paths, task=task)
             took_ms = int((time.monotonic() - began) * 1000)
-            return DoctorCheckup(found=doctored, at_ms=at_ms, took_ms=took_ms)
+            return DoctorCheckup(doctored=doctored, at_ms=at_ms, took_ms=took_ms)
 
         def then(examined: DoctorCheckup) -> None:
             self._examined = self.watch_app.overview.examined = examined
@@ -141,7 +141,7 @@ class HealthScreen(TaskView):
         def partly(so_far: Doctored) -> None:
             # Later ones would take away what an examination of all directories has found.
             if self._examined is None:
-                self._partly = DoctorCheckup(found=so_far, at_ms=at_ms, took_ms=0)
+                self._partly = DoctorCheckup(doctored=so_far, at_ms=at_ms, took_ms=0)
                 self._draw()
 
         self._stamp = stamp
@@ -253,7 +253,7 @@ class HealthScreen(TaskView):
         if self._live is not None:
             rows.append(("live", self.text(f"looked for {limits()}", "quiet")))
         if self._examined is not None:
-            rules = many(self._examined.found.rules, "rule")
+            rules = many(self._examined.doctored.rules, "rule")
             rows.append(
                 ("doctor", self.text(f"{rules}, and what dump and diff-voters find", "quiet"))
             )

@@ -165,10 +165,10 @@ def _read(
     progress: Callable[[str, int], None],
     read: Callable[[Entry, ReadOptions], FileReport],
 ) -> FileReport:
-    def told(position: int) -> None:
+    def report_position(position: int) -> None:
         progress(entry.name, position)
 
-    return read(entry, replace(options, progress=told))
+    return read(entry, replace(options, progress=report_position))
 
 
 def _report(location: Location, reading: _Found) -> DumpReport:

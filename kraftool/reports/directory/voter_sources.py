@@ -93,7 +93,9 @@ def read_source(
             kind="settings",
             missing=location.missing,
             settings=settings,
-            told=summarize_directory((), settings.static_voters).voters if settings else None,
+            seen_voters=summarize_directory((), settings.static_voters).voters
+            if settings
+            else None,
         )
         return
     yield from read_sources_of(location, progress, settings)

@@ -275,16 +275,16 @@ class _Sifted:
     def plain(self, span: BatchSpan, at: int, end: int) -> None:
         """Take plain batches."""
         part = part_of(span, at, end)
-        left = part.each(at, end) if self._sieve is None else self._sieve.left(part)
+        left = part.read_batches(at, end) if self._sieve is None else self._sieve.left(part)
         for batch in left:
             if self._passed is not None:
                 start = batch.position - span.data_position
-                for before in part.each(at, start):
+                for before in part.read_batches(at, start):
                     self._passed(before)
                 at = start + batch.size
             self._see(batch)
         if self._passed is not None:
-            for after in part.each(at, end):
+            for after in part.read_batches(at, end):
                 self._passed(after)
 
 

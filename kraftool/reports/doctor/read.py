@@ -146,7 +146,7 @@ def _settings_alone(read: _Read, location: Location) -> None:
         ExaminedDirectory(
             path=location.path,
             source=VoterSourceReport(
-                name=location.path, kind="settings", settings=settings, told=voters
+                name=location.path, kind="settings", settings=settings, seen_voters=voters
             ),
             server=location.server,
             settings_file=location.path,

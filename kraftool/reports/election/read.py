@@ -149,7 +149,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
     node_id = _id(source)
     if node_id is None:
         return None
-    voters = source.told
+    voters = source.seen_voters
     static = voter_set(voters.voters if voters is not None else NO_VOTERS, listener)
     if source.settings is not None and source.settings.static_voters:
         static = voter_set(source.settings.static_voters, listener)

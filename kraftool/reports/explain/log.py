@@ -70,7 +70,7 @@ def _items(walk: Walk, request: ExplainRequest) -> Iterator[Item]:
         if not isinstance(item, BatchSpan):
             yield item
         elif has_begun:
-            yield from item.each(item.at, item.end)
+            yield from item.read_batches(item.at, item.end)
 
 
 def explain_item(read_at: ReadAt, item: Item, request: ExplainRequest) -> Iterator[Row]:

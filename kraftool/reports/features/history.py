@@ -158,7 +158,7 @@ def _parts(
             parts: Iterable[RecordBatch | Taken] = (span,) if isinstance(span, RecordBatch) else ()
             if isinstance(span, BatchSpan):
                 is_below = not file.is_log or span.last_offset < end_offset
-                python = span.each(span.at, span.end)
+                python = span.read_batches(span.at, span.end)
                 parts = native.parts(span) if native is not None and is_below else python
             for part in parts:
                 if isinstance(part, Taken):

@@ -31,7 +31,7 @@ class Bar(NamedTuple):
 
     label: str
     value: float | None
-    told: str
+    value_text: str
     """The value as it is written beside the bar."""
     href: str = ""
     """Where the row of the table leads to."""
@@ -69,7 +69,7 @@ class Lane(NamedTuple):
     label: str
     start: int | None
     end: int | None
-    told: str
+    range_text: str
     marks: tuple[SideRange, ...] = ()
 
 
@@ -128,14 +128,14 @@ def bars(title: str, columns: tuple[str, str], rows: Sequence[Bar]) -> Figure:
     drawn = []
     for number, row in enumerate(rows):
         top = number * _ROW
-        drawn.append(_labels(top, row.label, row.told))
+        drawn.append(_labels(top, row.label, row.value_text))
         drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
         if row.value:
             drawn.append(_rectangle(0, share(row.value), top + _BAR_TOP, _BAR, row.kind))
     return Figure(
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 2, drawn) if rows else "",
         columns=columns,
-        rows=tuple((row.label, row.told) for row in rows),
+        rows=tuple((row.label, row.value_text) for row in rows),
         links=tuple(row.href for row in rows),
         notes=(LOGARITHMIC,) if logarithmic else (),
     )
@@ -253,7 +253,7 @@ def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Fi
     drawn = []
     for number, lane in enumerate(rows):
         top = number * _ROW
-        drawn.append(_labels(top, lane.label, lane.told))
+        drawn.append(_labels(top, lane.label, lane.range_text))
         drawn.append(f'<rect class="track" y="{top + _BAR_TOP}" width="100%" height="{_BAR}"/>')
         if lane.start is not None and lane.end is not None and lane.end > lane.start:
             start, length = (lane.start - low) / span, (lane.end - lane.start) / span
@@ -271,7 +271,11 @@ def lanes(title: str, columns: tuple[str, str, str], rows: Sequence[Lane]) -> Fi
         svg=_svg(title, _BAR_TOP + _BAR + _ROW * (len(rows) - 1) + 4, drawn) if rows else "",
         columns=columns,
         rows=tuple(
-            (row.label, row.told, ", ".join(f"{mark.first}..{mark.last}" for mark in row.marks))
+            (
+                row.label,
+                row.range_text,
+                ", ".join(f"{mark.first}..{mark.last}" for mark in row.marks),
+            )
             for row in rows
         ),
         notes=(f"From offset {count(low)} at the left to {count(high)} at the right.",),

@@ -69,7 +69,7 @@ class NativeReader:
                     continue
             else:
                 for_python = min(2 * for_python, _MOST_FOR_PYTHON)
-            for batch in islice(span.each(at, span.end), for_python):
+            for batch in islice(span.read_batches(at, span.end), for_python):
                 yield batch
                 at += batch.size
 

@@ -193,7 +193,7 @@ class _GrepSieve:
         while at < span.end:
             text, reached, is_stuck = self._lines.render(span, at)
             if self._matches(text):
-                for batch in span.each(at, reached):
+                for batch in span.read_batches(at, reached):
                     start = batch.position - span.data_position
                     end = start + batch.size
                     if self._matches(self._lines.render(span, start, end)[0]):
@@ -274,7 +274,7 @@ def left_of(
         if not isinstance(item, BatchSpan):
             yield item
         elif sieve is None:
-            yield from item.each(item.at, item.end)
+            yield from item.read_batches(item.at, item.end)
         else:
             yield from sieve.left(item)
 

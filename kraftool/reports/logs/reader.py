@@ -350,7 +350,7 @@ def _span(
     python: Callable[[RecordBatch], None],
 ) -> None:
     """Read a span natively as far as it is plain, and the rest in Python."""
-    for part in span.each(span.at, span.end) if native is None else native.parts(span):
+    for part in span.read_batches(span.at, span.end) if native is None else native.parts(span):
         if isinstance(part, RecordBatch):
             python(part)
             continue
@@ -360,7 +360,7 @@ def _span(
             if plain is not None:
                 plain(span, part.at, part.end)
                 continue
-            for batch in span.each(part.at, part.end):
+            for batch in span.read_batches(part.at, part.end):
                 observe(batch)
 
 

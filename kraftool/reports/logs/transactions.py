@@ -27,13 +27,15 @@ class Transaction:
 class Transactions:
     """The metadata transactions of a log (KIP-868), in order, asked by offset."""
 
-    found: tuple[Transaction, ...]
+    transactions: tuple[Transaction, ...]
 
     def at(self, offset: int) -> Transaction | None:
-        index = bisect_right(self.found, offset, key=lambda transaction: transaction.begin) - 1
+        index = (
+            bisect_right(self.transactions, offset, key=lambda transaction: transaction.begin) - 1
+        )
         if index < 0:
             return None
-        transaction = self.found[index]
+        transaction = self.transactions[index]
         return transaction if transaction.end is None or offset <= transaction.end else None
 
     def outcome(self, offset: int) -> str:

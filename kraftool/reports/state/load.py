@@ -205,7 +205,9 @@ class StateReplay:
         if not self._joins and wanted.below is None and wanted.until_ms is None:
             # A hole: nothing that the log says can be put onto what is known.
             text = f"the log begins at {base_offset(segments[0])}, the newest snapshot ends"
-            start.replay.found(snapshot_kinds.MISSING.at(files.path, f"{text} at {start.offset}"))
+            start.replay.add_finding(
+                snapshot_kinds.MISSING.at(files.path, f"{text} at {start.offset}")
+            )
 
     def wants(self, file: LogFile) -> bool:
         """True if a segment is to be replayed next; it then is among the files that were read."""
@@ -233,7 +235,7 @@ def _tell_ahead(start: ReplayStart, log: LogReplay) -> None:
         return
     own, end = snapshot_id(start.file), log.last
     if own.rank > end.rank:
-        start.replay.found(
+        start.replay.add_finding(
             snapshot_kinds.AHEAD.at(
                 start.file.name,
                 f"it ends at offset {own.offset} in epoch {own.epoch}, the log at {end.offset} in"

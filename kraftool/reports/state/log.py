@@ -128,7 +128,7 @@ class LogReplay:
             is_live = fault.kind is FaultKind.TORN_TAIL and file.is_live()
             self._cut(weighed(finding, is_last=is_last, is_live=is_live))
         elif fault.kind is FaultKind.EPOCH_BACK and (fault.offset or 0) >= (self.end or 0):
-            self.replay.found(finding)
+            self.replay.add_finding(finding)
 
     def _is_out_of_place(self, batch: RecordBatch) -> bool:
         """Below the offset to begin at, batches may lie anywhere; from then on they follow."""
@@ -145,5 +145,5 @@ class LogReplay:
         return until is not None and counts and batch.header.base_timestamp > until
 
     def _cut(self, finding: Finding) -> None:
-        self.replay.found(finding)
+        self.replay.add_finding(finding)
         self.is_over = True

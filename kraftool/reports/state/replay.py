@@ -99,7 +99,7 @@ class Replay:
     at a few of them waits for each."""
     _native: NativeValues | None = field(default_factory=_native_values)
 
-    def found(self, finding: Finding) -> None:
+    def add_finding(self, finding: Finding) -> None:
         if len(self.findings) < MAX_FINDINGS:
             self.findings.append(finding)
         else:
@@ -245,7 +245,7 @@ class Replay:
         kind = snapshot_kinds.REPLAY if snapshot else log_kinds.REPLAY
         position = position_in_file(batch, record)
         text = f"{name}: {error.message}"
-        self.found(kind.at(file, text, position=position, offset=record.offset))
+        self.add_finding(kind.at(file, text, position=position, offset=record.offset))
 
     def _end(self, batch: RecordBatch, reached: int) -> int:
         self.loader.end_batch(reached - 1, batch.epoch, batch.header.max_timestamp)
@@ -302,12 +302,12 @@ class Replay:
             text = f"a record type {item.api_key} version {item.version} that cannot be replayed"
             place = Fault(reason=text, file=file, position=fault.position, offset=fault.offset)
             kinds = snapshot_kinds if snapshot else log_kinds
-            self.found(kinds.UNKNOWN_TYPE.of(place))
+            self.add_finding(kinds.UNKNOWN_TYPE.of(place))
         else:
             self._faulty(file, fault, snapshot)
 
     def _faulty(self, file: str, fault: LogFault, snapshot: bool) -> None:
-        self.found(snapshot_finding(file, fault) if snapshot else log_finding(file, fault))
+        self.add_finding(snapshot_finding(file, fault) if snapshot else log_finding(file, fault))
 
     def _control(self, file: str, batch: RecordBatch, record: Record, snapshot: bool) -> None:
         """Keep what the record says. The image does not depend on it."""

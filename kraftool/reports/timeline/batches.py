@@ -93,13 +93,13 @@ class LogBatch(NamedTuple):
     stored: Content | None = None
     stretch: Stretch | None = None
 
-    def each(self) -> Iterator[LogBatch]:
+    def batches(self) -> Iterator[LogBatch]:
         """The batches of a stretch, or the one batch that this is."""
         if self.stretch is None:
             yield self
             return
         for span, at, end in self.stretch.pieces:
-            for batch in span.each(at, end):
+            for batch in span.read_batches(at, end):
                 yield log_batch(self.file, batch)
 
     @property

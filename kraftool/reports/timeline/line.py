@@ -127,7 +127,7 @@ class LogBranch:
     ) -> Iterator[Event]:
         """The events of the next batch. An idle one has no content to look at."""
         if batch.stretch is not None and not self._is_smooth(batch.stretch):
-            for one in batch.each():
+            for one in batch.batches():
                 yield from self.tell(one, one.content() if not one.is_idle else None, nodes)
             return
         known, self.present = self.known, nodes

@@ -100,7 +100,7 @@ class Merge:
                 cursor.head = item
                 return
             elif item.stretch is not None:
-                cursor.items = chain(item.each(), cursor.items)
+                cursor.items = chain(item.batches(), cursor.items)
             # What goes back is told as a gap in the offsets, and cannot be put in order.
 
     def _step(self, live: list[_Cursor]) -> Iterator[Event]:
@@ -160,7 +160,7 @@ class Merge:
         """Have the batches of stretches one by one."""
         for cursor, head in here:
             if head.stretch is not None:
-                batches = head.each()
+                batches = head.batches()
                 cursor.head = next(batches)
                 cursor.items = chain(batches, cursor.items)
 

@@ -52,7 +52,7 @@ class _Stored:
     base_offset: int
     file: str
     batches: StoredBatches
-    found: tuple[Found, ...]
+    findings: tuple[Found, ...]
     walked: WalkState
 
     @classmethod
@@ -67,7 +67,7 @@ class _Stored:
             base_offset=_base_offset(reading.entry),
             file=reading.entry.name,
             batches=batches,
-            found=tuple(findings),
+            findings=tuple(findings),
             walked=reading.walked,
         )
 
@@ -106,7 +106,7 @@ class NodeLog:
             for index, segment in enumerate(ordered):
                 last = index == len(ordered) - 1
                 yield from (
-                    finding.settled(is_last=last, is_live=False) for finding in segment.found
+                    finding.settled(is_last=last, is_live=False) for finding in segment.findings
                 )
                 yield from seam(segment.file, before, segment.walked)
                 before = before.joined(segment.walked)

@@ -280,7 +280,7 @@ class _SegmentPass:
             epoch_start(self._notes, span.batch(at))
         self._directory.replay.span(self._notes.file, span, at, end)
         if self._looks_at_batches or span.last_offset + 1 >= self._due:
-            for batch in span.each(at, end):
+            for batch in span.read_batches(at, end):
                 self._passed(batch)
 
     @property

@@ -52,7 +52,7 @@ def source_of(
         leaders=history.leaders,
         log=history.log,
         snapshots=history.snapshots,
-        told=voters if voters is not None and not recorded else None,
+        seen_voters=voters if voters is not None and not recorded else None,
     )
 
 

@@ -144,7 +144,7 @@ def history_of(
         track.log_entries([event for event in logged if event[1].type == type])
         for snapshot in snapshots:
             track.snapshot(snapshot, events.by_file.get(snapshot.file, ()))
-        entries += track.told()
+        entries += track.with_changes()
     for file in files:
         if file.name in events.dropped:
             position, offset = events.dropped[file.name]
@@ -332,7 +332,7 @@ class _Track:
             )
         )
 
-    def told(self) -> list[HistoryEntry]:
+    def with_changes(self) -> list[HistoryEntry]:
         """All entries, each with what it changed."""
         entries: list[HistoryEntry] = []
         for entry in self.entries:

@@ -184,7 +184,7 @@ class VoterSourceReport:
     leaders: tuple[LeaderEntry, ...] = ()
     log: LogExtent | None = None
     snapshots: tuple[SnapshotExtent, ...] = ()
-    told: SeenVoters | None = None
+    seen_voters: SeenVoters | None = None
     """Voters that no record tells: of the settings, a LeaderChange or quorum-state."""
     is_live: bool = False
     """True if a running node said this, and no file."""
@@ -241,7 +241,7 @@ class VoterSourceReport:
         """The voters that a node with these files goes by; any record beats the settings."""
         newest = self.newest
         if newest is None or newest.voters is None:
-            return self.told
+            return self.seen_voters
         return SeenVoters(
             source=VoterSource.RECORD,
             voters=newest.voters,
@@ -259,7 +259,7 @@ class VoterSourceReport:
         """The same log with what its running node says besides."""
         return replace(
             self,
-            told=self.told if self.newest is not None else node.told,
+            seen_voters=self.seen_voters if self.newest is not None else node.seen_voters,
             registered_controllers=node.registered_controllers,
             is_witness=node.is_witness,
         )

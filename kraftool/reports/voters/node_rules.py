@@ -34,7 +34,7 @@ def _past_voters(sources: Sources) -> dict[int, list[Voter]]:
     voters_by_id: dict[int, list[Voter]] = {}
     for source in sources:
         sets = [voter_set.voters or () for voter_set in source.voter_sets]
-        sets += [source.told.voters] if source.told is not None else []
+        sets += [source.seen_voters.voters] if source.seen_voters is not None else []
         for voter in (voter for one in sets for voter in one):
             voters_by_id.setdefault(voter.id, []).append(voter)
     return voters_by_id

@@ -14,7 +14,7 @@ from kraftool.sim.checkers.base import Checker
 from kraftool.sim.node import Node
 
 
-def told(event: Event | None) -> int:
+def announced_epoch(event: Event | None) -> int:
     """The epoch that a message makes its receiver know."""
     match event:
         case RequestReceived(request=VoteRequest(replica_epoch=epoch)):
@@ -48,7 +48,7 @@ class Epochs(Checker):
             self.violated(f"{node.name} goes back from epoch {before.epoch} to {after.epoch}")
         if after.epoch == before.epoch:
             return
-        known = max(before.epoch, told(event))
+        known = max(before.epoch, announced_epoch(event))
         own = 1 if isinstance(before, Resigned) and known == before.epoch else 0
         own += isinstance(after, Candidate | Leader)
         if after.epoch != known + own:

@@ -174,37 +174,37 @@ def _reason(
     end = own.log.end
     error = response.top_error if response.top_error is not Error.NONE else response.error
 
-    def told(kind: str, why: str) -> Refusal:
+    def refusal(kind: str, why: str) -> Refusal:
         return Refusal(
             voter_id=before.id, to=to, kind=kind, reason=f"{before.id} refuses {to}: {why}"
         )
 
     longer = replace(asked, last_offset=end.offset, last_offset_epoch=end.epoch)
     if error is Error.NONE and _answer(before, message, longer, now_ms).vote_granted:
-        return told(
+        return refusal(
             "log",
             f"its log ends at {end.offset} of epoch {end.epoch},"
             f" beyond {to}'s {asked.last_offset} of epoch {asked.last_offset_epoch}",
         )
     if error is Error.INCONSISTENT_CLUSTER_ID:
-        return told(
+        return refusal(
             "cluster", f"it belongs to cluster {own.settings.cluster_id}, not {asked.cluster_id}"
         )
     if error is Error.INVALID_VOTER_KEY and asked.voter is not None:
-        return told(
+        return refusal(
             "replica",
             f"{to} asks replica {asked.voter}, but this one is {own.settings.key} (a node that"
             " is formatted again is another replica)",
         )
     if error is Error.FENCED_LEADER_EPOCH:
-        return told("epoch", f"it is in epoch {own.epoch}, beyond {to}'s {asked.replica_epoch}")
+        return refusal("epoch", f"it is in epoch {own.epoch}, beyond {to}'s {asked.replica_epoch}")
     if error is not Error.NONE:
-        return told("other", f"it answers {error.name}")
+        return refusal("other", f"it answers {error.name}")
     if own.role.voted is not None:
-        return told("vote", f"it has voted for {own.role.voted.id} in epoch {own.epoch}")
+        return refusal("vote", f"it has voted for {own.role.voted.id} in epoch {own.epoch}")
     if own.role.leader_id is not None:
-        return told("leader", f"it knows {own.role.leader_id} as leader of epoch {own.epoch}")
-    return told("other", f"it is {type(own.role).__name__} in epoch {own.epoch}")
+        return refusal("leader", f"it knows {own.role.leader_id} as leader of epoch {own.epoch}")
+    return refusal("other", f"it is {type(own.role).__name__} in epoch {own.epoch}")
 
 
 class Chances:

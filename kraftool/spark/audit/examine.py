@@ -117,7 +117,7 @@ def look(
                 merge.add(AUDIT, unread)
             part = _looked(files, here.path, merge, passes)
             if here.path != here.shown:
-                part = _told_as(part, here.told)
+                part = _told_as(part, here.shown_text)
     except Exception as error:
         # Of an error that a store or a decoder's fault raises, the name tells most; its text may
         # hold data.

@@ -49,7 +49,7 @@ def lost(state: TailState, segment: str, position: int, generation: int) -> LogR
     )  # fmt: skip
 
 
-def told(folder: str, owner: FleetDirectory, change: LogRewrite) -> Told:
+def stored_change(folder: str, owner: FleetDirectory, change: LogRewrite) -> Told:
     """A change as it stands in an offset."""
     return {
         "owner": owner_object(owner),

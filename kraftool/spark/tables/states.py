@@ -73,7 +73,9 @@ def write_states(
             return  # as where a local one cannot be opened
 
         def recorder(start: int = part.start) -> ReplayRecorder:
-            return ReplayRecorder(sink, owner, here.told, show_secrets=show_secrets, start=start)
+            return ReplayRecorder(
+                sink, owner, here.shown_text, show_secrets=show_secrets, start=start
+            )
 
         try:
             state_files = open_state(here.path)

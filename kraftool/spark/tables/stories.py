@@ -102,7 +102,7 @@ class _Shown:
 
     def text(self, text: str) -> str:
         for place in self._places:
-            text = place.told(text)
+            text = place.shown_text(text)
         return text
 
 

@@ -9,6 +9,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -55,7 +56,11 @@ def properties(name: str) -> Iterator[Property]:
             yield Property(f"{name} {owner}", member, value)
 
 
-ALL = [each for name in NAMES for each in properties(name)]
+@cache
+def all_properties() -> tuple[Property, ...]:
+    """Those of every document. No import of this file reads the schemas: each worker imports it,
+    and one runs it."""
+    return tuple(each for name in NAMES for each in properties(name))
 
 
 def test_the_schemas_are_fresh() -> None:
@@ -94,13 +99,15 @@ def test_a_schema_is_one(name: str) -> None:
 
 
 def test_names_are_in_camel_case() -> None:
-    assert [each for each in ALL if not re.fullmatch("[a-z][A-Za-z0-9]*", each.name)] == []
+    assert [
+        each for each in all_properties() if not re.fullmatch("[a-z][A-Za-z0-9]*", each.name)
+    ] == []
 
 
 def test_booleans_are_questions_that_is_or_has_begins() -> None:
     wrong = [
         each
-        for each in ALL
+        for each in all_properties()
         if ("boolean" in each.types) != bool(re.match("(is|has)[A-Z]", each.name))
     ]
     assert wrong == []
@@ -110,7 +117,7 @@ def test_times_and_spans_end_with_ms_and_only_they() -> None:
     times = ("timestamp", "at", "time", "since", "milliseconds", "duration", "took")
     wrong = [
         each
-        for each in ALL
+        for each in all_properties()
         if "integer" in each.types
         and (each.name.lower().endswith(times) or "millisecond" in each.name.lower())
     ]
@@ -119,11 +126,11 @@ def test_times_and_spans_end_with_ms_and_only_they() -> None:
 
 def test_what_counts_ends_with_count_and_ids_with_id() -> None:
     """A plural noun is a list of objects or texts, not a number and not a list of ids."""
-    lists = {each.name for each in ALL if "array" in each.types}
-    wrong = [each for each in ALL if "integer" in each.types and each.name in lists]
+    lists = {each.name for each in all_properties() if "array" in each.types}
+    wrong = [each for each in all_properties() if "integer" in each.types and each.name in lists]
     wrong += [
         each
-        for each in ALL
+        for each in all_properties()
         if each.schema.get("items") == {"type": "integer"}
         and not each.name.endswith("s")
         and each.name not in ("isr", "elr", "lastKnownElr")
@@ -132,13 +139,13 @@ def test_what_counts_ends_with_count_and_ids_with_id() -> None:
 
 
 def test_one_word_for_one_thing() -> None:
-    assert [each for each in ALL if each.name in OTHER_WORDS] == []
+    assert [each for each in all_properties() if each.name in OTHER_WORDS] == []
 
 
 def test_the_same_name_is_the_same_thing_in_every_document() -> None:
     """By its type, apart from null: an object, a list of these, a number, a text, a truth."""
     shapes: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for each in ALL:
+    for each in all_properties():
         if shape := _shape(each.schema, has_names=each.name in COMMON):
             shapes[each.name][shape].add(each.owner)
     several = {name: dict(found) for name, found in shapes.items() if len(found) > 1}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,13 @@ DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 FOLDERS = ("commands", "decoders", "kraftool", "tui")
 
 
+@cache
+def docstrings() -> tuple[tuple[str, DOCUMENTED, str], ...]:
+    """The place, the node and the docstring of each that has one. No import of this file reads
+    them: each worker imports it, and one runs it."""
+    return tuple(documented())
+
+
 def documented() -> Iterator[tuple[str, DOCUMENTED, str]]:
     """Each module, class and function with a docstring, and its place."""
     for folder in FOLDERS:
@@ -137,12 +145,11 @@ def documented() -> Iterator[tuple[str, DOCUMENTED, str]]:
                     yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node, said
 
 
-DOCSTRINGS = tuple(documented())
-
-
 def test_a_docstring_says_what_it_is_or_does() -> None:
-    assert len(DOCSTRINGS) > 4000
-    assert not [f"{place}: {said[:60]}" for place, _, said in DOCSTRINGS if NOUN_CLAUSE.match(said)]
+    assert len(docstrings()) > 4000
+    assert not [
+        f"{place}: {said[:60]}" for place, _, said in docstrings() if NOUN_CLAUSE.match(said)
+    ]
 
 
 def _yields(function: ast.AST) -> bool:
@@ -157,7 +164,7 @@ def _yields(function: ast.AST) -> bool:
 
 def test_a_generator_yields_and_only_a_bool_is_true() -> None:
     wrong = []
-    for place, node, said in DOCSTRINGS:
+    for place, node, said in docstrings():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             returned = "" if node.returns is None else ast.unparse(node.returns)
             if said.startswith("True if") and not re.search("bool|TypeGuard|TypeIs", returned):

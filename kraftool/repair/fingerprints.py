@@ -76,7 +76,13 @@ class PassingHash:
             for data in _chunks(source, item.position, item.position + item.size):
                 self._settle(data)
 
-    def _settle(self, data: bytes | bytearray) -> None:
+    def take_plain(self, data: bytes, at: int, end: int) -> None:
+        """Take sound batches, behind which another item follows."""
+        self._settle(self._recent)
+        self._recent.clear()
+        self._settle(memoryview(data)[at:end])
+
+    def _settle(self, data: bytes | bytearray | memoryview) -> None:
         self._digest.update(data)
         self._at += len(data)
 

@@ -11,10 +11,9 @@ rest of a broken log asks for. Both are known only once the whole log has passed
 
 from __future__ import annotations
 
-import hashlib
 from array import array
 from bisect import bisect_right
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -23,6 +22,7 @@ from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.fault import REVERSED_OFFSETS, FaultKind, LogFault
 from kraftool.decoders.framing import encode_record
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import (
     BEGINNING,
     Faulty,
@@ -34,12 +34,17 @@ from kraftool.decoders.walk import (
 )
 from kraftool.repair.fingerprints import MOST_OFFSETS, PassingHash, fingerprint
 from kraftool.repair.offset_bounds import OffsetBounds
+from kraftool.repair.plain_batches import (
+    BlockSums,
+    PlainBatches,
+    RecentBatches,
+    head_of,
+    plain_batches,
+    span_of,
+)
 from kraftool.repair.plan import Fingerprint
 from kraftool.repair.record_types import counted, types_of
 from kraftool.repair.survey import (
-    BLOCK,
-    MOST_BATCHES,
-    IntactBatches,
     LogBreak,
     Misfit,
     Slice,
@@ -158,31 +163,24 @@ def survey_log(files: Sequence[SegmentFile], *, known_epoch: int = -1) -> LogSur
     for file in sorted(files, key=lambda file: file.base_offset):
         passing.begin(file)
         with file.open() as source:
-            for item in Walk(source.read_at):
-                passing.take(item)
+            for item in Walk(source.read_at).spans():
+                if isinstance(item, BatchSpan):
+                    passing.take_span(item, item.at, item.end)
+                else:
+                    passing.take(item)
         passing.end()
     return passing.finish(known_epoch)
-
-
-@dataclass(slots=True)
-class _Block:
-    """A block that is being filled."""
-
-    first: int
-    end: int = 0
-    epoch: int = -1
-    digest: hashlib._Hash = field(default_factory=hashlib.sha256)
-    types: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(slots=True, kw_only=True)
 class LogPass:
     """A log that passes: its segments in order, each from `begin` to `end` with its items.
 
-    `accept` gets each batch of the log up to its break, and the base offset of its segment.
+    `accept` gets the batches of the log up to its break, from one place of a span to another, and
+    the base offset of their segment.
     """
 
-    accept: Callable[[int, RecordBatch], None] = lambda base, batch: None
+    accept: Callable[[int, BatchSpan, int, int], None] = lambda base, span, at, end: None
     next_offset: int = 0
     last_epoch: int = -1
     last_timestamp: int = -1
@@ -196,18 +194,15 @@ class LogPass:
     _reach: OffsetBounds = field(default_factory=lambda: OffsetBounds(line=0))
     """Of what lies behind the break."""
     _behind_types: Counter[str] = field(default_factory=Counter)
-    _behind_batches: deque[SurveyedBatch] = field(
-        default_factory=lambda: deque(maxlen=MOST_BATCHES)
-    )
+    _behind_batches: RecentBatches = field(default_factory=RecentBatches)
     _held: _Held | None = None
     """The last batch, until what follows it tells whether its epoch can be."""
     _epochs: list[EpochEntry] = field(default_factory=list)
-    _blocks: list[IntactBatches] = field(default_factory=list)
-    _batches: deque[SurveyedBatch] = field(default_factory=lambda: deque(maxlen=MOST_BATCHES))
+    _blocks: BlockSums = field(default_factory=BlockSums)
+    _batches: RecentBatches = field(default_factory=RecentBatches)
     _bases: array[int] = field(default_factory=lambda: array("q"))
     _positions: array[int] = field(default_factory=lambda: array("q"))
     _of_segment: array[int] = field(default_factory=lambda: array("q"))
-    _block: _Block | None = None
 
     def begin(self, file: SegmentFile) -> None:
         """The next segment begins."""
@@ -243,6 +238,37 @@ class LogPass:
         else:
             self._sound(segment, item)
         segment.hashed.take(item)
+
+    def take_span(self, span: BatchSpan, at: int, end: int) -> None:
+        """Take the batches of a span from one place to another."""
+        while at < end:
+            # What comes before it, and what comes behind it, may break the log here.
+            batch = span.batch(at)
+            self.take(batch)
+            at += batch.size
+            while at < end and (batches := self._together(span, at, end)) is not None:
+                at = batches.end
+
+    def _together(self, span: BatchSpan, at: int, end: int) -> PlainBatches | None:
+        """Take several batches of a span at once; None if the next one has to be taken by itself.
+        They have the epoch of the one before them, so that the log does not break there."""
+        segment = self._segment
+        assert segment is not None, "a segment begins before its items"
+        is_behind, first = self.broken is not None, span.base_offset_at(at)
+        if is_behind and not self._reach.can_take_all(
+            first, span.last_offset, farthest=segment.farthest
+        ):
+            return None
+        batches = plain_batches(span, at, end)
+        if batches is None:
+            return None
+        if is_behind:
+            self._several_behind(batches)
+        else:
+            self._take_held()
+            self._several(segment.base, batches)
+        segment.hashed.take_plain(span.data, at, batches.end)
+        return batches
 
     def _sound(self, segment: _Passing, batch: RecordBatch) -> None:
         misplaced, self._misplaced = self._misplaced, None
@@ -360,7 +386,7 @@ class LogPass:
         if is_valid:
             types = types_of(batch)
             self._behind_types += types
-            self._behind_batches.append(_surveyed(batch, types))
+            self._behind_batches.add((_surveyed(batch, types),))
         self.broken = replace(
             self.broken,
             torn=False,
@@ -368,52 +394,47 @@ class LogPass:
             highest_epoch=max(self.broken.highest_epoch, batch.epoch if is_valid else -1),
         )
 
+    def _several_behind(self, batches: PlainBatches) -> None:
+        """The same of several batches that leave no doubt."""
+        assert self.broken is not None, "only behind a break"
+        self._reach.take_all(batches.last_offset)
+        self._behind_types += batches.types
+        self._behind_batches.add(batches.recent())
+        self.broken = replace(self.broken, lost_batches=self.broken.lost_batches + len(batches))
+
     def _batch(self, base: int, batch: RecordBatch) -> None:
         types = types_of(batch)
         if batch.epoch > self.last_epoch:
             self._epochs.append(EpochEntry(epoch=batch.epoch, start_offset=batch.base_offset))
-        self._batches.append(_surveyed(batch, types))
+        self._batches.add((_surveyed(batch, types),))
         self._bases.append(batch.base_offset)
         self._positions.append(batch.position)
         self._of_segment.append(base)
-        self._in_block(batch, types)
-        self.accept(base, batch)
+        self._blocks.add(head_of(batch), types, batch.last_offset, batch.epoch)
+        self.accept(base, span_of(batch), 0, batch.size)
         self.next_offset = batch.last_offset + 1
         self.last_epoch = batch.epoch
         self.last_timestamp = batch.header.max_timestamp
 
-    def _in_block(self, batch: RecordBatch, types: Counter[str]) -> None:
-        first = batch.base_offset // BLOCK * BLOCK
-        if self._block is None or self._block.first != first:
-            self._end_block()
-            self._block = _Block(first)
-        block = self._block
-        block.digest.update(batch.data[:8] + batch.data[12:16] + batch.data[17:21])
-        block.types += types
-        block.end, block.epoch = batch.last_offset + 1, batch.epoch
-
-    def _end_block(self) -> None:
-        block, self._block = self._block, None
-        if block is not None:
-            self._blocks.append(
-                IntactBatches(
-                    first_offset=block.first,
-                    end_offset=block.end,
-                    last_epoch=block.epoch,
-                    sha256=block.digest.hexdigest(),
-                    types=counted(block.types),
-                )
-            )
+    def _several(self, base: int, batches: PlainBatches) -> None:
+        """The same of several batches, which have the epoch of the one before them."""
+        self._batches.add(batches.recent())
+        self._bases += batches.base_offsets()
+        self._positions += array("q", map(batches.span.data_position.__add__, batches.places))
+        self._of_segment += array("q", (base,)) * len(batches)
+        self._blocks.add(batches.heads, batches.types, batches.last_offset, batches.span.epoch)
+        self.accept(base, batches.span, batches.at, batches.end)
+        self.next_offset = batches.last_offset + 1
+        self.last_timestamp = batches.last_timestamp
 
     def _surveyed(self, segments: tuple[int, ...]) -> SurveyedLog:
-        self._end_block()
         self._reach.ended()
         if self.broken is not None:
             self.broken = replace(
                 self.broken,
                 end_offset=self._reach.end,
                 types=counted(self._behind_types),
-                batches=tuple(self._behind_batches),
+                batches=self._behind_batches.batches(),
             )
         return SurveyedLog(
             start_offset=segments[0],
@@ -424,8 +445,8 @@ class LogPass:
             segments=segments,
             epochs=tuple(self._epochs),
             broken=self.broken,
-            blocks=tuple(self._blocks),
-            batches=tuple(self._batches),
+            blocks=self._blocks.finish(),
+            batches=self._batches.batches(),
         )
 
 

@@ -7,7 +7,7 @@ of a damaged record.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,11 +15,13 @@ from typing import Any
 from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.log_record import LogRecord, decode_batch, decode_data
-from kraftool.decoders.walk import Faulty, Walk
+from kraftool.decoders.segment import BatchSpan
+from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.repair.log_survey import SegmentFile
 from kraftool.repair.plan import LostObjects, LostRecords
 from kraftool.repair.ranking import UNREADABLE
+from kraftool.reports.logs.native_sieve import sieve_for
 from kraftool.reports.state.entities import word
 from kraftool.reports.state.shell.kafka_text import ACL_RESOURCES
 from kraftool.reports.text.words import many, offsets
@@ -154,6 +156,18 @@ def _objects(kind: str, names: Iterable[str]) -> LostObjects:
     return LostObjects(kind=kind, count=len(all_names), names=tuple(all_names[:MOST_NAMES]))
 
 
+def _left(walk: Walk, first: int) -> Iterator[Item]:
+    """The items of a walk, except batches before an offset that create no topic."""
+    sieve = sieve_for([_TOPIC_RECORD])
+    for item in walk.spans():
+        if not isinstance(item, BatchSpan):
+            yield item
+        elif sieve is None or item.last_offset >= first:
+            yield from item.each(item.at, item.end)
+        else:
+            yield from sieve.left(item)
+
+
 def with_objects(records: LostRecords, segments: Sequence[SegmentFile]) -> LostRecords:
     """The records with the names of their objects, read from the log that has them."""
     names = _Names(records.first_offset)
@@ -161,7 +175,7 @@ def with_objects(records: LostRecords, segments: Sequence[SegmentFile]) -> LostR
         if segment.base_offset >= records.end_offset:
             break
         with segment.open() as source:
-            for item in Walk(source.read_at):
+            for item in _left(Walk(source.read_at), records.first_offset):
                 if not isinstance(item, Faulty) and item.base_offset < records.end_offset:
                     names.take(item)
     readable = sum(count.count for count in records.types if count.type != UNREADABLE)

@@ -37,6 +37,14 @@ class OffsetBounds:
         else:
             self._doubted = (claimed_end, by_place)
 
+    def can_take_all(self, first: int, last: int, *, farthest: int) -> bool:
+        """True if valid batches that follow on each other leave no doubt."""
+        return self._doubted is None and first == self.line and last < farthest
+
+    def take_all(self, last: int) -> None:
+        """Take such batches."""
+        self._settle(last + 1)
+
     def lost(self) -> None:
         """Bytes that are no batch: there was a record in them at least."""
         self.ended()

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import CheckpointName, FileState, parse_checkpoint_name, segment_offset
+from kraftool.decoders.segment import BatchSpan
+from kraftool.decoders.walk import Item
 from kraftool.repair.fingerprints import PassingHash
 from kraftool.repair.log_survey import LogPass, SegmentFile
 from kraftool.repair.plan import Fingerprint
@@ -120,7 +121,7 @@ class SurveyPass:
         base = segment_offset(entry.basename)
         assert base is not None, "a segment is named by an offset"
         self.log.begin(SegmentFile(base_offset=base, open=entry.open))
-        observers = (*options.observers, self.log.take)
+        observers: tuple[Observe, ...] = (*options.observers, _LogObserver(self.log))
         report = read_file(entry, replace(options, observers=observers))
         if report.log is None:
             finding = report.findings[0]
@@ -129,13 +130,13 @@ class SurveyPass:
         self.fingerprints[entry.name] = self.log.fingerprints[base]
         return report
 
-    def _accept(self, base: int, batch: RecordBatch) -> None:
-        """Replay a batch up to the break of the log."""
+    def _accept(self, base: int, span: BatchSpan, at: int, end: int) -> None:
+        """Replay batches up to the break of the log."""
         if self._segment is None or self._segment[0] != base:
             self._segment = base, self._wanted(base)
         file = self._segment[1]
         if file is not None:
-            self._replaying().log.take(file, batch, is_last=False)
+            self._replaying().log.take_span(file, span, at, end)
 
     def _wanted(self, base: int) -> LogFile | None:
         """The segment, if the state needs it."""
@@ -172,6 +173,16 @@ class SurveyPass:
         except KraftoolError:
             return None
         return loaded if loaded.end_offset == end else None
+
+
+class _LogObserver:
+    """Has a log observe the walk of another report."""
+
+    def __init__(self, log: LogPass) -> None:
+        self._log, self.plain = log, log.take_span
+
+    def __call__(self, item: Item) -> None:
+        self._log.take(item)
 
 
 def segments_of(entries: Sequence[Entry]) -> list[SegmentFile]:

@@ -27,6 +27,7 @@ from kraftool.decoders.framing import decode_record
 from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk, WalkState
+from kraftool.repair.log_survey import SegmentFile, survey_log
 from kraftool.reports.logs.dump import LogDump, Selection, TopicNames
 from kraftool.reports.logs.native_renderer import NativeRenderer
 from kraftool.reports.logs.native_sieve import (
@@ -201,6 +202,30 @@ def check_replay(data: bytes, *, snapshot: bool) -> None:
     assert native == expected, data.hex()
 
 
+def _first_offset(data: bytes) -> int:
+    items = Walk(BytesSource("a.log", data).read_at)
+    return next((item.base_offset for item in items if not isinstance(item, Faulty)), 0)
+
+
+def surveyed(data: bytes) -> tuple[object, ...]:
+    """What `recover` keeps of a log."""
+    first = _first_offset(data)
+    files = [SegmentFile(base_offset=first, open=lambda: BytesSource("a.log", data))]
+    survey = survey_log(files)
+    assert survey is not None
+    end = range(first, min(survey.log.intact_end, first + 3))
+    places = [place and (place[0], place[1].position) for place in map(survey.batch_at, end)]
+    return survey.log, survey.fingerprints, places
+
+
+def check_survey(data: bytes) -> None:
+    """Raises AssertionError if both paths survey a log to something else."""
+    native = surveyed(data)
+    with pure():
+        expected = surveyed(data)
+    assert native == expected, data.hex()
+
+
 def accepted(data: bytes) -> Iterator[int]:
     """The offsets of the batches that the native module takes."""
     plan = RenderPlan(format="jsonl", show_secrets=True)
@@ -229,6 +254,7 @@ def run(seed: int, cases: int) -> tuple[int, int]:
         check_summary(data)
         check_values(data)
         check_replay(data, snapshot=number % 3 == 0)
+        check_survey(data)
         batches += len(list(Walk(BytesSource("a.log", data).read_at)))
         taken += sum(1 for _ in accepted(data))
     return batches, taken

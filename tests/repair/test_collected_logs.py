@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kraftool.decoders.errors import KraftoolError
-from kraftool.repair import collect_file, log_survey
+from kraftool.repair import collect_file, plain_batches
 from kraftool.repair.collected_logs import KeptByDirectory, kept_by_directories, relevant
 from kraftool.repair.plan import LostRecords, Plan
 from kraftool.repair.planner import plan_for, read_surveys
@@ -124,7 +124,7 @@ def test_batches_that_no_collect_file_lists_may_be_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A collect file lists the last batches only, and damage may lie far before them."""
-    monkeypatch.setattr(log_survey, "MOST_BATCHES", 8)
+    monkeypatch.setattr(plain_batches, "MOST_BATCHES", 8)
     quorum = damaged(tmp_path, {1: [-30], 3: [-20]})
     files = collected(quorum, tmp_path)
     surveys = [survey for file in files for survey in collect_file.read(file)]

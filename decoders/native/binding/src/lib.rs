@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod columns;
+mod heads;
 mod rows;
 mod shared;
 mod stretches;
@@ -425,6 +426,9 @@ mod _native {
 
     #[pymodule_export]
     use super::columns::Columns;
+
+    #[pymodule_export]
+    use super::heads::read_heads;
 
     #[pymodule_export]
     use super::rows::{OpenRows, RowKinds, Rows};

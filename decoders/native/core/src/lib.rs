@@ -13,6 +13,7 @@ pub mod check;
 pub mod columns;
 pub mod fields;
 pub mod groups;
+pub mod heads;
 pub mod json;
 pub mod places;
 pub mod program;

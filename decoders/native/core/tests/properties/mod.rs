@@ -8,6 +8,7 @@ use kraftool_core::batch::{Header, sound};
 use kraftool_core::cells::{Cells, Column};
 use kraftool_core::check::Checker;
 use kraftool_core::columns::{Columns, Wanted as WantedColumns};
+use kraftool_core::heads;
 use kraftool_core::places::{Piece, Places, Rules};
 use kraftool_core::program::{Kind as FieldKind, Struct, parse};
 use kraftool_core::render::{Format, Renderer, Stop, Wanted};
@@ -101,6 +102,7 @@ fn span(case: &Case, data: &[u8], at: usize) -> usize {
     sifted(case, data, at, records);
     stretched(case, data, at, batches, records);
     in_columns(case, data, at, records);
+    headed(data, at, batches, records);
     let mut start = at;
     while let Ok(header) = Header::read(data, start) {
         placed(case, &data[start..start + header.size], header.record_count as u32);
@@ -172,6 +174,26 @@ fn stretched(case: &Case, data: &[u8], start: usize, batches: u64, records: u64)
         read += watched.watched.len() as u64;
     }
     assert_eq!(read, records);
+}
+
+/// Each batch has a head, the last one only if it is asked for, and each record counts.
+fn headed(data: &[u8], start: usize, batches: u64, records: u64) {
+    let (mut at, mut read, mut counted) = (start, 0, 0);
+    for is_whole in [false, true] {
+        loop {
+            let (heads, reached) = heads::read(data, at, 16, is_whole);
+            if reached == at {
+                break;
+            }
+            assert_eq!(heads.heads.len(), 16 * heads.places.len());
+            assert_eq!(heads.places.first().copied(), i64::try_from(at).ok());
+            read += heads.places.len() as u64;
+            counted += heads.totals.iter().map(|total| total.1).sum::<u64>();
+            at = reached;
+        }
+        assert_eq!(read + u64::from(!is_whole && batches > 0), batches);
+    }
+    assert_eq!((at, counted), (data.len(), records));
 }
 
 /// Each record is a row, and each of its fields a cell.

@@ -19,6 +19,8 @@ from kraftool.image.metadata_version import (
     partition_version,
 )
 from kraftool.image.overlay import Overlay
+from kraftool.image.partition_frames import IS_NEWEST as FRAMES_NEWEST
+from kraftool.image.partition_frames import framed
 from kraftool.image.placed import Placed, PlacedPiece, Reader, TakeFramed
 from kraftool.image.replay import Lost, RecordValue, ReplayError, WrittenRecord, replays
 from kraftool.image.seen import SeenChanges
@@ -78,14 +80,19 @@ class TopicsImage:
         elr_enabled: bool,
         take_framed: TakeFramed | None = None,
     ) -> Iterator[WrittenRecord]:
-        """The records; those that are in a snapshot as they are to be written go to `take_framed`,
-        if somebody takes them."""
-        is_newest = partition_version(metadata_version) == partition_version(LATEST_LEVEL)
+        """The records; those of partitions go to `take_framed` as bytes, if somebody takes them."""
+        version = partition_version(metadata_version)
+        is_newest = FRAMES_NEWEST and version == partition_version(LATEST_LEVEL)
         for topic in self.by_id.values():
             yield "TopicRecord", 0, {"name": topic.name, "topicId": topic.id}
             partitions: Iterable[tuple[int, PartitionRegistration]] = topic.partitions.items()
-            if take_framed is not None and is_newest and isinstance(topic.partitions, Placed):
-                partitions = topic.partitions.others(take_framed)
+            if take_framed is not None and is_newest:
+                if isinstance(topic.partitions, Placed):
+                    partitions = list(topic.partitions.others(take_framed))
+                frames = framed(topic.id, partitions, elr_enabled=elr_enabled)
+                if frames is not None:
+                    take_framed(frames)
+                    continue
             for number, partition in partitions:
                 value = partition_value(topic.id, number, partition)
                 if not elr_enabled:
@@ -94,7 +101,7 @@ class TopicsImage:
                     if any(directory != MIGRATING for directory in partition.directories):
                         lost(f"the directories of partition {topic.name}-{number}")
                     del value["directories"]
-                yield "PartitionRecord", partition_version(metadata_version), value
+                yield "PartitionRecord", version, value
 
 
 def partition_value(topic_id: str, number: int, partition: PartitionRegistration) -> RecordValue:

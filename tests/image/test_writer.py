@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import pytest
 
 from kraftool.decoders.framing import decode_record, encode_record
 from kraftool.image.image import MetadataImage
-from kraftool.image.metadata_version import LATEST_LEVEL, level_name
+from kraftool.image.metadata_version import LATEST_LEVEL, level_name, partition_version
+from kraftool.image.partition_frames import framed
 from kraftool.image.state_hash import state_hash
+from kraftool.image.topics import PartitionRegistration, partition_value
 from kraftool.image.writer import LossError, snapshot_records
 from tests.image.metadata import (
     BAR,
@@ -224,3 +227,39 @@ def test_the_hash_of_an_image_stays_what_it_is() -> None:
     """Two kraftools have to come to the same; a change here is one that users see."""
     assert state_hash(replayed()) == state_hash(replayed(feature("kraft.version", 1)))
     assert len(state_hash(IMAGE)) == 64
+
+
+def _registration(**more: Any) -> PartitionRegistration:
+    plain = PartitionRegistration(
+        (1, 2), (DIRECTORY, INCARNATION), (2,), (), (), (), (), 2, 0, 5, 7
+    )
+    return plain._replace(**more)
+
+
+@pytest.mark.parametrize("elr_enabled", [True, False])
+@pytest.mark.parametrize(
+    "registration",
+    [
+        _registration(),
+        _registration(leader=-1, isr=(), leader_epoch=(1 << 31) - 1),
+        _registration(removing_replicas=(1,), adding_replicas=(3, 4), leader_recovery_state=1),
+        _registration(elr=(1,)),
+        _registration(elr=(1,), last_known_elr=(2, 3), leader_recovery_state=1),
+        _registration(replicas=tuple(range(200)), directories=(DIRECTORY,) * 200),
+    ],
+)
+def test_partitions_are_framed_as_the_encoder_writes_them(
+    registration: PartitionRegistration, elr_enabled: bool
+) -> None:
+    value = partition_value(BAR, 3, registration)
+    if not elr_enabled:
+        value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
+    version = partition_version(LATEST_LEVEL)
+    assert framed(BAR, [(3, registration)], elr_enabled=elr_enabled) == [
+        encode_record("PartitionRecord", version, value)
+    ]
+
+
+def test_a_partition_that_does_not_fit_is_left_to_the_encoder() -> None:
+    registration = _registration(partition_epoch=1 << 31)
+    assert framed(BAR, [(0, registration)], elr_enabled=True) is None

@@ -28,6 +28,7 @@ from kraftool.reports.timeline.diverged import diverged
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_history import kraft_versions
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
+from kraftool.reports.verify.log_states import LogStates
 from kraftool.storage.entry import Entry, EntryProblem
 from kraftool.storage.lock import LockState
 from kraftool.storage.paths import Location, LocationKind
@@ -89,10 +90,12 @@ def verify_logs(
     progress: Progress = lambda name, position: None,
     *,
     unopened: Sequence[Finding] = (),
+    states: dict[str, LogStates] | None = None,
 ) -> LogVerification:
     """Verify everything that the locations hold. Nothing is raised for what is wrong in it.
 
-    `unopened` is what was found of the PATHs that lead nowhere.
+    `unopened` is what was found of the PATHs that lead nowhere. `states` gets the states that the
+    log of each directory makes at its snapshots, for `verify_snapshots`.
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)
@@ -100,7 +103,7 @@ def verify_logs(
     directories: list[Location] = []
     for location in locations:
         try:
-            report, seen = _read(location, progress)
+            report, seen = _read(location, progress, states)
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
             continue
@@ -136,7 +139,9 @@ def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[F
         yield from diverged(on_disk)
 
 
-def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str, DirectoryPass]]:
+def _read(
+    location: Location, progress: Progress, states: dict[str, LogStates] | None
+) -> tuple[DumpReport, dict[str, DirectoryPass]]:
     seen: dict[str, DirectoryPass] = {}
     listed = None if location.is_stream else list(location.entries())
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
@@ -150,6 +155,8 @@ def _read(location: Location, progress: Progress) -> tuple[DumpReport, dict[str,
             return read_file(entry, options)
         if entry.directory not in seen:
             directory_pass = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
+            if states is not None:
+                states[entry.directory] = directory_pass.replay.states = LogStates()
             directory_pass.expect(file for file in files if file.directory == entry.directory)
         return seen[entry.directory].read(entry, options)
 

@@ -98,14 +98,17 @@ class DirectoryPass:
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Look at the names of all files before the first one passes."""
-        segments = []
+        segments, snapshots = [], []
         for entry in entries:
             segment, snapshot = _segment(entry), _snapshot(entry)
             if segment is not None and segment.suffix == ".log":
                 segments.append(segment.base_offset)
             elif snapshot is not None:
-                self._newest = max(self._newest, snapshot.offset)
+                snapshots.append(snapshot.offset)
+        self._newest = max(snapshots, default=0)
         self.replay.log_start = min(segments, default=None)
+        if self.replay.states is not None:
+            self.replay.states.want(snapshots)
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
         """Read one file, and look deeper where there is more to see."""
@@ -138,7 +141,7 @@ class DirectoryPass:
             return report
         image = loading.image()
         if image is not None and begins:
-            self.replay.take(name, image)
+            self.replay.take(name, image, entry.name)
         elif image is not None and report.log.has_footer:
             self.replay.compared = NewestSnapshot(entry, name, image)
         return report

@@ -22,10 +22,13 @@ from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.placed_records import PlacedRecords
 from kraftool.reports.state.replay import Replay
+from kraftool.reports.verify.log_states import LogStates, StateHash
 from kraftool.reports.verify.snapshot_compare import differing
-from kraftool.reports.verify.snapshot_replay import Base, NotingLoader
+from kraftool.reports.verify.snapshot_replay import Base, LogState, NotingLoader
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.storage.entry import Entry
+
+_NEVER = 1 << 64
 
 
 @dataclass(slots=True)
@@ -41,6 +44,8 @@ class DirectoryReplay:
     """Why it went no further than `next`."""
     compared: NewestSnapshot | None = None
     """The snapshot whose state is compared on the way."""
+    states: LogStates | None = None
+    """Takes the states at the offsets of all snapshots, if somebody else compares them."""
 
     def wants(self, snapshot: CheckpointName) -> bool:
         """True if a snapshot may be what replaying begins with."""
@@ -50,10 +55,13 @@ class DirectoryReplay:
             return self.replay is None or snapshot.offset > self.start
         return self.log_start > 0 and self.replay is None and snapshot.offset >= self.log_start
 
-    def take(self, snapshot: CheckpointName, image: MetadataImage) -> None:
+    def take(self, snapshot: CheckpointName, image: MetadataImage, file: str) -> None:
         """Begin with a snapshot that was read whole."""
         self.replay = Replay(loader=NotingLoader(image))
         self.start = self.next = snapshot.offset
+        if self.states is not None:
+            self.states.base_offset, self.states.base_file = snapshot.offset, file
+            self.states.passed(snapshot.offset)
 
     def segment(self, name: SegmentName) -> None:
         """A segment begins."""
@@ -81,12 +89,7 @@ class DirectoryReplay:
     def span(self, file: str, span: BatchSpan, at: int, end: int) -> None:
         """Replay the batches of a span from one place to another, if they are the next ones."""
         while at < end and not self.ended and self.replay is not None:
-            compared = self.compared
-            is_met = (
-                compared is not None
-                and compared.is_due
-                and span.last_offset >= compared.snapshot.offset - 1
-            )
+            is_met = span.last_offset >= self._due - 1
             if is_met or span.base_offset_at(at) != self.next:
                 batch = span.batch(at)
                 self.batch(file, batch)
@@ -102,9 +105,37 @@ class DirectoryReplay:
         if any(finding.code != log_kinds.REPLAY.code for finding in new):
             self.ended = "a record there cannot be decoded"
         self.next = reached
+        if reached >= self._due:
+            self._meet()
+
+    @property
+    def _due(self) -> int:
+        """The next offset at which a state is compared."""
+        due = self.states.due if self.states is not None else _NEVER
+        if self.compared is not None and self.compared.is_due:
+            due = min(due, self.compared.snapshot.offset)
+        return due
+
+    def _meet(self) -> None:
+        """Compare the state here; or not, if it was passed over, or is not that of the log."""
+        is_wanted = self.states is not None and self.states.passed(self.next)
+        if is_wanted and self.states is not None and self.is_sound:
+            state = self.state()
+            self.states.hashes[self.next] = StateHash(state_hash(state.image), state.scram_removals)
         compared = self.compared
-        if compared is not None and compared.is_due and reached >= compared.snapshot.offset:
+        if compared is not None and compared.is_due and self.next >= compared.snapshot.offset:
             compared.meet(self)
+
+    @property
+    def is_sound(self) -> bool:
+        """True if each record so far was replayed, and fits the state before it."""
+        return self.replay is not None and not self.replay.findings and not self.ended
+
+    def state(self) -> LogState:
+        """The state so far. The replay has begun."""
+        assert self.replay is not None, "nothing was replayed"
+        assert isinstance(self.replay.loader, NotingLoader), "what this module makes"
+        return self.replay.loader.state()
 
     def damage(self, item: Faulty) -> None:
         if not self.ended and self.replay is not None:
@@ -193,11 +224,10 @@ class NewestSnapshot:
     def meet(self, log: DirectoryReplay) -> None:
         """The log was replayed to this offset; or over it, which another rule tells."""
         self.is_due = False
-        replay = log.replay
-        if replay is None or log.next != self.snapshot.offset or replay.findings or log.ended:
+        if log.next != self.snapshot.offset or not log.is_sound:
             return
-        assert isinstance(replay.loader, NotingLoader), "what this module makes"
-        state = replay.loader.state()
         self.is_compared = True
-        if state_hash(state.image) != self.snapshot.state_hash:
+        known = log.states.hashes.get(log.next) if log.states is not None else None
+        state = log.state() if known is None or known.hash != self.snapshot.state_hash else None
+        if state is not None and state_hash(state.image) != self.snapshot.state_hash:
             self.findings = tuple(differing(self.snapshot, state, Base(offset=log.start)))

@@ -7,7 +7,7 @@ time, and a few numbers of each snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 
 from kraftool.decoders import meta_properties
@@ -28,6 +28,7 @@ from kraftool.reports.state.replay import Progress, Replay
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
 from kraftool.reports.verify.log_replay import DirectoryReplay
+from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_compare import against_log, between
 from kraftool.reports.verify.snapshot_copies import (
@@ -69,11 +70,13 @@ def verify_snapshots(
     replay_logs: bool = True,
     progress: Progress = _silent,
     unopened: Sequence[Finding] = (),
+    states: Mapping[str, LogStates] | None = None,
 ) -> SnapshotVerification:
     """Verify every snapshot that the locations hold.
 
     Nothing is raised for what is wrong in them; KraftoolError where the one PATH has none to
-    verify. `unopened` is what was found of the PATHs that lead nowhere.
+    verify. `unopened` is what was found of the PATHs that lead nowhere. `states` are those that
+    `verify_logs` has found by directory: a log is only replayed again if one of them differs.
     """
     findings: list[Finding] = list(unopened)
     checked_directories: list[_Found] = []
@@ -88,8 +91,9 @@ def verify_snapshots(
     if replay_logs:
         for number, checked in enumerate(checked_directories):
             if checked.entries and against is None:
+                known = states.get(checked.verified.path) if states is not None else None
                 compared = against_log(
-                    checked.verified, checked.entries, (checked.verified,), progress
+                    checked.verified, checked.entries, (checked.verified,), progress, known=known
                 )
                 directories[number] = compared[0]
     if against is not None:

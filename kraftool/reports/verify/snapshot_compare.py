@@ -17,6 +17,7 @@ from kraftool.reports.files.file_report import ReadOptions, read_file
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import snapshot as kinds
 from kraftool.reports.state.replay import Progress
+from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_diff import difference
 from kraftool.reports.verify.snapshot_replay import (
@@ -37,10 +38,11 @@ def against_log(
     progress: Progress,
     *,
     label: str = "",
+    known: LogStates | None = None,
 ) -> list[VerifiedDirectory]:
     """Compare the snapshots of some directories with the log of one, which `entries` hold.
 
-    `label` names that log where it is another directory's.
+    `label` names that log where it is another directory's. `known` are states of that log.
     """
     segments = segments_of(entries)
     start = log_start(segments)
@@ -53,7 +55,9 @@ def against_log(
     if start is None or not snapshots:
         return list(directories)
     findings_by_file: dict[str, list[Finding]] = {}
-    compared: dict[str, frozenset[int]] = {}
+    base, compared = _equal(of, start, snapshots, known)
+    if base is not None:
+        return _with_all(directories, snapshots, {}, compared, "", label, base)
     base = _base(of, start)
     if base is None:
         why = f"the log begins at {start} and no whole snapshot covers that"
@@ -77,18 +81,45 @@ def against_log(
     return _with_all(directories, snapshots, findings_by_file, compared, replay.ended, label, base)
 
 
+def _equal(
+    of: VerifiedDirectory,
+    start: int,
+    snapshots: Sequence[VerifiedSnapshot],
+    known: LogStates | None,
+) -> tuple[Base | None, dict[str, frozenset[int]]]:
+    """Return the base and the removals of a replay that found each snapshot equal. There is no base
+    if one of them differs, or if the known states do not have it: the log is replayed then."""
+    first = next(_bases(of, start), None)
+    name = first.file if first is not None else ""
+    if known is None or (start and not name) or known.base_file != name:
+        return None, {}
+    base = Base(offset=known.base_offset, name=known.base_file)
+    later = [snapshot for snapshot in snapshots if snapshot.offset > base.offset]
+    for snapshot in later:
+        state = known.hashes.get(snapshot.offset)
+        if state is None or state.hash != snapshot.state_hash:
+            return None, {}
+    return base, {snapshot.file: known.hashes[snapshot.offset].scram_removals for snapshot in later}
+
+
 def _base(of: VerifiedDirectory, start: int) -> Base | None:
     """Return what the log is replayed onto: nothing, or the oldest snapshot that it goes on
     from.
     """
     if start == 0:
         return Base()
-    for snapshot in of.snapshots:
-        if snapshot.is_state and snapshot.state_hash and snapshot.offset >= start:
-            image = load(snapshot)
-            if image is not None:
-                return Base(offset=snapshot.offset, image=image, name=snapshot.file)
+    for snapshot in _bases(of, start):
+        image = load(snapshot)
+        if image is not None:
+            return Base(offset=snapshot.offset, image=image, name=snapshot.file)
     return None
+
+
+def _bases(of: VerifiedDirectory, start: int) -> Iterator[VerifiedSnapshot]:
+    """The snapshots that a log may be replayed onto; none if it begins at 0."""
+    for snapshot in of.snapshots if start else ():
+        if snapshot.is_state and snapshot.state_hash and snapshot.offset >= start:
+            yield snapshot
 
 
 def load(snapshot: VerifiedSnapshot) -> MetadataImage | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from kraftool.arrow.fleet import FleetFile
@@ -28,6 +28,7 @@ from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
 from kraftool.reports.verify.log import Checked, verify_logs
+from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
 from kraftool.reports.voters.history import NO_HISTORY
@@ -168,15 +169,17 @@ def _looked(
     part = DirectoryPart(summary=begun(files[0].directory))
     if DOCTOR in passes:
         part = _with_doctor(part, path, merge, progress)
+    states: dict[str, LogStates] = {}
     if VERIFY_LOG in passes:
         locations, unopened = open_paths([path])
-        log = verify_logs(locations, progress, unopened=unopened)
+        wanted = states if VERIFY_SNAPSHOT in passes else None
+        log = verify_logs(locations, progress, unopened=unopened, states=wanted)
         merge.add_all(VERIFY_LOG, log.all_findings)
         part = replace(
             part, checked=next((verified_log.checked for verified_log in log.verified), None)
         )
     if VERIFY_SNAPSHOT in passes:
-        snapshots = _snapshots(path, files, merge, progress)
+        snapshots = _snapshots(path, files, merge, progress, states)
         traces = joined([part.traces, traces_of_snapshots(snapshots)])
         part = replace(part, snapshots=snapshots, traces=traces)
     return replace(part, findings=merge.findings(), bytes_read=progress.total)
@@ -206,12 +209,16 @@ def _doctor(path: str, merge: Said, progress: _BytesRead) -> ExaminedDirectory |
 
 
 def _snapshots(
-    path: str, files: Sequence[FleetFile], merge: Said, progress: _BytesRead
+    path: str,
+    files: Sequence[FleetFile],
+    merge: Said,
+    progress: _BytesRead,
+    states: Mapping[str, LogStates],
 ) -> tuple[VerifiedSnapshot, ...]:
     """Return what verify-snapshot says, and the snapshots in a form that other workers can open."""
     locations, unopened = open_paths([path])
     try:
-        report = verify_snapshots(locations, progress=progress, unopened=unopened)
+        report = verify_snapshots(locations, progress=progress, unopened=unopened, states=states)
     except KraftoolError as error:
         if not any(file.is_named for file in files):  # a single file need be no snapshot
             merge.add(VERIFY_SNAPSHOT, unreadable(path, error))

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "336a0be8191cdde4"
+BUILD_ID = "1fd72e8cc8219f98"

@@ -427,7 +427,7 @@ mod _native {
     use super::columns::Columns;
 
     #[pymodule_export]
-    use super::rows::{OpenRows, RowKinds, Rows};
+    use super::rows::{Changes, OpenRows, RowKinds, Rows};
 
     #[pymodule_export]
     use super::stretches::Stretches;

@@ -315,18 +315,43 @@ class RowKinds:
         field of each cell."""
 
 @final
+class Changes:
+    """The changes of rows since they were taken the last time."""
+
+    def __new__(cls, kinds: RowKinds, first: int) -> Changes:
+        """`first` is the offset from which on changes are noted."""
+
+    @property
+    def count(self) -> int: ...
+    @property
+    def is_full(self) -> bool:
+        """True if they have to be taken before more records can be."""
+
+    @property
+    def has_begun(self) -> bool:
+        """True if a record at or after the first offset was taken."""
+
+    def take(self) -> tuple[list[bytes], list[Cells]]:
+        """The ids of groups, and the columns of the changes: offset, epoch, time, effect (0 made, 1
+        replaced, 2 changed), the number of the group's id, the row's number, and its cells."""
+
+@final
 class OpenRows:
     """Groups of rows while records change them."""
 
     def __new__(cls, kinds: RowKinds) -> OpenRows: ...
     def take(
-        self, data: bytes, place: tuple[int, int, int], end: int
+        self,
+        data: bytes,
+        place: tuple[int, int, int],
+        end: int,
+        changes: Changes | None = None,
     ) -> tuple[tuple[int, int, int], int, tuple[int, int, int] | None, bytes | None]:
-        """Take the records of sound batches, from a place on and as far as they can be taken. A
-        place is where a batch begins, the index of a record in it, and where that begins in the
-        batch. Returns the place of the first record that was not taken; how many were taken; last
-        offset, epoch and time of the last batch that was taken to its end; and the group of the
-        next record, if it is not open."""
+        """Take the records of sound batches, from a place on and as far as they can be taken, and
+        note what they change, until the changes are full. A place is where a batch begins, the
+        index of a record in it, and where that begins in the batch. Returns the place of the first
+        record that was not taken; how many were taken; last offset, epoch and time of the last
+        batch that was taken to its end; and the group of the next record, if it is not open."""
 
     def open(self, group: bytes, rows: Rows) -> None:
         """Open a group with the rows that it had."""

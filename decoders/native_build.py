@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "f8689740bf558f64"
+BUILD_ID = "a308f9f00575ce26"

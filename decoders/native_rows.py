@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from kraftool.decoders.wire import UUID_BYTES, UUID_TEXT
 
 if TYPE_CHECKING:
-    from kraftool.decoders._native import OpenRows, RowKinds, Rows
+    from kraftool.decoders._native import Cells, Changes, OpenRows, RowKinds, Rows
 
 Place = tuple[int, int, int]
 """A place among the records of batches: where a batch begins, the index of a record in it, and
@@ -171,6 +171,22 @@ class OpenGroup(MutableMapping[int, _Item], Generic[_Item]):
         return iter(self.now)
 
 
+class RowChanges:
+    """The changes that records make to rows, noted natively from an offset on."""
+
+    def __init__(self, rules: RowRules, first: int) -> None:
+        from kraftool.decoders._native import Changes
+
+        self.native: Changes = Changes(_row_kinds(rules), first)
+
+    def take(self) -> tuple[list[str], list[Cells]]:
+        """Return the ids of groups, and the columns of all changes: offset, epoch, time, effect (0
+        made, 1 replaced, 2 changed), the number of the group's id, the row's number, and its cells.
+        """
+        groups, columns = self.native.take()
+        return [UUID_TEXT[group] for group in groups], columns
+
+
 class CompactGroups(Generic[_Item]):
     """The groups whose items are rows, while records change them."""
 
@@ -180,12 +196,14 @@ class CompactGroups(Generic[_Item]):
         self._kind, self._rows = kind, OpenRows(_row_kinds(rules))
 
     def take(
-        self, data: bytes, place: Place, end: int
+        self, data: bytes, place: Place, end: int, changes: RowChanges | None = None
     ) -> tuple[Place, int, tuple[int, int, int] | None, str | None]:
-        """Replay the records of sound batches from a place on. Returns the place of the first one
-        that is left for Python; how many were replayed; last offset, epoch and time of the last
-        batch that was replayed to its end; and the id of a group that has to be opened first."""
-        place, records, last, group = self._rows.take(data, place, end)
+        """Replay the records of sound batches from a place on, until `changes` are full. Returns
+        the place of the first one that is left for Python; how many were replayed; last offset,
+        epoch and time of the last batch that was replayed to its end; and the id of a group that
+        has to be opened first."""
+        noted = None if changes is None else changes.native
+        place, records, last, group = self._rows.take(data, place, end, noted)
         return place, records, last, None if group is None else UUID_TEXT[group]
 
     def open(self, group_id: str, items: Mapping[int, _Item]) -> OpenGroup[_Item] | None:

@@ -50,7 +50,7 @@ class TypeRows(NamedTuple):
     def array(self, field: str, kind: ArrowType) -> Array:
         """A field as a column; null where the version lacks it."""
         cells = self.fields.get(field)
-        return pa.nulls(self.records, kind) if cells is None else _validated(cells, kind)
+        return pa.nulls(self.records, kind) if cells is None else arrow_column(cells, kind)
 
 
 class NativeChunk(NamedTuple):
@@ -168,7 +168,7 @@ class NativeColumns:
         if self._payloads:
             *_, ends, payloads = of_records
             cells: Cells = (records, 0, [None, bytes(4) + ends, payloads], [])
-            rows["payload"] = _validated(cells, pa.string())
+            rows["payload"] = arrow_column(cells, pa.string())
         return NativeChunk(
             batches,
             {
@@ -231,10 +231,10 @@ def native_columns(
 
 
 def _numbers(data: bytes, kind: ArrowType, count: int) -> Array:
-    return _validated((count, 0, [None, data], []), kind)
+    return arrow_column((count, 0, [None, data], []), kind)
 
 
-def _validated(cells: Cells, kind: ArrowType) -> Array:
+def arrow_column(cells: Cells, kind: ArrowType) -> Array:
     """A column whose buffers are as large as they must be."""
     array = _array(cells, kind)
     array.validate()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from kraftool.decoders import fast_path
-from kraftool.decoders.native_rows import CompactGroups, RowRules
+from kraftool.decoders.native_rows import CompactGroups, RowChanges, RowRules
 from kraftool.image.uuids import MIGRATING
 
 _RULES = RowRules(
@@ -46,3 +46,8 @@ _Item = TypeVar("_Item", bound=tuple[Any, ...])
 def compact_topics(kind: type[_Item]) -> CompactGroups[_Item] | None:
     """Return what keeps partitions natively; None if Python keeps them."""
     return CompactGroups(_RULES, kind) if fast_path.is_native() else None
+
+
+def compact_changes(first: int) -> RowChanges | None:
+    """Return what notes changes of partitions natively, from an offset on; None if Python does."""
+    return RowChanges(_RULES, first) if fast_path.is_native() else None

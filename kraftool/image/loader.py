@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.native_rows import Place
+from kraftool.decoders.native_rows import Place, RowChanges
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
 from kraftool.image.replay import RecordValue, ReplayError
@@ -107,10 +107,13 @@ class ImageLoader:
         self._records = before + offset - first
         return offset
 
-    def replay_natively(self, data: bytes, place: Place, end: int) -> tuple[Place, int]:
+    def replay_natively(
+        self, data: bytes, place: Place, end: int, changes: RowChanges | None = None
+    ) -> tuple[Place, int]:
         """Apply the records of sound batches, from a place on and as far as the native module can.
+        Partitions are noted in `changes`, and not in what `watch` was given.
         Returns the place of the first one left, which `replay_run` takes, and their number."""
-        place, records, last = self._delta.topics.replay_natively(data, place, end)
+        place, records, last = self._delta.topics.replay_natively(data, place, end, changes)
         self._records += records
         if last is not None:
             self.end_batch(*last)

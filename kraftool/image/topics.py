@@ -11,7 +11,7 @@ from dataclasses import field
 from typing import Any, NamedTuple
 
 from kraftool.decoders.dataclass import dataclass
-from kraftool.decoders.native_rows import CompactGroups, CompactRows, OpenGroup, Place
+from kraftool.decoders.native_rows import CompactGroups, CompactRows, OpenGroup, Place, RowChanges
 from kraftool.image.compact import compact_topics
 from kraftool.image.metadata_version import (
     DIRECTORIES_LEVEL,
@@ -376,7 +376,7 @@ class TopicsDelta:
         return topic.placed.add(piece)
 
     def replay_natively(
-        self, data: bytes, place: Place, end: int
+        self, data: bytes, place: Place, end: int, changes: RowChanges | None = None
     ) -> tuple[Place, int, tuple[int, int, int] | None]:
         """Replay the records of sound batches, from a place on and as far as the native module can.
         Returns the place of the first one left; how many were replayed; and last offset, epoch and
@@ -387,7 +387,7 @@ class TopicsDelta:
             if self._compact is None:
                 return place, replayed, last
         while True:
-            place, records, later, topic_id = self._compact.take(data, place, end)
+            place, records, later, topic_id = self._compact.take(data, place, end, changes)
             replayed, last = replayed + records, later or last
             if topic_id is None or not self._fold(topic_id, self._compact):
                 return place, replayed, last

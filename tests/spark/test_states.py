@@ -20,7 +20,7 @@ from kraftool.image.image import MetadataImage
 from kraftool.reports.state.entities import partition_object
 from kraftool.reports.state.load import load_state
 from kraftool.spark.tables.sink import SinkError
-from kraftool.spark.tables.states import write_states
+from kraftool.spark.tables.states import HistoryPart, write_states
 from kraftool.storage.source import BytesSource
 from tests.spark.history_logs import (
     TOPIC_ID,
@@ -291,6 +291,35 @@ def test_rows_of_a_transaction_say_who_sees_them(
         (1, "visible"), (3, visibility), (4, visibility),
     ]  # fmt: skip
     assert len(collected.rows("partitions")) == partitions
+
+
+@pytest.mark.parametrize("start", [0, 7])
+@pytest.mark.parametrize("size", [1, 4, 100])
+def test_native_histories_have_the_rows_of_python_in_their_order(
+    size: int, start: int, tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clear: tuple[str, int, Row] = ("ClearElrRecord", 0, {"topicName": "orders"})
+    other = "AAAAAAAAAAAAAAAAAAAAAg"
+    moved = {"topicId": TOPIC_ID, "partitionId": 1, "replicas": [2, 3, 4], "isr": [], "leader": -1}
+    plain = {**partition_record(1)[2], "directories": []}
+    records: list[tuple[str, int, Row]] = [
+        topic_record(), partition_record(0, [2]), ("PartitionRecord", 1, plain), leader_change(2),
+        clear, leader_change(1), partition_record(0, [2]), ("PartitionChangeRecord", 1, moved),
+        _config("a", "b"), clear, leader_change(3), _begin(), leader_change(1),
+        topic_record("inside", other), ("PartitionRecord", 2, {**plain, "topicId": other}),
+        _ABORT, leader_change(2), _REMOVE, topic_record("again"), partition_record(), _begin(),
+        leader_change(3),
+    ]  # fmt: skip
+    batches = [records[at : at + size] for at in range(0, len(records), size)]
+    path = write_log(tmp_path, *batches)
+    part = HistoryPart(start)
+    write_history(path, collected, part=part)
+    python = type(collected)()
+    monkeypatch.setattr("kraftool.decoders.fast_path.is_native", lambda: False)
+    write_history(path, python, part=part)
+    for table in ("partitions", "partition_history", "topic_history"):
+        assert collected.rows(table) == python.rows(table)
+    assert collected.rows("partition_history")[-1]["visibility"] == "open"
 
 
 def test_records_that_do_not_fit_have_no_row(tmp_path: Path, collected: Any) -> None:

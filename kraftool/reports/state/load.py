@@ -26,7 +26,7 @@ from kraftool.reports.logs.source import FIRST_OFFSET, LogFile
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.log import LogReplay, Wanted
 from kraftool.reports.state.placed_records import PlacedRecords, placed_records
-from kraftool.reports.state.replay import Control, Progress, Replay, Watch
+from kraftool.reports.state.replay import Control, Progress, Replay, ReplayWatcher
 from kraftool.reports.state.shell.kafka_text import instant
 from kraftool.storage.paths import Location
 
@@ -93,20 +93,20 @@ def load_from(
     at: int | None = None,
     at_time: int | None = None,
     progress: Progress = _silent,
-    watch: Watch | None = None,
+    watcher: ReplayWatcher | None = None,
 ) -> LoadedState:
     """Load the image that the files have at an offset or a time; the last one if neither.
 
-    `watch` replays the records of the log itself, unless they come onto a damaged snapshot.
+    `watcher` sees the records of the log itself, unless they come onto a damaged snapshot.
     """
     assert at is None or at_time is None, "an offset or a time, not both"
     wanted = Wanted(at, at_time)
     single = files.single
     if single is None:
-        return _of_directory(files, wanted, progress, watch)
+        return _of_directory(files, wanted, progress, watcher)
     if files.is_snapshot:
         return _of_snapshot(files, single, wanted, progress)
-    return _of_segment(files, single, wanted, progress, watch)
+    return _of_segment(files, single, wanted, progress, watcher)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +145,14 @@ def _of_snapshot(
 
 
 def _of_segment(
-    files: StateFiles, file: LogFile, wanted: Wanted, progress: Progress, watch: Watch | None
+    files: StateFiles,
+    file: LogFile,
+    wanted: Wanted,
+    progress: Progress,
+    watcher: ReplayWatcher | None,
 ) -> LoadedState:
     """A segment by itself, whatever its name says: it may begin anywhere."""
-    log = LogReplay(Replay(watch=watch), wanted, progress)
+    log = LogReplay(Replay(watcher=watcher), wanted, progress)
     log.segment(file)
     first = log.start if log.start is not None else base_offset(file)
     end = log.end if log.end is not None else first
@@ -175,9 +179,9 @@ def _of_segment(
 
 
 def _of_directory(
-    files: StateFiles, wanted: Wanted, progress: Progress, watch: Watch | None
+    files: StateFiles, wanted: Wanted, progress: Progress, watcher: ReplayWatcher | None
 ) -> LoadedState:
-    replay = StateReplay(files, _best_start(files, wanted, progress), wanted, progress, watch)
+    replay = StateReplay(files, _best_start(files, wanted, progress), wanted, progress, watcher)
     for file in files.segments:
         if replay.wants(file):
             replay.log.segment(file, is_last=file is files.segments[-1])
@@ -193,11 +197,11 @@ class StateReplay:
         start: ReplayStart,
         wanted: Wanted,
         progress: Progress,
-        watch: Watch | None = None,
+        watcher: ReplayWatcher | None = None,
     ) -> None:
         self._files, self._start = files, start
         if is_sound(start):
-            start.replay.watch = watch
+            start.replay.watcher = watcher
         self.log = LogReplay(start.replay, wanted, progress, end=start.offset)
         self._read = [start.file] if start.file is not None else []
         segments = files.segments

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.codec import Decoder
@@ -27,7 +27,7 @@ from kraftool.decoders.log_record import (
     fault_of,
     position_in_file,
 )
-from kraftool.decoders.native_rows import Place
+from kraftool.decoders.native_rows import Place, RowChanges
 from kraftool.decoders.native_values import NativeValues, native_values
 from kraftool.decoders.segment import BatchSpan
 from kraftool.image.compact import COMPACT_RECORDS
@@ -71,9 +71,21 @@ class RecordsPlace:
 
 Records = Iterable[tuple[str, dict[str, Any]]]
 """Names and values."""
-Watch = Callable[[ImageLoader, RecordsPlace, Records], Records]
-"""Hands on records of the log as they are. Each is replayed before the next one is asked for, so
-that a generator sees the effect of each. One that does not fit changes nothing."""
+
+
+class ReplayWatcher(Protocol):
+    """Sees what each record of a log changes."""
+
+    @property
+    def changes(self) -> RowChanges | None:
+        """The notes of the native module on changes of partitions; None without it."""
+
+    def watch(self, loader: ImageLoader, place: RecordsPlace, records: Records) -> Records:
+        """Hand on records as they are. Each is replayed before the next one is asked for, so that
+        a generator sees the effect of each. One that does not fit changes nothing."""
+
+    def replayed(self, loader: ImageLoader, file: str) -> None:
+        """Take note that the native module has replayed records of a file."""
 
 
 def _native_values() -> NativeValues | None:
@@ -90,7 +102,7 @@ class Replay:
     records: int = 0
     controls: dict[ControlRecordType, Control] = field(default_factory=dict)
     """The last of each type."""
-    watch: Watch | None = None
+    watcher: ReplayWatcher | None = None
     placed: PlacedRecords | None = None
     """Where a snapshot's partitions stay, if they can be read later."""
     _known: dict[bytes, _Format] = field(default_factory=dict)
@@ -150,13 +162,24 @@ class Replay:
         one that has to be looked at more closely, and this one. Returns where the next one begins,
         and the offset that comes next."""
         place = at, 0, 0
-        if self.compact and self._native is not None and self.watch is None:
-            place, records = self.loader.replay_natively(span.data, place, end)
+        if self.compact and self._native is not None:
+            place, records = self._natively(file, span.data, place, end, self.watcher)
             self.records += records
             if place[1] == 0 and place[0] > at:
                 return place[0], self.loader.next_offset
         batch = span.batch(place[0])
         return place[0] + batch.size, self.batch(file, batch, place=place)
+
+    def _natively(
+        self, file: str, data: bytes, place: Place, end: int, watcher: ReplayWatcher | None
+    ) -> tuple[Place, int]:
+        """Replay records natively as far as possible. Returns the place of the first one left, and
+        how many were replayed."""
+        if watcher is None:
+            return self.loader.replay_natively(data, place, end)
+        replayed = self.loader.replay_natively(data, place, end, watcher.changes)
+        watcher.replayed(self.loader, file)
+        return replayed
 
     def _place(
         self,
@@ -194,24 +217,14 @@ class Replay:
                 # Its place would not be kept, and looking for it would take time.
                 self.more_findings += 1
 
-        watch = None if snapshot else self.watch
-        offset = batch.base_offset
-        if watch is None:
-            plain = self._run(native, batch, misfit, snapshot, place)
-        else:
-            # All records of a plain batch have its time.
-            timestamp = batch.header.base_timestamp
-            for values in native.read(batch):
-                where = RecordsPlace(file, batch.epoch, timestamp, offset)
-                records = watch(self.loader, where, values)
-                offset = self.loader.replay_run(offset, records, misfit, is_snapshot=snapshot)
-            plain = offset - batch.base_offset
+        plain = self._run(native, file, batch, misfit, snapshot, place)
         self.records += plain - place[1]
         return plain
 
     def _run(
         self,
         native: NativeValues,
+        file: str,
         batch: RecordBatch,
         misfit: Misfit,
         snapshot: bool,
@@ -219,17 +232,25 @@ class Replay:
     ) -> int:
         """Replay the first records of a batch, those of partitions natively."""
         loader, data, offset = self.loader, batch.data, batch.base_offset
+        watcher = None if snapshot else self.watcher
         count, (_, index, at) = batch.header.record_count, place
         while index < count:
             if self.compact:
-                (end, index, at), _ = loader.replay_natively(data, (0, index, at), len(data))
+                begins = 0, index, at
+                (end, index, at), _ = self._natively(file, data, begins, len(data), watcher)
                 if end:
                     return count
             read = native.next(batch, at, index)
             if read is None:
                 break
             values, at = read
-            loader.replay_run(offset + index, values, misfit, is_snapshot=snapshot)
+            records: Records = values
+            if watcher is not None:
+                # All records of a plain batch have its time.
+                time = batch.header.base_timestamp
+                where = RecordsPlace(file, batch.epoch, time, offset + index)
+                records = watcher.watch(loader, where, values)
+            loader.replay_run(offset + index, records, misfit, is_snapshot=snapshot)
             index += len(values)
         return index
 
@@ -269,11 +290,11 @@ class Replay:
         try:
             if snapshot and name in TRANSACTION_RECORDS:
                 raise ReplayError(f"{name} in a snapshot")
-            if self.watch is None or snapshot:
+            if self.watcher is None or snapshot:
                 self.loader.replay(record.offset, name, data)
             else:
                 place = RecordsPlace(file, batch.epoch, record.timestamp, record.offset)
-                for watched in self.watch(self.loader, place, [(name, data)]):
+                for watched in self.watcher.watch(self.loader, place, [(name, data)]):
                     self.loader.replay(record.offset, *watched)
         except ReplayError as error:
             self._misfit(file, batch, record, name, error, snapshot)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from kraftool.arrow.fleet import FleetDirectory
 from kraftool.arrow.rows import PAYLOAD, ROWS
 from kraftool.arrow.untyped import ArrowBatch, pa
+from kraftool.image.compact import compact_changes
 from kraftool.image.configs import TOPIC, ConfigResource
 from kraftool.image.loader import ABORT, TRANSACTION_RECORDS, ImageLoader
 from kraftool.image.seen import SeenChanges
@@ -26,6 +27,7 @@ from kraftool.spark.tables.history_columns import (
     Arrays,
     coded,
     config_array,
+    noted_arrays,
     partition_arrays,
     repeated,
     runs,
@@ -82,7 +84,7 @@ class _Rows:
             self._places.append((row, place))
 
     def take(
-        self, own: Arrays, renaming: Callable[[str], str], visibility: Visibility | None
+        self, own: Arrays, shown: Callable[[str], str], visibility: Visibility | None
     ) -> ArrowBatch:
         """The rows with their own columns; and start again without rows."""
         count, kinds = len(self.offsets), self._kinds
@@ -92,22 +94,26 @@ class _Rows:
         places = [place for _, place in self._places]
         ends = [*(row for row, _ in self._places[1:]), count]
         times = runs(ends, [place.timestamp for place in places], pa.int64())
-        files = [file_text(renaming(place.file)) for place in places]
-        word = None if visibility is None else visibility.value
         arrays = {
-            **{name: repeated(value, count, kinds[name]) for name, value in self._same.items()},
-            "file": runs(ends, files, kinds["file"]),
+            "file": runs(ends, [shown(place.file) for place in places], kinds["file"]),
             "offset": pa.array(self.offsets, kinds["offset"]),
             "epoch": runs(ends, [place.epoch for place in places], kinds["epoch"]),
             "timestamp_ms": times,
             "type": coded(self.types, kinds["type"]),
-            "visibility": repeated(word, count, kinds["visibility"]),
             **own,
         }
         self.offsets.clear()
         self.types.clear()
         self._places = [(0, last)]
-        return Rows(self._table, arrays, count, times).batch(arrow_schema(self._table))
+        return self.batch(arrays, count, visibility)
+
+    def batch(self, arrays: Arrays, count: int, visibility: Visibility | None) -> ArrowBatch:
+        """Rows with what all of them have in common."""
+        kinds, word = self._kinds, None if visibility is None else visibility.value
+        same = {**self._same, "visibility": word}
+        arrays |= {name: repeated(value, count, kinds[name]) for name, value in same.items()}
+        rows = Rows(self._table, arrays, count, arrays["timestamp_ms"])
+        return rows.batch(arrow_schema(self._table))
 
 
 class ReplayRecorder:
@@ -123,8 +129,16 @@ class ReplayRecorder:
         start: int = 0,
     ) -> None:
         """`start` is the first offset that is wanted; the records before it are only replayed."""
-        self._sink, self._told, self._show_secrets = sink, renaming, show_secrets
+        self._sink, self._renaming, self._show_secrets = sink, renaming, show_secrets
         self._start = start
+        self.changes = compact_changes(start)
+        """The changes of partitions that the native module notes. Those of Python come after them.
+        """
+        self._files: list[tuple[int, str]] = []
+        """The files of native changes, each with the number of changes at its end."""
+        self._names: dict[str, str] = {}
+        """The names of topics that records have made or removed, by their ids."""
+        self._loader = ImageLoader()
         self.has_begun = False
         """True if a record that is wanted was seen."""
         self._cluster = owner.cluster_id
@@ -147,9 +161,7 @@ class ReplayRecorder:
             place = replace(place, offset=place.offset + skipped)
             if place.offset < self._start:
                 return
-        if not self.has_begun:
-            loader.watch(self._seen)
-            self.has_begun, self._is_open = True, loader.open_transaction is not None
+        self._begin(loader)
         self._partitions.begin(place)
         self._topics.begin(place)
         seen = self._seen
@@ -174,8 +186,38 @@ class ReplayRecorder:
                 self._hand_on()
             noted = len(partitions)
 
+    def _begin(self, loader: ImageLoader) -> None:
+        self._loader = loader
+        if not self.has_begun:
+            loader.watch(self._seen)
+            self.has_begun, self._is_open = True, loader.open_transaction is not None
+
+    def replayed(self, loader: ImageLoader, file: str) -> None:
+        """Take note that the native module has replayed records of a file."""
+        if self.changes is None or not self.changes.native.has_begun:
+            return
+        self._begin(loader)
+        count, before = self.changes.native.count, self._files[-1][0] if self._files else 0
+        if count == before:
+            return
+        if self._files and self._files[-1][1] == file:
+            self._files.pop()
+        self._files.append((count, file))
+        if self._seen.partitions:
+            # Those of Python are before the new ones.
+            batch = self._native_batch()
+            self._give("partition_history", batch.slice(0, before))
+            self._hand_on()
+            self._give("partition_history", batch.slice(before))
+        elif count >= ROWS or self.changes.native.is_full:
+            self._hand_on()
+
     def _note_topics(self, loader: ImageLoader, record_type: str, offset: int) -> None:
         """Make rows of what was seen of topics and their configs."""
+        for name, topic_id, _ in self._seen.topics:
+            if self._names.setdefault(topic_id, name) != name:
+                self._hand_on()  # what was noted by this id is of the other topic
+                self._names[topic_id] = name
         delta, changes = loader.delta, self._topic_changes
         known = len(changes)
         for name, topic_id, is_created in self._seen.topics:
@@ -206,15 +248,42 @@ class ReplayRecorder:
             self._release(Visibility.ABORTED if record_type == ABORT else Visibility.VISIBLE)
 
     def _hand_on(self) -> None:
-        """Make columns of all rows. Those of an open transaction are kept."""
+        """Make columns of all rows."""
         for table, batch in self._batches():
-            if self._is_open:
-                self._held.append((table, batch))
-            else:
-                self._sink.write(table, self._cluster, None, batch)
+            self._give(table, batch)
+
+    def _give(self, table: str, batch: ArrowBatch) -> None:
+        """Write rows. Those of an open transaction are kept."""
+        if not batch.num_rows:
+            return
+        if self._is_open:
+            self._held.append((table, batch))
+        else:
+            self._sink.write(table, self._cluster, None, batch)
+
+    @property
+    def _visibility(self) -> Visibility | None:
+        return None if self._is_open else Visibility.VISIBLE
+
+    def _native_batch(self) -> ArrowBatch:
+        """The native changes as rows; and start again without any."""
+        assert self.changes is not None, "it has noted some"
+        ids, cells = self.changes.take()
+        ends, files = zip(*self._files, strict=True)
+        self._files = []
+        topics = self._loader.delta.topics
+        names = [_text(self._names.get(topic_id) or topics.name_of(topic_id)) for topic_id in ids]
+        arrays = noted_arrays(cells, ids, names)
+        arrays["file"] = runs(ends, [self._shown(file) for file in files], pa.string())
+        return self._partitions.batch(arrays, ends[-1], self._visibility)
+
+    def _shown(self, file: str) -> str:
+        return file_text(self._renaming(file))
 
     def _batches(self) -> Iterator[tuple[str, ArrowBatch]]:
-        visibility = None if self._is_open else Visibility.VISIBLE
+        visibility = self._visibility
+        if self._files:
+            yield "partition_history", self._native_batch()
         if self._seen.partitions:
             topics, numbers, after, were_there = zip(*self._seen.partitions, strict=True)
             rows = self._partitions
@@ -225,7 +294,7 @@ class ReplayRecorder:
                 **partition_arrays(numbers, after),
             }
             self._seen.partitions.clear()
-            yield "partition_history", rows.take(own, self._told, visibility)
+            yield "partition_history", rows.take(own, self._shown, visibility)
         if self._topic_changes:
             columns: Any = _TopicChange._make(zip(*self._topic_changes, strict=True))
             own = {
@@ -235,7 +304,7 @@ class ReplayRecorder:
             own["configs"] = config_array(columns.configs, show_secrets=self._show_secrets)
             self._topic_changes.clear()
             self._weight, self._is_full = 0, False
-            yield "topic_history", self._topics.take(own, self._told, visibility)
+            yield "topic_history", self._topics.take(own, self._shown, visibility)
 
     def _release(self, visibility: Visibility) -> None:
         """Hand on the rows of the transaction, now that it is known who sees them."""

@@ -7,8 +7,9 @@ to know why a row is there.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kraftool.arrow.native_columns import arrow_column
 from kraftool.arrow.untyped import Array, ArrowType, pa, pc
 from kraftool.decoders.redact import config_value
 from kraftool.image.configs import TOPIC
@@ -17,23 +18,23 @@ from kraftool.image.topics import RECOVERED, PartitionRegistration
 from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.layout import TABLES
 
+if TYPE_CHECKING:
+    from kraftool.decoders._native import Cells
+
 Arrays = dict[str, Array]
 
 _REMOVED = PartitionRegistration._make((None,) * len(PartitionRegistration._fields))
+_STATES = ("RECOVERED", "RECOVERING")
 _WORDS = {RECOVERED: "RECOVERED", None: None}
-_COLUMNS = {
-    "leader": "leader",
-    "leader_epoch": "leader_epoch",
-    "partition_epoch": "partition_epoch",
-    "replicas": "replicas",
-    "isr": "isr",
-    "elr": "elr",
-    "last_known_elr": "last_known_elr",
-    "adding_replicas": "adding_replicas",
-    "removing_replicas": "removing_replicas",
-    "directories": "directories",
-}
-"""The columns of what an image calls so."""
+_NOTED = ("offset", "epoch", "timestamp_ms", "effect", "group", "partition")
+"""The columns of native changes before those of the partition."""
+_NOTED_KINDS = {"effect": pa.int8(), "group": pa.int32(), "leader_recovery_state": pa.int32()}
+_EFFECTS = (
+    ("PartitionRecord", "created"),
+    ("PartitionRecord", "replaced"),
+    ("PartitionChangeRecord", "changed"),
+)
+"""The effects that the native module calls 0, 1 and 2: the record and the change."""
 _KINDS = TABLES["partition_history"].columns
 _PLAIN = frozenset({"leader", "leader_epoch", "partition_epoch"})
 
@@ -87,12 +88,34 @@ def partition_arrays(
         partitions = [_REMOVED if partition is None else partition for partition in partitions]
     values: Any = PartitionRegistration._make(zip(*partitions, strict=True))
     arrays = {"partition": pa.array(numbers, _KINDS["partition"])}
-    for name, column in _COLUMNS.items():
-        make = pa.array if name in _PLAIN else coded
-        arrays[column] = make(getattr(values, name), _KINDS[column])
+    for name, column in values._asdict().items():
+        if name != "leader_recovery_state":
+            make = pa.array if name in _PLAIN else coded
+            arrays[name] = make(column, _KINDS[name])
     arrays["leader_recovery_state"] = coded(
         values.leader_recovery_state, pa.string(), lambda state: _WORDS.get(state, "RECOVERING")
     )
+    return arrays
+
+
+def noted_arrays(
+    cells: Sequence[Cells], topic_ids: Sequence[str], topics: Sequence[str | None]
+) -> Arrays:
+    """Changes that the native module noted, of topics with these ids and names."""
+    columns = (*_NOTED, *PartitionRegistration._fields)
+    arrays = {
+        name: arrow_column(column, _NOTED_KINDS.get(name) or _KINDS[name])
+        for name, column in zip(columns, cells, strict=True)
+    }
+    topic, effect = arrays.pop("group"), arrays.pop("effect")
+    for name, number, words in (
+        ("topic", topic, topics),
+        ("topic_id", topic, topic_ids),
+        ("type", effect, [kind for kind, _ in _EFFECTS]),
+        ("change", effect, [change for _, change in _EFFECTS]),
+        ("leader_recovery_state", arrays["leader_recovery_state"], _STATES),
+    ):
+        arrays[name] = pa.array(words, pa.string()).take(number)
     return arrays
 
 

@@ -97,7 +97,7 @@ def _replay(
 ) -> LoadedState | None:
     """Replay a log, and write its history; None if it can be read only to some offset before."""
     try:
-        return load_from(files, at=at, watch=history.watch)
+        return load_from(files, at=at, watcher=history)
     except SinkError:
         raise
     except KraftoolError:

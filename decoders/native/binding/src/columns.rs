@@ -148,7 +148,7 @@ fn message<'py>(
 
 /// A column: how many cells and nulls, the buffers with that of the nulls first, and the columns
 /// within, with their names.
-fn cells<'py>(py: Python<'py>, kind: &Kind, column: &Column) -> PyResult<Bound<'py, PyTuple>> {
+pub fn cells<'py>(py: Python<'py>, kind: &Kind, column: &Column) -> PyResult<Bound<'py, PyTuple>> {
     let bytes = |data: &[u8]| PyBytes::new(py, data);
     let mut buffers = vec![column.valid.as_ref().map(|bits| bytes(&bits.bytes))];
     let within = PyList::empty(py);

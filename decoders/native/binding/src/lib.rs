@@ -431,7 +431,7 @@ mod _native {
     use super::heads::read_heads;
 
     #[pymodule_export]
-    use super::rows::{OpenRows, RowKinds, Rows};
+    use super::rows::{Changes, OpenRows, RowKinds, Rows};
 
     #[pymodule_export]
     use super::stretches::Stretches;

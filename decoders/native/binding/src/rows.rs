@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use kraftool_core::changes::Changes as CoreChanges;
 use kraftool_core::groups::Groups;
 use kraftool_core::rows::{
     Arrays, Cell, Effect, Group, Kinds, New, Place, Rows as CoreRows, Rules, Stop, UUID,
@@ -11,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 
 use crate::checked;
+use crate::columns::cells;
 use crate::shared::{Shared, with};
 
 struct Inner {
@@ -33,18 +35,7 @@ impl Inner {
             cells.push(match kind {
                 Cell::Int => kinds.int(rows, place, cell).into_pyobject(py)?.into_any(),
                 Cell::Ints => shared.ints(py, kinds.array(rows, place, cell))?.into_any(),
-                Cell::Uuids => {
-                    let elements = kinds.array(rows, place, cell);
-                    let missing = match cell == kinds.rules.as_many && elements.is_empty() {
-                        true => kinds.count(rows, place, kinds.rules.many),
-                        false => 0,
-                    };
-                    if missing == 0 {
-                        shared.uuids(py, elements)?.into_any()
-                    } else {
-                        shared.uuids(py, &kinds.rules.filler.repeat(missing))?.into_any()
-                    }
-                }
+                Cell::Uuids => shared.uuids(py, &kinds.elements(rows, place, cell))?.into_any(),
             });
         }
         PyTuple::new(py, cells)
@@ -187,6 +178,45 @@ impl RowKinds {
     }
 }
 
+/// The changes of rows, as columns.
+#[pyclass]
+pub struct Changes(CoreChanges);
+
+/// The ids of groups, and the columns of changes.
+type PyNoted<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Bound<'py, PyTuple>>);
+
+#[pymethods]
+impl Changes {
+    /// Changes from an offset on.
+    #[new]
+    fn new(kinds: &RowKinds, first: i64) -> Self {
+        Changes(CoreChanges::new(&kinds.0.kinds, first))
+    }
+
+    #[getter]
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    #[getter]
+    fn is_full(&self) -> bool {
+        self.0.is_full()
+    }
+
+    #[getter]
+    fn has_begun(&self) -> bool {
+        self.0.has_begun
+    }
+
+    /// Return all changes, and begin again without any.
+    fn take<'py>(&mut self, py: Python<'py>) -> PyResult<PyNoted<'py>> {
+        let noted = self.0.take();
+        let groups = noted.groups.iter().map(|group| PyBytes::new(py, group)).collect();
+        let columns = noted.columns.iter().map(|(kind, column)| cells(py, kind, column));
+        Ok((groups, columns.collect::<PyResult<_>>()?))
+    }
+}
+
 /// The open groups: records change their rows.
 #[pyclass]
 pub struct OpenRows {
@@ -207,18 +237,23 @@ impl OpenRows {
         OpenRows { inner: kinds.0.clone(), groups: Groups::default() }
     }
 
-    /// Take the records of sound batches, from a place on and as far as they can be taken.
+    /// Take the records of sound batches, from a place on and as far as they can be taken, and note
+    /// what they change.
+    #[pyo3(signature = (data, from, end, changes=None))]
     fn take<'py>(
         &mut self,
         py: Python<'py>,
         data: &[u8],
         from: (usize, u32, usize),
         end: usize,
+        mut changes: Option<PyRefMut<'_, Changes>>,
     ) -> PyTaken<'py> {
         let OpenRows { inner, groups } = self;
         let (at, index, record) = from;
         let from = Place { at, index, record };
-        let taken = with(&inner.arrays, |arrays| inner.kinds.take(groups, arrays, data, from, end));
+        let noted = changes.as_mut().map(|changes| &mut changes.0);
+        let taken =
+            with(&inner.arrays, |arrays| inner.kinds.take(groups, arrays, data, from, end, noted));
         let Place { at, index, record } = taken.next;
         let last = taken.last.map(|last| (last.last_offset(), last.epoch, last.max_timestamp));
         let group = match taken.stop {

@@ -9,6 +9,7 @@
 
 pub mod batch;
 pub mod cells;
+pub mod changes;
 pub mod check;
 pub mod columns;
 pub mod fields;

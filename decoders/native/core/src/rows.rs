@@ -3,10 +3,12 @@
 //! Owns which records it takes: plain ones of kinds that were added, of a group that is open, and
 //! with nothing in them that a replay refuses. It changes nothing for any other record.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::batch::{self, Header, Records};
+use crate::changes::{Change, Changes};
 use crate::fields::{Nothing, starts, structure};
 use crate::groups::Groups;
 use crate::program::{Kind as Value, MOST_FIELDS, Struct, parse};
@@ -17,7 +19,7 @@ use crate::{NotPlain, Plain};
 
 /// Cells of a row.
 const MOST_CELLS: usize = 16;
-const INT32: usize = 4;
+pub const INT32: usize = 4;
 /// Bytes of an array beyond which it is not kept for other rows: few are so long.
 pub const MOST_SHARED: usize = 1024;
 pub const UUID: usize = 16;
@@ -225,7 +227,8 @@ impl Kinds {
         Ok(())
     }
 
-    /// Take the records of sound batches, from a place on and as far as they can be taken.
+    /// Take the records of sound batches, from a place on and as far as they can be taken, and note
+    /// what they change.
     pub fn take(
         &self,
         groups: &mut Groups,
@@ -233,6 +236,7 @@ impl Kinds {
         data: &[u8],
         from: Place,
         end: usize,
+        mut changes: Option<&mut Changes>,
     ) -> Taken {
         let mut taken = Taken { next: from, records: 0, last: None, stop: Stop::End };
         while taken.next.at < end {
@@ -240,7 +244,8 @@ impl Kinds {
                 taken.stop = Stop::Other;
                 break;
             };
-            if let Err(stop) = self.take_batch(groups, made, &header, batch, &mut taken) {
+            let noted = changes.as_deref_mut();
+            if let Err(stop) = self.take_batch(groups, made, (&header, batch), noted, &mut taken) {
                 taken.stop = stop;
                 break;
             }
@@ -254,8 +259,8 @@ impl Kinds {
         &self,
         groups: &mut Groups,
         made: &mut Arrays,
-        header: &Header,
-        batch: &[u8],
+        (header, batch): (&Header, &[u8]),
+        mut changes: Option<&mut Changes>,
         taken: &mut Taken,
     ) -> Result<(), Stop> {
         if !header.is_plain() {
@@ -265,26 +270,37 @@ impl Kinds {
         let next = &mut taken.next;
         let mut records = Records::resume(batch, next.record, next.index);
         for index in next.index..count {
+            if changes.as_ref().is_some_and(|changes| changes.is_full()) {
+                return Err(Stop::Other);
+            }
             let record = records.next_record()?;
             // Bytes behind the last record are a fault of it.
             if index + 1 == count && !records.is_at_end() {
                 return Err(Stop::Other);
             }
-            self.apply(groups, made, record.value)?;
+            let change = self.apply(groups, made, record.value)?;
+            if let Some(changes) = changes.as_deref_mut() {
+                changes.note(self, groups, header, index, change);
+            }
             (next.index, next.record) = (index + 1, records.at());
             taken.records += 1;
         }
         Ok(())
     }
 
-    fn apply(&self, groups: &mut Groups, made: &mut Arrays, value: &[u8]) -> Result<(), Stop> {
+    fn apply(
+        &self,
+        groups: &mut Groups,
+        made: &mut Arrays,
+        value: &[u8],
+    ) -> Result<Option<Change>, Stop> {
         let (api_key, version) = frame(value)?;
         let is_of = |one: &&Layout| one.api_key == api_key && one.version == version;
         let layout = self.layouts.iter().find(is_of).ok_or(NotPlain)?;
         if layout.effect == Effect::Nothing {
             let mut cursor = Cursor::new(value, MESSAGE);
             structure(&layout.program, &mut cursor, &mut Nothing)?;
-            return if cursor.is_at_end() { Ok(()) } else { Err(Stop::Other) };
+            return if cursor.is_at_end() { Ok(None) } else { Err(Stop::Other) };
         }
         let mut places = [0; MOST_FIELDS];
         let mut cursor = Cursor::new(value, MESSAGE);
@@ -295,6 +311,7 @@ impl Kinds {
         let group: Group = Cursor::new(value, places[layout.group]).array()?;
         let number = i32::from_be_bytes(Cursor::new(value, places[layout.number]).array()?);
         let rows = groups.get_mut(&group).ok_or(Stop::Closed(group))?;
+        let was_there = rows.place(number).is_some();
         let mut new = New::default();
         self.read(layout, value, &places, &mut new)?;
         if layout.effect == Effect::Makes {
@@ -302,7 +319,7 @@ impl Kinds {
         } else {
             self.change(rows, made, number, &mut new)?;
         }
-        Ok(())
+        Ok(Some(Change { effect: layout.effect, was_there, group, number }))
     }
 
     /// Read the cells that a record sets.
@@ -434,6 +451,15 @@ impl Kinds {
     /// The elements of an array of a row.
     pub fn array<'a>(&self, rows: &'a Rows, place: usize, cell: usize) -> &'a [u8] {
         rows.arrays[place * self.arrays + self.slots[cell]].as_deref().unwrap_or_default()
+    }
+
+    /// The same, with the fillers that no uuids stand for.
+    pub fn elements<'a>(&self, rows: &'a Rows, place: usize, cell: usize) -> Cow<'a, [u8]> {
+        let elements = self.array(rows, place, cell);
+        if cell != self.rules.as_many || !elements.is_empty() {
+            return Cow::Borrowed(elements);
+        }
+        Cow::Owned(self.rules.filler.repeat(self.count(rows, place, self.rules.many)))
     }
 
     /// The number of elements of an array of a row.

@@ -167,7 +167,10 @@ def _collect_here(options: CollectOptions) -> NoReturn:
         if not is_well(survey):
             to.raise_code(ExitCode.FINDING)
     words = f"Carry {out} to the place where you plan, with the files of the other nodes. There:"
-    command = f"kraftool recover plan {shlex.quote(os.path.basename(out))} FILE..."
+    # The shell expands the names of the files, so this word is not quoted.
+    is_named_so = out.endswith(".collect")
+    name = "*.collect" if is_named_so else shlex.quote(os.path.basename(out))
+    command = f"kraftool recover plan {name}"
     to.narrate(Flow(text(words), widest=READABLE), *command_lines([command]))
     if options.output is PlainFormat.JSON:
         to.flush()

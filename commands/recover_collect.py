@@ -12,6 +12,8 @@ from kraftool.commands.output import Output
 from kraftool.commands.parameter_marks import Argument, Option
 from kraftool.commands.remote_nodes import RemoteNode, pod_nodes, ssh_nodes
 
+_TIMEOUT_S = 60.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class CollectOptions:
@@ -58,7 +60,10 @@ class CollectOptions:
             metavar="SECONDS",
             help="Seconds of silence after which a node fails.",
         ),
-    ] = 60
+    ] = _TIMEOUT_S
+    keep: Annotated[
+        bool, Option("--keep", help="With a folder: skip nodes that have a file in it.")
+    ] = False
     at: Annotated[
         int | None,
         Option("--at", min=1, metavar="OFFSET", help="Also hash the state at this offset."),
@@ -86,7 +91,8 @@ def collect(options: CollectOptions) -> None:
     same time. They need a shell and tar, but not kraftool. Of server.properties only the settings
     of the quorum are sent. ssh asks no question: a host whose key is unknown is reported. Exits 4
     if no node was reached, and 3 if a node's file did not arrive. With -o json the report goes to
-    stdout.
+    stdout. A file has its name only when it is whole. If a node is missing, the files of the others
+    stay, and the same command with --keep fetches only the missing.
 
     \b
     $ kraftool recover collect --ssh ctl-1,ctl-2 /etc/kafka/server.properties --out collected
@@ -103,6 +109,8 @@ def collect(options: CollectOptions) -> None:
         raise UsageError("--namespace and --container are for --kubectl")
     if ssh and (kubectl or len(paths) > 1):
         raise UsageError("--ssh takes one PATH at most", hint="name HOST:/PATH for others")
+    if options.keep and not (ssh or kubectl):
+        raise UsageError("--keep is for --ssh and --kubectl")
     if ssh or kubectl:
         _collect_remote(options)
     if not paths:
@@ -123,17 +131,44 @@ def _nodes(options: CollectOptions) -> tuple[RemoteNode, ...]:
     )
 
 
+def _again(options: CollectOptions) -> str:
+    """Return the command line that fetches only the nodes without a file."""
+    import shlex
+
+    words = ["kraftool", "recover", "collect"]
+    for option, value in (
+        ("--ssh", options.ssh),
+        ("--kubectl", options.kubectl),
+        ("--namespace", options.namespace),
+        ("--container", options.container),
+        ("--at", options.at or ""),
+        ("--timeout", "" if options.timeout == _TIMEOUT_S else f"{options.timeout:g}"),
+    ):
+        words += [option, str(value)] if value else []
+    words += ["--sudo"] if options.sudo else []
+    return shlex.join([*words, *options.paths, "--out", options.out, "--keep"])
+
+
 def _collect_remote(options: CollectOptions) -> NoReturn:
     from kraftool.commands.recover_collect_nodes import collect_nodes, take_codes, write_nodes
     from kraftool.commands.recover_json import collect_document
 
     to = Output(quiet=options.quiet)
     folder = Path(options.out)
-    collected = collect_nodes(to, _nodes(options), folder, at=options.at, seconds=options.timeout)
+    again = _again(options)
+    collected = collect_nodes(
+        to,
+        _nodes(options),
+        folder,
+        at=options.at,
+        seconds=options.timeout,
+        keep=options.keep,
+        again=again,
+    )
     if options.output is PlainFormat.JSON:
         to.document(collect_document(collected))
     else:
-        write_nodes(to, collected, options.out)
+        write_nodes(to, collected, options.out, again)
     take_codes(to, collected)
     to.finish()
 
@@ -167,7 +202,10 @@ def _collect_here(options: CollectOptions) -> NoReturn:
         if not is_well(survey):
             to.raise_code(ExitCode.FINDING)
     words = f"Carry {out} to the place where you plan, with the files of the other nodes. There:"
-    command = f"kraftool recover plan {shlex.quote(os.path.basename(out))} FILE..."
+    # The shell expands the names of the files, so this word is not quoted.
+    is_named_so = out.endswith(".collect")
+    name = "*.collect" if is_named_so else shlex.quote(os.path.basename(out))
+    command = f"kraftool recover plan {name}"
     to.narrate(Flow(text(words), widest=READABLE), *command_lines([command]))
     if options.output is PlainFormat.JSON:
         to.flush()

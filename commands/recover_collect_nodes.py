@@ -45,6 +45,8 @@ class CollectedNode:
     problem: str = ""
     hint: str = ""
     changed: bool = False
+    kept: bool = False
+    """True if an earlier run wrote the file, and the node was not asked again."""
 
     @property
     def code(self) -> ExitCode:
@@ -61,32 +63,44 @@ def collect_file_of(folder: Path | str, name: str) -> Path:
 
 
 def collect_nodes(
-    to: Output, nodes: Sequence[RemoteNode], folder: Path, *, at: int | None, seconds: float
+    to: Output,
+    nodes: Sequence[RemoteNode],
+    folder: Path,
+    *,
+    at: int | None,
+    seconds: float,
+    keep: bool = False,
+    again: str = "",
 ) -> list[CollectedNode]:
     """Collect from all nodes at the same time, into a file of each. The result is in their order.
 
-    Ctrl-C ends what is in progress, and keeps the files that came. Raises KeyboardInterrupt then.
+    With `keep`, a node that has a file is not asked again. Ctrl-C ends what is in progress, and
+    keeps the files that came: `again` is the command that continues. Raises KeyboardInterrupt then.
     """
     files = {remote_node.name: collect_file_of(folder, remote_node.name) for remote_node in nodes}
     if len(set(files.values())) < len(nodes):
         raise UsageError("a node is named twice")
-    for file in files.values():
-        if file.exists():
-            raise UsageError(f"{file} exists already", hint="name another folder with --out")
+    results: dict[str, CollectedNode] = {}
+    for name, file in files.items():
+        if keep and file.exists():
+            results[name] = _kept(name, file)
+        elif file.exists():
+            hint = "fetch only the missing nodes with --keep, or name another folder with --out"
+            raise UsageError(f"{file} exists already", hint=hint)
+    to_fetch = [node for node in nodes if node.name not in results]
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder} cannot be made: {error.strerror or error}") from None
     stop = Event()
-    results: dict[str, CollectedNode] = {}
     with (
         tempfile.TemporaryDirectory(prefix="kraftool-") as scratch,
-        ThreadPoolExecutor(max_workers=len(nodes)) as pool,
+        ThreadPoolExecutor(max_workers=max(len(to_fetch), 1)) as pool,
     ):
         try:
             with transfer_bars(is_watched=to.is_watched) as report:
                 running = []
-                for number, node in enumerate(nodes):
+                for number, node in enumerate(to_fetch):
                     file = Path(scratch) / f"{number}.tar"
                     bar = _reporting(report, node.name)
                     bar(0, 0)
@@ -103,6 +117,8 @@ def collect_nodes(
             came = [name for name, result in results.items() if result.file]
             words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
             to.problem(words, code=ExitCode.INTERRUPTED)
+            if again:
+                to.narrate(Flow(text("To fetch only the others:")), *command_lines([again]))
             raise
     return [results[remote_node.name] for remote_node in nodes]
 
@@ -120,13 +136,39 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
         with tempfile.TemporaryDirectory(dir=fetched.file.parent) as copies:
             surveys = survey_copy(fetched, Path(copies), now_ms=int(time.time() * 1000), at=at)
         data = collect_file.encode(surveys)
-        with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as out:
-            out.write(data)
+        _write_whole(file, data)
     except KraftoolError as error:
         return replace(node, problem=error.message, hint=error.hint)
     except OSError as error:
         return replace(node, problem=f"{file} cannot be written: {error.strerror or error}")
     return replace(node, file=str(file), size=len(data), surveys=surveys, changed=fetched.changed)
+
+
+def _write_whole(file: Path, data: bytes) -> None:
+    """Write a file that has its name only once it is whole and durable."""
+    descriptor, unfinished = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    try:
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+            out.flush()
+            os.fsync(out.fileno())
+        os.link(unfinished, file)  # refuses a file that came meanwhile
+    finally:
+        os.unlink(unfinished)
+
+
+def _kept(name: str, file: Path) -> CollectedNode:
+    """Return the node by the file that an earlier run wrote."""
+    node = CollectedNode(name=name, kept=True)
+    try:
+        surveys = collect_file.read(str(file))
+        size = file.stat().st_size
+    except KraftoolError as error:
+        hint = f"move {file} away, and collect the node again"
+        return replace(node, problem=error.message, hint=hint)
+    except OSError as error:
+        return replace(node, problem=f"{file} cannot be read: {error.strerror or error}")
+    return replace(node, file=str(file), size=size, surveys=surveys)
 
 
 def survey_flows(survey: Survey, indent: int = 0) -> Iterator[Flow]:
@@ -137,15 +179,17 @@ def survey_flows(survey: Survey, indent: int = 0) -> Iterator[Flow]:
         yield Flow(text(words), lead=lead, again=f"{lead}  ", widest=READABLE)
 
 
-def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None:
-    """Report for each node whether its file arrived, and the next command."""
+def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: str = "") -> None:
+    """Report for each node whether its file arrived, and the next command. `again` is the one that
+    fetches only the nodes that are missing."""
     for node in nodes:
         if node.problem:
             to.rich(Flow(text(f"{node.name}  did not come: {node.problem}"), again="  "))
             if node.hint:
                 to.rich(Flow(text(node.hint), lead="  "))
             continue
-        to.rich(Flow(text(f"{node.name}  {node.file}  {node.size} bytes"), again="  "))
+        came = "  kept from an earlier run" if node.kept else ""
+        to.rich(Flow(text(f"{node.name}  {node.file}  {node.size} bytes{came}"), again="  "))
         for survey in node.surveys:
             to.rich(*survey_flows(survey, 2))
         if node.changed:
@@ -154,9 +198,12 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str) -> None
     came = many(len(nodes) - len(missing), "node")
     words = f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else "")
     to.narrate(Flow(text(words)))
+    if missing and again:
+        to.narrate(Flow(text("To fetch only the missing:")), *command_lines([again]))
     if len(missing) < len(nodes):
         command = f"kraftool recover plan {shlex.quote(folder)}/*.collect"
-        to.narrate(Flow(text("Next:")), *command_lines([command]))
+        next_words = "To plan without the missing:" if missing else "Next:"
+        to.narrate(Flow(text(next_words)), *command_lines([command]))
 
 
 def take_codes(to: Output, nodes: Sequence[CollectedNode]) -> None:

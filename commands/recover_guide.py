@@ -12,12 +12,11 @@ from kraftool.commands.output import Output
 from kraftool.commands.parameter_marks import Option
 
 _BY_HAND = (
-    "kraftool recover collect DATA_DIRECTORY --out NODE.collect",
-    "kraftool recover collect --ssh HOST,HOST DATA_DIRECTORY --out FOLDER",
-    "kraftool doctor DATA_DIRECTORY",
-    "kraftool recover plan NODE.collect... --set lost=ID,ID --out plan.yaml",
-    "kraftool recover rehearse plan.yaml --dir DATA_DIRECTORY",
-    "kraftool recover apply plan.yaml --dir DATA_DIRECTORY",
+    "kraftool recover collect --ssh ctl-1,ctl-2 /var/lib/kafka/data --out collected",
+    "kraftool doctor /var/lib/kafka/data",
+    "kraftool recover plan collected/*.collect --set lost=3 --out plan.yaml",
+    "kraftool recover rehearse plan.yaml --dir /var/lib/kafka/data",
+    "kraftool recover apply plan.yaml --dir /var/lib/kafka/data",
 )
 
 
@@ -59,7 +58,7 @@ def guide_on_terminal(folder: str = "") -> None:
 
         to.problem(
             "the guide asks questions and requires a terminal",
-            hint="without one, run these commands:",
+            hint="without one, run commands like these, with your hosts, paths and lost voters:",
             code=ExitCode.USAGE,
         )
         to.narrate(*command_lines(_BY_HAND))

@@ -69,9 +69,11 @@ def _given_up(to: Output, plan: Plan) -> None:
         path = host.path if host is not None and os.path.isabs(host.path) else ""
         if lost.has_names and any(count.type != UNREADABLE for count in lost.types):
             span = f"{lost.first_offset}..{lost.end_offset - 1}"
-            directory = shlex.quote(path) if path else "DATA_DIRECTORY"
+            lead = "" if path else "# replace data-directory: "
+            directory = shlex.quote(path) if path else "data-directory"
             file = shlex.quote(f"{lost.host}-given-up.jsonl")
-            commands.append(f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}")
+            dump = f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}"
+            commands.append(f"{lead}{dump}")
     if commands:
         words = "No plan keeps records after unreadable ones, because they may depend on these."
         words += " Save the readable records, and recreate their topics, configs and ACLs with"
@@ -80,12 +82,15 @@ def _given_up(to: Output, plan: Plan) -> None:
 
 
 def _next(to: Output, plan: Plan, file: str) -> None:
-    applying = [
-        command.split(" ", 4)[4]
+    commands = [
+        # A directory of an archive is to be replaced first: such a command is a comment.
+        command.partition("kraftool ")
         for step in plan.steps
         if step.action is Action.APPLY
         for command in commands_of(step, "PLAN")
     ]
+    lead = max((lead for lead, _, _ in commands), default="")
+    applying = [words.split(" ", 3)[3] for _, _, words in commands]
     words = f"Read {file or 'the plan'}."
     if applying:
         words += " Then rehearse it: a rehearsal changes only copies."
@@ -93,7 +98,7 @@ def _next(to: Output, plan: Plan, file: str) -> None:
     if applying:
         name = shlex.quote(file or "plan.yaml")
         directories = shlex.join(_directories(plan, applying))
-        to.narrate(*command_lines([f"kraftool recover rehearse {name} {directories}"], LABEL))
+        to.narrate(*command_lines([f"{lead}kraftool recover rehearse {name} {directories}"], LABEL))
 
 
 def _directories(plan: Plan, applying: Iterable[str]) -> Iterator[str]:

@@ -41,7 +41,7 @@ class CommittedTruncation(ProtocolError):
             f" records below offset {committed_offset} are committed; nothing was truncated",
             hint="Copy the data directory before you restart this node: after a restart only its"
             " newest snapshot protects committed records. Then compare the copy with the leader's"
-            " directory: kraftool diff-state COPY LEADER",
+            " directory with kraftool diff-state",
         )
 
 

@@ -218,7 +218,7 @@ def _steps(choice: Choice) -> Iterator[PlanStep]:
         action=Action.CHECK,
         hosts=(seed.name,),
         text="everything is as planned, on all nodes",
-        commands=(f"{verify} --bootstrap-controller {_address(choice)}",),
+        commands=(seed.survey.command(f"{verify} --bootstrap-controller {_address(choice)}"),),
     )
 
 
@@ -234,7 +234,11 @@ def _apply(choice: Choice) -> Iterator[PlanStep]:
             hosts=(host.name,),
             text="run it as the user that Kafka runs as. It keeps a backup, and you can undo it"
             " until a node has run on the directory",
-            commands=(f"kraftool recover apply {_PLAN} --dir {host.survey.directory}{own}",),
+            commands=(
+                host.survey.command(
+                    f"kraftool recover apply {_PLAN} --dir {host.survey.directory}{own}"
+                ),
+            ),
         )
 
 

@@ -119,12 +119,13 @@ def mending_steps(
         if any(mend.edits for mend in own):
             sources = {source_option(mend.source) for mend in own if mend.source is not None}
             more = "".join(sorted(sources))
-            where = by_name[name].survey.directory
+            survey = by_name[name].survey
+            apply = f"kraftool recover apply plan.yaml --dir {survey.directory}{more}"
             yield PlanStep(
                 action=Action.APPLY,
                 hosts=(name,),
                 text="run it as the user that Kafka runs as. It keeps a backup",
-                commands=(f"kraftool recover apply plan.yaml --dir {where}{more}",),
+                commands=(survey.command(apply),),
             )
     if first:
         yield from start_steps(standing, first, is_stopped=True)
@@ -141,8 +142,10 @@ def mending_steps(
         hosts=tuple(mended),
         text="everything is as planned, and the quorum has a leader",
         commands=tuple(
-            f"kraftool recover verify plan.yaml --dir {by_name[name].survey.directory}"
-            f"{bootstrap_option(standing)}"
+            by_name[name].survey.command(
+                f"kraftool recover verify plan.yaml --dir {by_name[name].survey.directory}"
+                f"{bootstrap_option(standing)}"
+            )
             for name in mended
         ),
     )

@@ -18,7 +18,9 @@ from kraftool.reports.text.words import listed
 
 _WORD = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 """As a shell reads one."""
-_WITH_PLAN = late_pattern(rf"^(kraftool recover (?:apply|undo|verify)) {_WORD}")
+_WITH_PLAN = late_pattern(
+    rf"^((?:# replace [^:]*: )?kraftool recover (?:apply|undo|verify)) {_WORD}"
+)
 
 
 def with_plan_file(command: str, file: str) -> str:
@@ -57,7 +59,9 @@ def copy_step(
         text=f"copy {what}: run the first command on {source.name}, carry the file over, run the"
         f" second on {target.name}{more}",
         commands=(
-            f"tar -C {source.survey.directory} -czf {folder}.tar.gz {files_to_copy}",
+            source.survey.command(
+                f"tar -C {source.survey.directory} -czf {folder}.tar.gz {files_to_copy}"
+            ),
             f"mkdir -p {folder} && tar -C {folder} -xzf {folder}.tar.gz",
         ),
     )

@@ -360,8 +360,12 @@ class Survey:
 
     @property
     def directory(self) -> str:
-        """As a command names it."""
-        return "DATA_DIRECTORY" if self.archived else shlex.quote(self.path)
+        """As a command names it. Where an archive's host has the directory is not known."""
+        return "data-directory" if self.archived else shlex.quote(self.path)
+
+    def command(self, words: str) -> str:
+        """A command that names the directory: a comment if a reader has to name it."""
+        return f"# replace {self.directory}: {words}" if self.archived else words
 
     def file(self, target: PlanFile) -> SurveyedFile | None:
         return next((file for file in self.files if file.target == target), None)

@@ -12,6 +12,7 @@ import pytest
 
 from kraftool.commands import main
 from tests import command_server, json_contract
+from tests.placeholders import assert_no_placeholder_printed
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 120
@@ -69,6 +70,8 @@ def kraftool(monkeypatch: pytest.MonkeyPatch) -> Run:
         out.flush()
         err.flush()
         json_contract.hold([*map(str, arguments)], out.buffer.getvalue())
+        assert_no_placeholder_printed(out.buffer.getvalue().decode(errors="replace"))
+        assert_no_placeholder_printed(err.buffer.getvalue().decode())
         return Ran(code, out.buffer.getvalue(), err.buffer.getvalue().decode())
 
     return run

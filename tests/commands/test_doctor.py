@@ -295,7 +295,8 @@ def test_the_commands_leave_out_settings_whose_directory_is_gone(
         if there == "gone":
             (tmp_path / "node-2").rmdir()
         ran = kraftool("doctor", *given)
-        (command,) = re.findall(r"\$ kraftool (recover plan .*)", ran.text)
+        found = re.findall(r"\$ kraftool (recover plan .*)", ran.text)
+        (command,) = [line for line in found if ".collect" not in line]
         assert str(given[1]) not in command
         assert "its data directory is missing or empty" in told_of(ran)
         assert str(given[1]) in told_of(ran)
@@ -312,7 +313,8 @@ def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
     assert "Start 3 only after the other voters have a leader." in told
     assert "with directory.id=2Z8JApBiRl-Vj1-Gz3rfbg in meta.properties" in told
     assert "Static voters" not in told
-    assert "quorum remove-controller --bootstrap-controller HOST:PORT -i 3 -d 2Z8J" in ran.text
+    leaders = "--bootstrap-controller 127.0.0.1:41733"
+    assert f"$ kraftool quorum remove-controller {leaders} -i 3 -d 2Z8J" in ran.text
     static = Quorum(tmp_path / "static", "kafka-3.7.2/static-quorum", [1, 2])
     shutil.rmtree(static.partition(2))
     told = told_of(kraftool("doctor", static[1], static[2]))

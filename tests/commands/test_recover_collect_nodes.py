@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,6 +28,12 @@ case $2 in
 hangs) exec sleep 60 ;;
 refuses) echo 'ssh: connect to host refuses port 22: Connection refused' >&2; exit 255 ;;
 denied) echo '/data: permission denied' >&2; exit 92 ;;
+once) mkdir "$0.came" || exit 255 ;;
+breaks)
+  if [ -e "${0%/*}/../break" ]; then
+    sh -c "$3" | head -c 4000
+    kill -KILL $$
+  fi ;;
 grows) sh -c "$3"; echo 'tar: /data/0.log: file changed as we read it' >&2; exit 1 ;;
 shrinks) sh -c "$3"; echo 'tar: /data/0.log: File shrank by 9 bytes' >&2; exit 1 ;;
 esac
@@ -76,6 +83,45 @@ def test_each_host_has_its_file_or_its_problem(kraftool: Run, data: Path, tmp_pa
     ):
         assert part in " ".join(text.split())
     assert_same(kraftool, out / "good.collect", data, tmp_path)
+
+
+def test_a_connection_that_breaks_costs_only_its_host(
+    kraftool: Run, data: Path, tmp_path: Path
+) -> None:
+    """ssh is killed in the middle of one host's files. The printed command fetches that host only:
+    the host that came refuses a second connection."""
+    out = tmp_path / "collected"
+    (tmp_path / "break").touch()
+    ran = kraftool("recover", "collect", "--ssh", "once,breaks", data, "--out", out)
+    assert ran.code == 3, ran.err
+    assert [path.name for path in out.iterdir()] == ["once.collect"]
+    assert "1 node of 2 came; missing: breaks" in ran.narration
+    (command,) = [line for line in ran.err.splitlines() if "--keep" in line]
+    (tmp_path / "break").unlink()
+    (out / "breaks.collect").write_bytes(b"half")
+    words = shlex.split(command.replace("$ kraftool", ""))
+    ran = kraftool(*words)
+    assert ran.code == 3, "what is not whole is not kept as if it were"
+    assert "move" in ran.words
+    (out / "breaks.collect").unlink()
+    ran = kraftool(*words)
+    assert ran.code == 0, ran.err
+    assert "once.collect" in ran.words
+    assert "kept from an earlier run" in ran.words
+    assert_same(kraftool, out / "breaks.collect", data, tmp_path)
+
+
+def test_a_collect_file_that_cannot_be_written_leaves_nothing(
+    kraftool: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ran = kraftool("recover", "collect", "--ssh", "good", data, "--out", tmp_path / "c")
+    assert ran.code == 3
+    assert "No space left" in ran.words
+    assert not list((tmp_path / "c").iterdir())
 
 
 def test_a_growing_log_is_collected_and_is_a_finding(

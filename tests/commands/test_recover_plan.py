@@ -253,8 +253,9 @@ def test_no_command_of_a_plan_names_an_archive(
     told = [one for step in plan_from_yaml(ran.out).steps for one in (*step.commands, step.text)]
     assert not [each for each in told if "tar" in each.split()]
     assert not [each for each in told if str(tmp_path) in each]
-    named = [each for each in told if "--dir DATA_DIRECTORY" in each]
-    assert [each.split()[2] for each in named] == ["apply", "verify"]
+    named = [each for each in told if "--dir data-directory" in each]
+    assert [each.split()[5] for each in named] == ["apply", "verify"]
+    assert all(each.startswith("# replace data-directory: ") for each in named)
 
 
 def test_collect_says_that_there_is_no_state_at_an_offset(

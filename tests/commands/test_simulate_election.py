@@ -206,7 +206,9 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     assert "DATA LOSS if 4 leads: records from offset 197 on may be committed" in told
     assert "voter 2 was not given and voter 3 has an empty log." in told
     assert "→ If there is no leader, and the directory of voter 2 cannot be read any more:" in told
-    assert f"    $ kraftool simulate-election {emptied} {laggard} DATA_DIRECTORY_OF_2\n" in ran.text
+    assert f"    $ kraftool recover collect {emptied} --out voter-2.collect\n" in ran.text
+    plan = f"    $ kraftool recover plan {emptied} {laggard} voter-2.collect --out plan.yaml\n"
+    assert plan in ran.text, "a loopback address names no host to log in to"
     command = f"    $ kraftool recover plan {emptied} {laggard} --set lost=2 --out plan.yaml\n"
     assert command in ran.text
     document = run_json(kraftool, emptied, laggard)

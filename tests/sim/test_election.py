@@ -286,12 +286,12 @@ def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
     told = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
     first, second = verdict(told).next_steps
     assert first.advice.startswith("Do not restart voter 1 or 2 now")
-    anywhere = "kafka-metadata-quorum --bootstrap-controller HOST:PORT"
+    anywhere = "# replace host:port: kafka-metadata-quorum --bootstrap-controller host:port"
     remove, wait, add = second.commands
     replica = "--controller-id 3 --controller-directory-id directory-3"
     assert remove == f"{anywhere} remove-controller {replica}"
     assert wait == f"{anywhere} describe --replication"
-    assert add.endswith("--command-config server.properties --bootstrap-controller HOST:PORT"
+    assert add.endswith("--command-config server.properties --bootstrap-controller host:port"
                         " add-controller")  # fmt: skip
 
 

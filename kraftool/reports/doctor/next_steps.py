@@ -281,7 +281,7 @@ def _show_storage(
 def _write_meta_properties(
     finding: Finding, examination: Examination, patient: ExaminedDirectory
 ) -> Iterator[str]:
-    """Yield what meta.properties has to say, as far as other files tell."""
+    """Yield what meta.properties must contain, as far as other files have it."""
     voters = examination.voters_of(patient)
     settings = patient.source.settings
     id = settings.node_id if settings is not None else None
@@ -289,8 +289,8 @@ def _write_meta_properties(
     cluster = examination.home_cluster
     directory = voter.directory_id if voter is not None else None
     yield (
-        f"# meta.properties: version=1, cluster.id={cluster or 'CLUSTER-ID'},"
-        f" node.id={'NODE-ID' if id is None else id}, directory.id={directory or 'DIRECTORY-ID'}"
+        f"# meta.properties: version=1, cluster.id={cluster or 'unknown'},"
+        f" node.id={'unknown' if id is None else id}, directory.id={directory or 'unknown'}"
     )
     yield from _show_storage(finding, examination, patient)
 

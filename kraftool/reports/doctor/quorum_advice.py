@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 
+from kraftool.raft.names import Voter
 from kraftool.reports.doctor import tools
+from kraftool.reports.doctor.hosts import is_local, why_unreachable
 from kraftool.reports.election.assessment import Assessment, NextStep
 from kraftool.reports.election.assessment_words import directories
 from kraftool.reports.election.case import ElectionCase, NodeCase
@@ -24,7 +26,7 @@ def quorum_commands(
     `without_data` are those of the PATHs that lead to no data directory. Commands that read data
     directories do not name them, because they refuse such a PATH.
     """
-    given = [path for path in paths if path not in without_data] or ["PATH"]
+    given = [path for path in paths if path not in without_data] or [tools.NO_PATH]
     without = _without(without_data)
     absent = assessment.not_given
     if assessment.running.is_majority:
@@ -38,11 +40,7 @@ def quorum_commands(
         return
     if assessment.next_step is NextStep.GIVE_OTHERS and assessment.voters:
         yield "To ask first if the quorum has a leader", health_command(assessment)
-        others = [f"DATA_DIRECTORY_OF_{voter_id}" for voter_id in absent]
-        yield (
-            f"With {directories(absent)} too",
-            tools.line("kraftool", *command.split(), *(paths or given), *others),
-        )
+        yield from _with_absent(assessment, given)
         ids = ",".join(map(str, absent))
         lost = ("--set", f"lost={ids}")
         yield (
@@ -59,6 +57,45 @@ def quorum_commands(
             "To see who can be elected, and which records each leader lacks",
             tools.line("kraftool", "simulate-election", *given),
         )
+
+
+def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield how to collect what the voters have that were not given, and the plan with all."""
+    hosts = {
+        voter: host
+        for voter, host in assessment.not_given_hosts
+        if not is_local(host.lower()) and not why_unreachable(host.lower(), 1)
+    }
+    # Nodes of one cluster often have the same paths. The words say that this is a guess.
+    path = given[0] if given[0] is tools.NO_PATH else os.path.abspath(given[0])
+    plan = ["kraftool", "recover", "plan", *given]
+    if hosts:
+        names = listed(f"{voter} (host {host})" for voter, host in hosts.items())
+        yield (
+            f"To collect the state of voter {names}, if the path there is the same",
+            tools.line(
+                "kraftool", "recover", "collect", "--ssh", ",".join(dict.fromkeys(hosts.values())),
+                path, "--out", _COLLECTED,
+            ),
+        )  # fmt: skip
+    carried = [voter for voter in assessment.not_given if voter not in hosts]
+    for voter in carried:
+        file = f"voter-{voter}.collect"
+        yield (
+            f"To collect the state of voter {voter}: on its host, if the path there is the same",
+            tools.line("kraftool", "recover", "collect", path, "--out", file),
+        )
+        plan.append(file)
+    here = f", with {'its file' if len(carried) == 1 else 'their files'} here" if carried else ""
+    # The shell expands the names of the files, so this word is not quoted.
+    fetched = f" {_COLLECTED}/*.collect" if hosts else ""
+    yield (
+        f"Then, to plan with {directories(assessment.not_given)} too{here}",
+        f"{tools.line(*plan)}{fetched} --out plan.yaml",
+    )
+
+
+_COLLECTED = "collected"
 
 
 def _without(paths: Sequence[str]) -> str:
@@ -100,7 +137,7 @@ def emptied_directories(paths: Iterable[str]) -> Iterator[str]:
             yield f"{path} is empty. If a voter had it, the voter lost its log and its identity."
             yield "Start that node only after the other voters have a leader."
             yield from _static("the node")
-            yield from _dynamic("OLD_NODE_ID", "OLD_DIRECTORY_ID", is_formatted=False)
+            yield from _dynamic(_OLD_NODE_ID, _OLD_DIRECTORY_ID, is_formatted=False)
 
 
 def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
@@ -122,7 +159,13 @@ def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
         return
     voter = case.voters.voters.get(node.id)
     known = voter.key.directory_id if voter is not None else None
-    yield from _dynamic(str(node.id), known or "OLD_DIRECTORY_ID", is_formatted=True)
+    others = (other for other in case.voters if other.key.id != node.id)
+    where = next((str(other.endpoint) for other in others if _is_real(other)), tools.ANYWHERE)
+    yield from _dynamic(str(node.id), known or _OLD_DIRECTORY_ID, where, is_formatted=True)
+
+
+def _is_real(voter: Voter) -> bool:
+    return voter.endpoint is not None and voter.endpoint.port > 0
 
 
 def _static(who: str) -> Iterator[str]:
@@ -133,7 +176,13 @@ def _static(who: str) -> Iterator[str]:
     )
 
 
-def _dynamic(node_id: str, directory_id: str, *, is_formatted: bool) -> Iterator[str]:
+_OLD_NODE_ID = tools.Unknown("old-node-id")
+_OLD_DIRECTORY_ID = tools.Unknown("old-directory-id")
+
+
+def _dynamic(
+    node_id: str, directory_id: str, where: str = tools.ANYWHERE, *, is_formatted: bool
+) -> Iterator[str]:
     formatted = "" if is_formatted else " Format it with --no-initial-controllers first."
     yield (
         f"Dynamic voters (kraft.version 1): with directory.id={directory_id} in"
@@ -141,7 +190,7 @@ def _dynamic(node_id: str, directory_id: str, *, is_formatted: bool) -> Iterator
         " directory id it only observes. Then remove the old voter, wait until the lag is 0,"
         " and add the new one:"
     )
-    anywhere = ("--bootstrap-controller", tools.ANYWHERE, "-i", node_id)
+    anywhere = ("--bootstrap-controller", where, "-i", node_id)
     old = (*anywhere, "-d", directory_id)
     yield f"  {tools.line('kraftool', 'quorum', 'remove-controller', *old)}"
     yield f"  {tools.line('kraftool', 'quorum', 'add-controller', *anywhere)}"

@@ -13,17 +13,31 @@ from collections.abc import Iterable
 from kraftool.decoders.addresses import shown_address
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
+from kraftool.reports.text.words import listed
 from kraftool.reports.voters.voter_set import addresses
 from kraftool.storage.entry import METADATA_PARTITION
 
 _TAKE_LIVE = ("diff-voters", "doctor", "features")
-ANYWHERE = "HOST:PORT"
+
+
+class Unknown(str):
+    """A word of a command that only a reader can know. It names what belongs there."""
+
+    __slots__ = ()
+
+
+ANYWHERE = Unknown("host:port")
 """Where no endpoint of a controller or broker is known."""
+NO_PATH = Unknown("path")
+NO_CLUSTER_ID = Unknown("cluster-id")
 
 
 def line(*words: object) -> str:
-    """A command line. Words that are only put in for the reader stay in capitals."""
-    return " ".join(quoted(str(word)) for word in words)
+    """Return a command line. With a word that is unknown it is a comment, so that a shell runs
+    none that is incomplete."""
+    command = " ".join(quoted(str(word)) for word in words)
+    unknown = dict.fromkeys(str(word) for word in words if isinstance(word, Unknown))
+    return f"# replace {listed(unknown)}: {command}" if unknown else command
 
 
 def quoted(word: str) -> str:
@@ -130,7 +144,7 @@ def epoch_to_write(examination: Examination) -> Iterable[str]:
 def on_all(examination: Examination, command: str) -> str:
     """A kraftool command over every PATH that was given, and the live quorum where it takes one."""
     live = examination.live if command in _TAKE_LIVE else ()
-    return line("kraftool", command, *(examination.paths or (() if live else ("PATH",))), *live)
+    return line("kraftool", command, *(examination.paths or (() if live else (NO_PATH,))), *live)
 
 
 def on(path: str, command: str, *options: object) -> str:

@@ -15,6 +15,7 @@ from itertools import combinations
 
 from kraftool.decoders.checkpoint_files import EpochEntry
 from kraftool.decoders.dataclass import dataclass
+from kraftool.raft.names import Endpoint
 from kraftool.reports.election.case import ElectionCase, Log, NodeCase
 from kraftool.reports.election.losses import (
     CommitEvidence,
@@ -153,6 +154,8 @@ class Assessment:
     """Without known voters: those that only a damaged file names."""
     addresses: tuple[str, ...] = ()
     """Where the voters listen, as far as it is known."""
+    not_given_hosts: tuple[tuple[int, str], ...] = ()
+    """The voters that were not given, each with its host, as far as it is known."""
 
     @property
     def given(self) -> tuple[int, ...]:
@@ -206,6 +209,7 @@ def assess(case: ElectionCase) -> Assessment:
         unseen_from=_end_of_best(case) if unseen else None,
         running=running,
         addresses=_addresses(case, sorted(case.voters.ids)),
+        not_given_hosts=tuple(_hosts(case, _not_given(case))),
     )
 
 
@@ -313,9 +317,21 @@ def _running(case: ElectionCase, known: CommitEvidence) -> RunningVoters:
 
 def _addresses(case: ElectionCase, ids: Iterable[int]) -> tuple[str, ...]:
     """The first endpoint of each of these voters that has a real one."""
+    return tuple(str(endpoint) for _, endpoint in _endpoints(case, ids))
+
+
+def _hosts(case: ElectionCase, ids: Iterable[int]) -> Iterator[tuple[int, str]]:
+    """Yield the host of each of these voters that has a real endpoint."""
+    for voter_id, endpoint in _endpoints(case, ids):
+        yield voter_id, endpoint.host
+
+
+def _endpoints(case: ElectionCase, ids: Iterable[int]) -> Iterator[tuple[int, Endpoint]]:
     voters = case.voters.voters
-    endpoints = [next(iter(voters[voter_id].endpoints.values()), None) for voter_id in ids]
-    return tuple(str(endpoint) for endpoint in endpoints if endpoint is not None and endpoint.port)
+    for voter_id in ids:
+        endpoint = next(iter(voters[voter_id].endpoints.values()), None)
+        if endpoint is not None and endpoint.port:
+            yield voter_id, endpoint
 
 
 def _adds_safely(case: ElectionCase, known: CommitEvidence, up: Collection[int]) -> bool:

@@ -13,6 +13,7 @@ from kraftool.reports.doctor.model import Diagnosis
 from kraftool.reports.doctor.read import examine, locations_of
 from kraftool.reports.doctor.report import DoctorReport, diagnose
 from kraftool.reports.findings.finding import Severity
+from tests.placeholders import assert_pasteable
 from tests.reports.voter_cases import (
     FOOTER,
     HEADER,
@@ -184,7 +185,13 @@ def state(path: Path, *records: Record, stamp: int = STAMP) -> Path:
 
 def doctor(*paths: Path, ignore: Sequence[str] = ()) -> DoctorReport:
     locations, findings = locations_of([str(path) for path in paths])
-    return diagnose(examine(locations, findings), ignore)
+    report = diagnose(examine(locations, findings), ignore)
+    assert_pasteable(command for _, command in report.commands)
+    assert_pasteable(report.deeper)
+    for section in report.sections:
+        for diagnosis in section.diagnoses:
+            assert_pasteable(diagnosis.commands)
+    return report
 
 
 def found(code: str, *paths: Path) -> list[Diagnosis]:

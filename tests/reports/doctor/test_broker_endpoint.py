@@ -17,7 +17,7 @@ def test_a_local_broker_among_others_is_named(tmp_path: Path) -> None:
     )
     assert "broker 11 advertises an address of its own machine" in told.finding.text
     assert told.evidence[0].offset == 5
-    assert told.commands[0].endswith(": advertised.listeners=PLAIN://HOST:PORT")
+    assert told.commands[0].endswith(": advertised.listeners=PLAIN://host:port")
 
 
 def test_two_brokers_at_one_endpoint_are_named(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_one_local_voter_among_others_is_named(tmp_path: Path, host: str) -> Non
     assert (told.finding.offset, "voters 2" in told.finding.text) == (2, True)
     assert told.finding.found.startswith("CONTROLLER://")
     assert told.evidence[0].found.startswith("voter 1: CONTROLLER://c1:")
-    assert told.commands[0].endswith(": advertised.listeners=CONTROLLER://HOST:PORT")
+    assert told.commands[0].endswith(": advertised.listeners=CONTROLLER://host:port")
 
 
 def test_a_quorum_on_one_machine_is_a_note(tmp_path: Path) -> None:

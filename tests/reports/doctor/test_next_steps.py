@@ -12,10 +12,11 @@ from kraftool.decoders import quorum_state
 from kraftool.decoders.batch import RecordBatch, encode_batch
 from kraftool.decoders.framing import encode_record
 from kraftool.decoders.segment import scan
-from kraftool.reports.doctor import next_steps
+from kraftool.reports.doctor import next_steps, tools
 from kraftool.reports.doctor.report import DoctorReport
 from kraftool.reports.findings.finding import Remedy
 from kraftool.reports.findings.kinds import KINDS
+from tests.placeholders import inline_placeholders, placeholders
 from tests.reports.doctor.cases import (
     PARTITION,
     Log,
@@ -53,6 +54,25 @@ def static_log() -> Log:
 def test_each_remedy_is_that_of_a_kind_and_has_commands() -> None:
     taken = {kind.remedy for kind in KINDS.values()} - {None}
     assert taken == set(Remedy) == set(next_steps.COMMANDS)
+
+
+def test_advice_names_no_command_with_a_placeholder() -> None:
+    for kind in KINDS.values():
+        assert not inline_placeholders(f"{kind.meaning} {kind.advice}"), kind.code
+
+
+def test_a_placeholder_is_recognized() -> None:
+    """The check of all printed commands fails on each of these."""
+    for word in ("DATA_DIRECTORY_OF_2", "HOST:PORT", "FILE...", "<host>", "--set lost=ID"):
+        assert placeholders(f"kraftool recover plan /data {word}"), word
+    for word in ("/A/B", "CONTROLLER://c1:9093", "--explain KT-LOG-CRC", "plan.yaml", "-d 2ZJ8Q"):
+        assert not placeholders(f"kraftool recover plan {word}"), word
+
+
+def test_a_command_with_an_unknown_word_is_a_comment() -> None:
+    assert tools.line("kraftool", "doctor", tools.ANYWHERE) == (
+        "# replace host:port: kraftool doctor host:port"
+    )
 
 
 def test_a_changed_disk_is_answered_with_remove_and_add(tmp_path: Path) -> None:
@@ -131,7 +151,7 @@ def test_an_empty_cluster_id_is_found_in_one_directory_too(tmp_path: Path) -> No
     path = node(tmp_path / "a", begun(), 1, cluster="")
     told = one("KT-DIR-CLUSTER-ID-EMPTY", path)
     assert told.finding.file == str(path / "meta.properties")
-    assert "cluster.id=CLUSTER-ID" in told.commands[0]
+    assert "cluster.id=unknown" in told.commands[0]
     other = node(tmp_path / "b", begun(), 2)
     assert "cluster.id=xxuyFdGYSvOPfcYJRNjaMA" in one(told.finding.code, path, other).commands[0]
     assert not found("KT-DIR-CLUSTER-ID", path, other)

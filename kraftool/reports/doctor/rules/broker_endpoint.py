@@ -52,7 +52,7 @@ def _diagnosis(patient: ExaminedDirectory, broker: BrokerRegistration, text: str
         for start in starts[-1:]
     )
     names = [listener.name for listener in broker.listeners]
-    value = f"{names[0] if names else 'LISTENER'}://HOST:PORT"
+    value = f"{names[0] if names else 'listener'}://{tools.ANYWHERE}"
     return Diagnosis(
         finding=kinds.BROKER_ENDPOINT.at(
             patient.path, text, offset=broker.epoch, field="listeners", found=listeners

@@ -62,6 +62,9 @@ def _commands(
     of_node = {directory.node_id: directory.settings_file for directory in examination.patients}
     files = [of_node.get(voter.id) or f"server.properties of node {voter.id}" for voter in local]
     return (
-        *(tools.settings(file, "advertised.listeners", f"{name}://HOST:PORT") for file in files),
+        *(
+            tools.settings(file, "advertised.listeners", f"{name}://{tools.ANYWHERE}")
+            for file in files
+        ),
         tools.quorum(examination, patient, "describe", "--status"),
     )

@@ -57,4 +57,4 @@ def _voters(examination: Examination, patient: ExaminedDirectory) -> str:
     voters = patient.source.in_force
     if voters is not None and voters.source is VoterSource.LEADER_CHANGE:
         return ",".join(f"{voter.id}@{tools.ANYWHERE}" for voter in voters.voters)
-    return f"ID@{tools.ANYWHERE},…"
+    return f"id@{tools.ANYWHERE},…"

@@ -34,5 +34,7 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                         field="endpoints",
                         found=shown_endpoint(listener, endpoint),
                     ),
-                    commands=(tools.settings(file, "advertised.listeners", f"{name}://HOST:PORT"),),
+                    commands=(
+                        tools.settings(file, "advertised.listeners", f"{name}://{tools.ANYWHERE}"),
+                    ),
                 )

@@ -40,15 +40,24 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
                 )
                 for credential in lost[:5]
             ),
-            commands=tuple(
-                tools.line(
-                    "kafka-configs", *tools.broker(examination, patient), "--alter",
-                    "--entity-type", "users", "--entity-name", name,
-                    "--add-config", f"{MECHANISMS.get(kind, kind)}=[password=PASSWORD]",
-                )
-                for name, kind in lost[:5]
-            ),
+            commands=tuple(_commands(examination, patient, lost[:5])),
+        )
+
+
+def _commands(
+    examination: Examination, patient: ExaminedDirectory, lost: Sequence[Credential]
+) -> Iterator[str]:
+    """Yield the commands that set the passwords again. The shell asks for each: a history does not
+    keep it. Only one line is sure to read what the operator types."""
+    yield "# each command waits until you type the user's password"
+    for name, kind in lost:
+        alter = tools.line(
+            "kafka-configs", *tools.broker(examination, patient), "--alter",
+            "--entity-type", "users", "--entity-name", name,
         )  # fmt: skip
+        value = f"{MECHANISMS.get(kind, kind)}=[password=$password]"
+        command = f'read -rs password && {alter} --add-config "{value}"'
+        yield command if not alter.startswith("#") else f"{alter} --add-config '{value}'"
 
 
 def _finding(

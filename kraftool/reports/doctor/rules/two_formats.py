@@ -58,7 +58,7 @@ def _commands(
     other: ExaminedDirectory,
     theirs: VoterSet,
 ) -> tuple[str, ...]:
-    cluster = other.source.node.cluster_id or "CLUSTER-ID"
+    cluster = other.source.node.cluster_id or tools.NO_CLUSTER_ID
     properties = patient.settings_file or "server.properties"
     one = next((str(endpoint) for voter in theirs for endpoint in voter.endpoints.values()), "")
     return (

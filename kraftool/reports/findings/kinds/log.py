@@ -61,7 +61,7 @@ RECORDS = _kind(
     "RECORDS",
     _ERROR,
     "The records of a batch cannot be separated, or one of them cannot be decoded.",
-    "run kraftool explain FILE --position N to see the bytes",
+    "look at the bytes with kraftool explain",
     undecoded=True,
     remedy=Remedy.COPY_FIRST,
 )
@@ -182,7 +182,7 @@ REPLAY = _kind(
     "REPLAY",
     _ERROR,
     "A record does not fit the state before it. A controller that replays it stops.",
-    "run kraftool explain FILE --offset N to see it. To bring the controller back, replace"
+    "look at the record with kraftool explain. To bring the controller back, replace"
     " the record's batch with NoOps at the same offsets and epoch. That keeps the records"
     " that follow. Cutting the log there would lose them",
     remedy=Remedy.EXPLAIN_RECORD,
@@ -193,7 +193,7 @@ RECORD_FORM = _kind(
     "RECORD-FORM",
     _ERROR,
     "Kafka's raft reader refuses the form of a record. Every node that reads it exits.",
-    "run kraftool explain FILE --position N to see the bytes, and use the log of an intact node",
+    "look at the bytes with kraftool explain, and use the log of an intact node",
 )
 BATCH_FORM = _kind(
     "BATCH-FORM",

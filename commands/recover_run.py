@@ -119,9 +119,10 @@ def confirm(
             )
         return
     if sys.stdin is None or not sys.stdin.isatty():
+        options = " ".join((f"--yes {plan.id[:SHORT_ID]}", *(f"--accept {word}" for word in words)))
         raise RefusedError(
             f"to {verb} a plan its id has to be typed, and there is no terminal to ask on",
-            hint=f"read it, then give --yes {plan.id[:SHORT_ID]}",
+            hint=f"read it, then give {options}",
         )
     wanted = " ".join([plan.id[:SHORT_ID], *words])
     _ask_about_other_hosts(directory)

@@ -153,7 +153,7 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     output.line()
     if not timeline.events:
         output.line("no event" + (" of what was asked for" if options != TimelineOptions() else ""))
-    shown = [f"{count} {category.value}" for category, count in statistics.counts.items()]
+    shown = [_counted(count, category.value) for category, count in statistics.counts.items()]
     rows: list[tuple[str, str]] = []
     if statistics.milliseconds is not None:
         rows.append(("log", f"spans {duration(statistics.milliseconds)}"))
@@ -178,10 +178,15 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
             output.line(style(name, "key") + "  " + (style(text, "warn") if worrying else text))
 
 
+def _counted(count: int, kinds: str) -> str:
+    """`1 election`, `2 elections`, `1 damage`."""
+    return f"{count} {kinds.removesuffix('s') if count == 1 else kinds}"
+
+
 def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:
     statistics = timeline.statistics
     won = ", ".join(
-        f"{leader} won {count}"
+        f"node {leader} won {count}"
         + (f" and led {duration(statistics.led[leader])}" if leader in statistics.led else "")
         for leader, count in sorted(statistics.leaders.items())
     )
@@ -189,7 +194,9 @@ def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:
     if statistics.longest is not None:
         reign = statistics.longest
         last = ", the log's last" if reign.last else ""
-        words = f"{duration(reign.milliseconds)}, by {reign.leader} in epoch {reign.epoch}{last}"
+        words = (
+            f"{duration(reign.milliseconds)}, by node {reign.leader} in epoch {reign.epoch}{last}"
+        )
         rows.append(("longest", words))
     if statistics.epochs_skipped:
         rows.append(("skipped", f"{many(statistics.epochs_skipped, 'epoch')} left no record"))

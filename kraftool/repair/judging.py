@@ -111,12 +111,20 @@ def surveyed_case(surveys: Sequence[Survey]) -> ElectionCase:
         if survey.quorum is None or (survey.identity.cluster_id or home) != home:
             continue
         node = surveyed_node(survey.quorum, survey.path)
-        node = replace(node, log=_trusted(node.log, survey))
+        node = replace(
+            node, log=_trusted(node.log, survey), cannot_start=_keeps_from_starting(survey)
+        )
         other = nodes.get(node.id)
         if other is None or not other.end.is_at_least(node.end):
             nodes[node.id] = node
     case = ElectionCase(nodes=tuple(nodes[node] for node in sorted(nodes)))
     return at_one_moment(case.with_static_voters())
+
+
+def _keeps_from_starting(survey: Survey) -> bool:
+    """True if Kafka exits on a small file of a directory on which nothing runs."""
+    broken = survey.quorum_state.complaint or survey.meta_complaint
+    return bool(broken) and not survey.running
 
 
 def _trusted(log: Log, survey: Survey) -> Log:

@@ -146,7 +146,9 @@ def mending_plan(standing: QuorumAssessment) -> Plan:
         loss=_loss([*((mend.risks, mend.lost) for mend in real), *fallen], order),
         voters_before=standing.voters,
         voters_after=after,
-        risks=accepted(request, risks),
+        risks=accepted(
+            request, risks, keep_running=listed((host.name for host in live), "or")
+        ),
         steps=tuple(mending_steps(standing, real, order, live)),
         hosts=tuple(_host_plan(standing, host, real) for host in standing.hosts),
     )  # fmt: skip

@@ -34,19 +34,33 @@ class PlanRefused(KraftoolError):
         """Files with the bytes of directories, and the commands that make them."""
 
 
-def accepted(request: PlanRequest, risks: Sequence[Risk]) -> tuple[Risk, ...]:
-    """The risks, all of which were accepted. Raises PlanRefused for those that were not."""
+def accepted(
+    request: PlanRequest, risks: Sequence[Risk], *, keep_running: str = ""
+) -> tuple[Risk, ...]:
+    """The risks, all of which were accepted. Raises PlanRefused for those that were not.
+
+    `keep_running` names the nodes that must not stop, although a risk comes from that.
+    """
     missing = [risk for risk in risks if risk.word not in request.accepted]
     if missing:
         texts = "; ".join(risk.text for risk in missing)
         words = " ".join(f"--accept {word}" for word in dict.fromkeys(one.word for one in missing))
         raise PlanRefused(
             f"kraftool makes no plan: {texts}",
-            hint=f"remove the cause if you can. To accept this risk, add {words}",
+            hint=f"{_cause(missing, keep_running)}. To accept this risk, add {words}",
             words=tuple(dict.fromkeys(risk.word for risk in missing)),
             is_loss=any(risk.word == Acceptance.AHEAD for risk in missing),
         )
     return tuple(risks)
+
+
+def _cause(missing: Sequence[Risk], keep_running: str) -> str:
+    if not keep_running:
+        return "remove the cause if you can"
+    stay = f"do not stop {keep_running}: a majority of the voters has to stay up"
+    if all(risk.word == Acceptance.RUNNING for risk in missing):
+        return stay
+    return f"remove the cause if you can, but {stay}"
 
 
 def refuse_ignored(request: PlanRequest, *, one_leads: bool) -> None:

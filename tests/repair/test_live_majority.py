@@ -10,11 +10,13 @@ import pytest
 
 from kraftool.repair.apply import Apply
 from kraftool.repair.disk import RepairRefused
+from kraftool.repair.judging import judge
 from kraftool.repair.narration import survey_lines
 from kraftool.repair.plan import Action, Method, Plan, PlanStep
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.verify import check_directory
 from kraftool.reports.election.assessment import LossBound
+from kraftool.reports.election.assessment_words import next_sentence
 from kraftool.reports.findings.finding import Severity
 from kraftool.storage.lock_taking import DirectoryLock
 from tests.repair.directories import EQUAL, NOW, Quorum
@@ -126,8 +128,9 @@ def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: E
 def test_the_open_segment_of_a_running_node_is_a_risk(quorum: Quorum, locks: ExitStack) -> None:
     """A log that is made from another node's takes its last segment, which grows."""
     runs(locks, quorum, 1, 2)
-    with pytest.raises(PlanRefused, match="a process was running on node-1, node-2"):
+    with pytest.raises(PlanRefused, match="a process was running on node-1, node-2") as refused:
         quorum.plan("rebuild=3", "from=1")
+    assert refused.value.hint.startswith("do not stop node-1 or node-2: ")
     plan = quorum.plan("rebuild=3", "from=1", accept=["running"])
     assert "Leave" in plan.steps[0].text
     log = quorum.segment(1)
@@ -141,6 +144,19 @@ def test_the_open_segment_of_a_running_node_is_a_risk(quorum: Quorum, locks: Exi
         log.write_bytes(changed)
         with pytest.raises(RepairRefused, match="is not what it was when the plan was made"):
             apply.check()
+
+
+def test_a_node_with_a_broken_quorum_state_is_repaired_before_it_starts(
+    quorum: Quorum, locks: ExitStack
+) -> None:
+    """Kafka exits on it. To start it is no advice."""
+    runs(locks, quorum, 1, 2)
+    state = quorum[3] / "__cluster_metadata-0" / "quorum-state"
+    state.chmod(0o644)
+    state.write_text('{"leaderId":2,"lead')
+    words = next_sentence(judge([quorum.survey(node) for node in (1, 2, 3)]))
+    assert "Repair node 3 before it starts" in words
+    assert "Start 3" not in words
 
 
 @pytest.mark.parametrize("running", [(2, 3), (1,)])

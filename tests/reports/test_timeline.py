@@ -170,9 +170,20 @@ def test_both_kinds_of_fencing_records_are_told(node: Node) -> None:
         "broker-unfenced",
     ]
     first, last = of_type(told, "broker-unfenced")
-    assert "after 250 ms" in first.text
-    assert "after 4.0 s" in last.text
-    assert "at the end of its controlled shutdown" in of_type(told, "broker-fenced")[0].text
+    assert "fenced for 250 ms" in first.text
+    assert "fenced for 4" in last.text
+    shutdown, again = of_type(told, "broker-fenced")
+    assert "at the end of its controlled shutdown" in shutdown.text
+    assert again.text == "broker 11 fenced; it was fenced already"
+
+
+def test_the_time_that_a_broker_was_fenced_includes_the_time_before_its_restart(
+    node: Node,
+) -> None:
+    log = Log().leader(1, 1).records(broker(11, FIRST, 1)).records(change(11, 1, fenced=-1))
+    log.records(change(11, 1, fenced=1)).records(broker(11, SECOND, 2), after=60_000)
+    log.records(change(11, 2, fenced=-1), after=3_000)
+    assert "fenced for 1 min 3 s" in of_type(timeline(node(1, log)), "broker-unfenced")[-1].text
 
 
 def test_log_directories_that_are_gone_and_cordoned_ones_are_told(node: Node) -> None:

@@ -133,11 +133,19 @@ def wiped_voters(case: ElectionCase) -> Iterator[str]:
 def emptied_directories(paths: Iterable[str]) -> Iterator[str]:
     """Yield what a voter needs whose whole data directory is empty."""
     for path in dict.fromkeys(paths):
-        if os.path.isdir(path) and not os.listdir(path):
+        if _is_empty(path):
             yield f"{path} is empty. If a voter had it, the voter lost its log and its identity."
             yield "Start that node only after the other voters have a leader."
             yield from _static("the node")
             yield from _dynamic(_OLD_NODE_ID, _OLD_DIRECTORY_ID, is_formatted=False)
+
+
+def _is_empty(path: str) -> bool:
+    """True for a folder with nothing in it; a folder that cannot be listed may hold anything."""
+    try:
+        return os.path.isdir(path) and not os.listdir(path)
+    except OSError:
+        return False
 
 
 def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:

@@ -25,7 +25,7 @@ def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[E
     now = Registered(
         data,
         fenced=data["fenced"],
-        fenced_at=record.timestamp if data["fenced"] else None,
+        fenced_at=_fenced_since(before, record) if data["fenced"] else None,
         in_controlled_shutdown=data.get("inControlledShutdown", False),
         directories=tuple(data.get("logDirs") or ()),
         cordoned=_directories(data.get("cordonedLogDirs")),
@@ -53,6 +53,11 @@ def register_broker(record: Watched, epoch: int, known: Knowledge) -> Iterator[E
         details,
     )
     brokers[id] = now
+
+
+def _fenced_since(before: Registered | None, record: Watched) -> int | None:
+    """The time of the first record that fenced it; None if no record here shows that."""
+    return before.fenced_at if before is not None and before.fenced else record.timestamp
 
 
 def _where(data: dict[str, Any]) -> str:
@@ -199,12 +204,14 @@ def _fencing(
     broker = known.metadata.brokers.get(id)
     details = []
     if broker is not None:
-        if fenced and broker.in_controlled_shutdown:
+        if fenced and broker.fenced:
+            details.append("it was fenced already")
+        elif fenced and broker.in_controlled_shutdown:
             details.append("at the end of its controlled shutdown")
         if not fenced and broker.fenced_at is not None:
-            details.append(f"after {duration(record.timestamp - broker.fenced_at)}")
+            details.append(f"it was fenced for {duration(record.timestamp - broker.fenced_at)}")
+        broker.fenced_at = _fenced_since(broker, record) if fenced else None
         broker.fenced = fenced
-        broker.fenced_at = record.timestamp if fenced else None
     expected = bool(fenced and broker is not None and broker.in_controlled_shutdown)
     return record_event(
         record, epoch, Category.BROKERS, "broker-fenced" if fenced else "broker-unfenced",

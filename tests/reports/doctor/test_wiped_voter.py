@@ -5,6 +5,9 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
+from kraftool.reports.doctor.quorum_advice import emptied_directories
 from kraftool.reports.state.export import state_source
 from kraftool.reports.state.load import load_state
 from tests.reports.doctor.cases import PARTITION, begun, broker, found, node, partition, topic
@@ -55,3 +58,16 @@ def test_an_export_without_its_beginning_is_not_complete(tmp_path: Path) -> None
     whole = path / PARTITION / f"{0:020}.log"
     whole.rename(whole.with_name(f"{3:020}.log"))
     assert not state_source(load_state(str(path))).is_complete
+
+
+def test_a_folder_that_may_not_be_listed_is_not_called_empty(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root lists every folder, so the refusal is played."""
+
+    def refuse(path: str) -> list[str]:
+        raise PermissionError(13, "Permission denied", path)
+
+    assert any("is empty" in line for line in emptied_directories([str(tmp_path)]))
+    monkeypatch.setattr("os.listdir", refuse)
+    assert not [*emptied_directories([str(tmp_path)])]

@@ -163,7 +163,7 @@ def _left(walk: Walk, first: int) -> Iterator[Item]:
         if not isinstance(item, BatchSpan):
             yield item
         elif sieve is None or item.last_offset >= first:
-            yield from item.each(item.at, item.end)
+            yield from item.read_batches(item.at, item.end)
         else:
             yield from sieve.left(item)
 

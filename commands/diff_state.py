@@ -107,7 +107,7 @@ def diff_state(
     does.
 
     If both states are of one log, each change has the time and the offset of the last record that
-    made it.
+    made it. The newer side must still have the records since the older state.
 
     With --bootstrap-controller, B is the leader; without a PATH, A is. kraftool reads the leader's
     log over the network, without joining as a replica, up to the high watermark. It compares each
@@ -160,7 +160,7 @@ def diff_state(
     to = Output(color=color, quiet=quiet, out=out)
     access = bootstrap_controller, command_config, timeout, resolve
     with ExitStack() as stack:
-        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=is_ranged))
+        live = stack.enter_context(live_quorum(to, *access, committed=True, with_history=True))
         locations = [open_path(given_path) for given_path in (path, other) if given_path]
         if live is not None:
             locations.append(leader_log(to, live).location)

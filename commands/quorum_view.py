@@ -170,7 +170,8 @@ def _role(view: QuorumView, state: ReplicaState, *, is_leader: bool) -> Text:
 
 
 def _times(state: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
-    """Yield how long ago, by the leader's clock; beyond a minute the time itself."""
+    """Yield how long ago, by the leader's clock, in one unit: the table has to fit into 80
+    columns. Beyond a day it is the time itself."""
     for timestamp in (state.last_fetch_timestamp, state.last_caught_up_timestamp):
         if is_leader:
             yield Text("-", style=QUIET)
@@ -178,6 +179,10 @@ def _times(state: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) ->
             yield Text("never", style=WARN)
         elif clock - timestamp < 60_000:
             yield text(f"{max(clock - timestamp, 0)} ms ago")
+        elif clock - timestamp < 3_600_000:
+            yield text(f"{(clock - timestamp) // 60_000} min ago", WARN)
+        elif clock - timestamp < 86_400_000:
+            yield text(f"{(clock - timestamp) // 3_600_000} h ago", WARN)
         else:
             yield text(iso(timestamp, zone), WARN)
 

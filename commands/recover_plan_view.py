@@ -17,7 +17,7 @@ from kraftool.commands.recover_layout import LABEL, checklist, commands_of, labe
 from kraftool.repair.plan import Action, Plan, Ranked
 from kraftool.repair.ranking import UNREADABLE
 
-_BEFORE = "As the directories are now, without this plan:"
+BEFORE = "As the directories are now, without this plan:"
 
 
 def write_plan(
@@ -30,7 +30,7 @@ def write_plan(
 ) -> None:
     """Narrate a plan that was written to `file`, or to stdout if that is empty."""
     to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
-    before = [_BEFORE] if judgement and plan.changes and not is_quorum_safe else []
+    before = [BEFORE] if judgement and plan.changes and not is_quorum_safe else []
     to.narrate(*labelled("Quorum", [text(sentence) for sentence in (*before, *judgement)]))
     to.narrate(*labelled("Plan", [text(line) for line in plan.summary]))
     to.narrate(*labelled("Survivors", _survivors(plan), hanging=3))

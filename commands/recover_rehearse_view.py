@@ -22,6 +22,7 @@ from kraftool.commands.finding_view import (
 )
 from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import LABEL, labelled, plan_head
+from kraftool.commands.recover_plan_view import BEFORE
 from kraftool.commands.text_flow import READABLE, Flow
 from kraftool.repair.rehearsal import AppliedCopy, Rehearsal
 from kraftool.repair.rehearsal_election import (
@@ -41,7 +42,9 @@ from kraftool.sim.election.words import seconds
 def write_rehearsal(to: Output, rehearsal: Rehearsal, file: str, kept: str) -> None:
     """Write all of it."""
     to.rich(*plan_head(rehearsal.plan, file, "rehearsed on copies"))
-    to.rich(*labelled("Quorum", [text(sentence) for sentence in sentences(rehearsal.assessment)]))
+    # Only of the directories that were given: what the plan makes of the quorum comes below.
+    lines = [BEFORE, *sentences(rehearsal.assessment)]
+    to.rich(*labelled("Quorum", [text(sentence) for sentence in lines]))
     to.rich(*labelled("Applied", _copies(rehearsal)))
     if rehearsal.elections is not None:
         _elections(to, rehearsal.elections, fenced=is_fenced(rehearsal.plan))

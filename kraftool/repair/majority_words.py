@@ -165,7 +165,7 @@ def steps(choice: Choice) -> tuple[PlanStep, ...]:
 
 
 def _steps(choice: Choice) -> Iterator[PlanStep]:
-    names = tuple(host.name for host in choice.standing.hosts)
+    names = _node_names(choice)
     lost_ids = [voter.id for voter in choice.standing.lost]
     lost = tuple(f"node-{lost_id}" for lost_id in lost_ids)
     left = tuple(
@@ -274,10 +274,22 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
     )
 
 
+def _node_names(choice: Choice) -> tuple[str, ...]:
+    """One name for each node: a broker's further log directories are not nodes to stop."""
+    hosts = choice.standing.hosts
+    seen: set[int] = set()
+    names = []
+    for host in sorted(hosts, key=lambda host: not host.has_metadata):
+        if host.node_id is None or host.node_id not in seen:
+            names.append(host.name)
+        seen |= {host.node_id} if host.node_id is not None else set()
+    return tuple(host.name for host in hosts if host.name in names)
+
+
 def _bootstrap(choice: Choice) -> PlanStep:
     return PlanStep(
         action=Action.CONFIGURE,
-        hosts=tuple(host.name for host in choice.standing.hosts),
+        hosts=_node_names(choice),
         text="name the current controllers in controller.quorum.bootstrap.servers of every"
         " server.properties: brokers find a new leader only through this setting",
     )

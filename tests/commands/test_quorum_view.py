@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC
 
@@ -10,7 +11,7 @@ import pytest
 from kraftool.client.model import QuorumView
 from kraftool.commands.output import Output
 from kraftool.commands.quorum_view import write_quorum
-from tests.client.views import described, node, replica, view, well, without_controller
+from tests.client.views import NOW, described, node, replica, view, well, without_controller
 
 
 def _told(shown: QuorumView, capsys: pytest.CaptureFixture[str]) -> list[str]:
@@ -69,3 +70,15 @@ def test_a_witness_that_follows_is_in_its_row(capsys: pytest.CaptureFixture[str]
     table = "\n".join(_told(without_controller(leader=1), capsys))
     assert "3  witness   directory-000000000003" in table
     assert "without a controller" not in table
+
+
+def test_a_voter_that_is_silent_for_minutes_does_not_widen_the_table(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A time with its date made every row a paragraph."""
+    ages = (250, 61_000, 900_000)
+    states = [replica(number, fetched=NOW - age) for number, age in enumerate(ages, 2)]
+    table = "\n".join(_told(view(described([replica(1), *states])), capsys))
+    assert re.search(r"^ +2  voter .* 250 ms ago ", table, re.MULTILINE)
+    assert re.search(r"^ +3  voter .* 1 min ago ", table, re.MULTILINE)
+    assert re.search(r"^ +4  voter .* 15 min ago ", table, re.MULTILINE)

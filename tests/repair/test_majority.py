@@ -5,6 +5,7 @@ Every plan is carried out on copies of what real Kafka left, and the outcome is 
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from kraftool.reports.election.assessment import LossBound
 from tests.repair.directories import (
     APART,
     EQUAL,
+    FIXTURES,
     PARTITION,
     Quorum,
     batches,
@@ -467,3 +469,16 @@ def test_an_old_metadata_version_wants_the_release(tmp_path: Path) -> None:
 def test_roles_are_told(tmp_path: Path) -> None:
     plan = Quorum(tmp_path, EQUAL, [1, 11]).plan("lost=2,3")
     assert [host.role for host in plan.hosts] == [HostRole.SEED, HostRole.BROKER]
+
+
+def test_a_second_log_directory_of_a_broker_is_no_node_to_stop(tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, APART, [3, 11])
+    shutil.copytree(FIXTURES / APART / "node-11/data-b", tmp_path / "node-11-b")
+    quorum.directories[-11] = tmp_path / "node-11-b"
+    plan = quorum.plan("lost=2,4", accept=["ahead"])
+    assert [host.name for host in plan.hosts if host.identity.node_id == 11] == [
+        "node-11",
+        "node-11-2",
+    ]
+    named = {step.action: step.hosts for step in plan.steps}
+    assert named[Action.STOP] == named[Action.CONFIGURE] == ("node-3", "node-11")

@@ -3,7 +3,6 @@
 Directories are those that real Kafka left, copied and then changed in one respect.
 """
 
-import os
 import shutil
 import struct
 from collections.abc import Callable
@@ -424,17 +423,6 @@ def test_an_index_that_points_beyond_its_segment_is_told(dynamic: Path) -> None:
     file.write_bytes(file.read_bytes() + struct.pack(">ii", 223, 1 << 20))
     finding = found(dynamic, "KT-LOG-INDEX-DIFFERS")
     assert (finding.found, finding.undecoded) == (str(1 << 20), False)
-
-
-def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path) -> None:
-    if os.geteuid() == 0:
-        (dynamic / PARTITION / "quorum-state").unlink()
-        os.mkfifo(dynamic / PARTITION / "quorum-state")
-    else:
-        (dynamic / PARTITION / "quorum-state").chmod(0)
-    report = read(dynamic)
-    assert "KT-DIR-READ" in [finding.code for finding in report.all_findings]
-    assert report.directories[0].summary.log is not None
 
 
 # Files.

@@ -132,7 +132,7 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
     if not isinstance(meta, MetaProperties) or not meta.accepted:
         return
     if meta.version == 0 and meta.node_id is None and case.has_partition:
-        yield dir_kinds.META.at(file.name, _no_node_id(meta), field="broker.id")
+        yield dir_kinds.META.at(file.name, _no_node_id(meta, file), field="broker.id")
     elif meta.version == 0:
         yield dir_kinds.META_V0.at(file.name, "it has version 0")
     if meta.directory_id is not None and is_reserved_directory(meta.directory_id):
@@ -159,9 +159,11 @@ def _meta_properties(case: DirectoryCase) -> Iterator[Finding]:
         )
 
 
-def _no_node_id(meta: MetaProperties) -> str:
+def _no_node_id(meta: MetaProperties, file: FileReport) -> str:
     """Version 0 knows no node.id; a version=1 may be there that Kafka does not see."""
     text = "without version=1 Kafka reads only broker.id, and there is none"
+    if file.size == 0:
+        return f"the file is empty: {text}"
     # Kafka reads the file as Latin-1, where the mark of UTF-8 is three letters of the first key.
     if any(key.startswith("\xef\xbb\xbf") for key, _ in meta.unknown):
         text += ": the file begins with a byte order mark, which became part of the first key"
@@ -206,7 +208,7 @@ def _snapshots(case: DirectoryCase) -> Iterator[Finding]:
                 severity=Severity.INFO,
                 advice="run kraftool recover verify to see whether all is as planned",
             )
-        elif newest is not None and newest.offset > 0:
+        elif newest is not None and newest.offset > 0 and not any(case.live(FileKind.LOG)):
             yield log_kinds.MISSING.at(case.path, "there is no .log file")
         return
     if not _covers_start(summary):

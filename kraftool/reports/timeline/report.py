@@ -7,6 +7,7 @@ a log begins and ends), what a disagreement means, and which events are asked fo
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
@@ -37,7 +38,7 @@ from kraftool.reports.timeline.merge import Merge, Merged, Parting, united
 from kraftool.reports.timeline.segments import NodeSnapshot, read_snapshot
 from kraftool.reports.timeline.sources import NodeLog, Progress, load_snapshots
 from kraftool.reports.timeline.statistics import summed_up
-from kraftool.reports.timeline.words import ids
+from kraftool.reports.timeline.words import ids, named
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +71,20 @@ class TimelineOptions(AskedRange):
             self.until is None or time <= self.until
         )
 
+    def narrowed(self, event: Event) -> Event:
+        """The event; if it is about partitions of several topics, with those of the one topic."""
+        listed = event.data.get("partitions") if self.topic else None
+        if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+            return event
+        own = [
+            one["partition"]
+            for one in listed
+            if self.topic in (one["topicId"], one["partition"].rpartition("-")[0])
+        ]
+        if not own or len(own) == event.data["count"]:
+            return event
+        return replace(event, details=(f"of this topic {named(own)}", *event.details))
+
 
 def build(
     nodes: Sequence[NodeLog],
@@ -101,7 +116,7 @@ def build(
     all_findings += _open_transactions(merged, nodes)
     all_findings += begins_later(nodes, merged, options)
     events.sort(key=lambda event: (event.offset, event.rank))
-    shown = tuple(event for event in events if options.wants(event))
+    shown = tuple(options.narrowed(event) for event in events if options.wants(event))
     return Timeline(
         nodes=views,
         events=shown,

@@ -96,6 +96,21 @@ _LONG = {"interop": 0.75, "spark": 0.9, "tui": 1.0, "slow": 1.0}
 """Markers of long files, and how far into the part of long files the last of them begins."""
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep the collector off what stays to the end: the modules and items of all tests.
+
+    It would look at these objects, more than half a million, after each file and in between.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.collect()
+        gc.freeze()
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     _start_with_long_files(items)
     if SOAK or "soak" in config.option.markexpr:

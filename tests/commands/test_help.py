@@ -171,7 +171,9 @@ def test_help_is_shown_without_anything_else_on_the_command_line(
 def _needs(node: CommandNode) -> tuple[pytest.MarkDecorator, ...]:
     if "pipeline" in node.words:  # three starts of Spark; tests/spark runs these commands
         return (pytest.mark.spark, pytest.mark.soak)
-    return (pytest.mark.slow,) if "rehearse" in node.words else ()
+    if "rehearse" in node.words:  # test_documented_commands.py runs rehearsals of the documents
+        return (pytest.mark.slow, pytest.mark.soak)
+    return ()
 
 
 @pytest.mark.parametrize(

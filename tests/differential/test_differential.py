@@ -1,6 +1,6 @@
 """kraftool's raft core and Kafka's own client do the same, whatever happens to them.
 
-Twenty seconds of random trials in all; `make soak` runs an hour of new seeds.
+Ten seconds of random trials in all; `make soak` runs an hour of new seeds.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from tests.differential.fuzz import fuzz
 from tests.differential.kafka_client import KafkaClient, available
 
 pytestmark = pytest.mark.interop
-SECONDS = {"4.3.0": 12, "4.4.0": 8}
+SECONDS = {"4.3.0": 6, "4.4.0": 4}
 FEWEST_STEPS = 1_000
-"""On a slow machine they take longer than the time; an idle one does four times as many."""
+"""On a slow machine they take longer than the time; an idle one does twice as many."""
 RARE = {
     "epoch near the last one",
     "log truncated",

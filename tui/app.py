@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
-from textual.events import AppBlur, Key
+from textual.events import AppBlur
 from textual.screen import Screen
 from textual.widgets import ContentSwitcher, Footer, Input, Static
 
@@ -26,9 +26,12 @@ from kraftool.tui.headline import headline
 from kraftool.tui.palette import DARK, NAMES, NO_COLOUR, THEMES
 from kraftool.tui.view import View
 from kraftool.tui.views import VIEWS, ViewEntry, named
+from kraftool.tui.widgets.prompt import LineInput
 from kraftool.watching.export import Memory, json_text, write_new
 from kraftool.watching.picture import Picture
 from kraftool.watching.result import Failed, attempt
+
+_OF_THE_FOOTER = frozenset({"quit", "help", "search", "pause", "copy", "export"})
 
 
 class WatchApp(WatchFrame):
@@ -92,7 +95,7 @@ class WatchApp(WatchFrame):
         yield ViewTabs(VIEWS)
         yield ContentSwitcher(id="views")
         yield Static(id="told")
-        search = Input(id="search", placeholder="search, Enter, then n and N", compact=True)
+        search = LineInput(id="search", placeholder="search, Enter, then n and N", compact=True)
         search.display = False
         yield search
         yield Footer(show_command_palette=False, compact=True)
@@ -235,9 +238,8 @@ class WatchApp(WatchFrame):
             self._leave_search()
             self.action_found(1)
 
-    def on_key(self, event: Key) -> None:
-        search = self.query_one("#search", Input)
-        if event.key == "escape" and search.has_focus:
+    def on_line_input_left(self, message: LineInput.Left) -> None:
+        if message.input.id == "search":
             self._leave_search()
 
     def _leave_search(self) -> None:
@@ -262,13 +264,18 @@ class WatchApp(WatchFrame):
             self.tell("this view has nothing to copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the export from a browser, which writes no file on this machine."""
+        """Disable the export from a browser, which writes no file on this machine, and take keys
+        from the footer that a line would take as letters."""
+        if action in _OF_THE_FOOTER and isinstance(self.focused, Input):
+            return False
         return not (action == "export" and self.is_served)
 
     def action_press(self, key: str) -> None:
         """Do what a key does, for a click on its line of the help."""
         if isinstance(self.screen, Help):
             self.pop_screen()
+            if key == "question_mark":
+                return  # the help is open: the key closes it
         self.call_later(self.simulate_key, key)
 
     def action_help(self) -> None:

@@ -69,6 +69,11 @@ class Working(Static):
     def on_mount(self) -> None:
         self._timer = self.set_interval(_EVERY_S, self._draw, pause=True)
 
+    def on_click(self) -> None:
+        """Stop the task, as the key x does."""
+        if self._can_stop and self._task_seen is not None:
+            self.app.simulate_key("x")
+
     def follow(self, task: Task | None, what: str = "", *, can_stop: bool = True) -> None:
         """Show this task from now on, or no task."""
         self._task_seen, self._what, self._can_stop = task, what, can_stop

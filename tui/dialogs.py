@@ -14,10 +14,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Footer, Input, Static
 
 from kraftool.tui.frame import frame_of
 from kraftool.tui.views import VIEWS
+from kraftool.tui.widgets.prompt import LineInput
 
 if TYPE_CHECKING:
     from kraftool.tui.view import View
@@ -45,7 +46,8 @@ class Help(ModalScreen[None]):
     """Keys, and what the view before it shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,question_mark,q", "dismiss", "Close"),
+        Binding("escape", "dismiss", "Close", key_display="Esc"),
+        Binding("question_mark,q", "dismiss", show=False),
         Binding("j", "scroll(1)", show=False),
         Binding("k", "scroll(-1)", show=False),
     ]
@@ -57,6 +59,7 @@ class Help(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with VerticalScroll(id="help"):
             yield Static(self._text())
+        yield Footer(show_command_palette=False, compact=True)
 
     def action_scroll(self, lines: int) -> None:
         self.query_one("#help", VerticalScroll).scroll_relative(y=lines, animate=False)
@@ -96,8 +99,6 @@ class Help(ModalScreen[None]):
 class Export(ModalScreen[str | None]):
     """Asks for a file's name; its ending is the format."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel")]
-
     def __init__(self, name: str) -> None:
         super().__init__()
         self._name = name
@@ -105,8 +106,13 @@ class Export(ModalScreen[str | None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="export"):
             yield Static("Export this view to a new file (.json, .csv or .svg)")
-            yield Input(f"{self._name}.json", id="path", compact=True)
+            yield LineInput(f"{self._name}.json", id="path", compact=True)
             yield Static(id="why")
+        yield Footer(show_command_palette=False, compact=True)
+
+    def on_line_input_left(self, message: LineInput.Left) -> None:
+        message.stop()
+        self.dismiss()
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
         path = message.value.strip()

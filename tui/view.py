@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 from rich.text import Text
 from textual.containers import Vertical
 from textual.css.query import NoMatches
+from textual.widgets import Input
 
 from kraftool.tui.frame import WatchFrame, frame_of
 from kraftool.tui.table import ReportTable
@@ -75,6 +76,10 @@ class View(Vertical):
         By default it looks through the tables.
         """
         return any(result.find(text, step) for result in self.query(ReportTable).results())
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Take the view's keys from the footer while a line takes the keys."""
+        return not isinstance(self.app.focused, Input)
 
     def copied(self) -> str:
         """Return what `y` copies: by default, the focused table's row under the cursor."""

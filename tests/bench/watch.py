@@ -295,11 +295,13 @@ def hour(pictures: int) -> tuple[int, int]:
     return watched.grown[0], watched.grown[1]
 
 
-def first_words(directory: str) -> tuple[dict[str, float], dict[str, float]]:
+def first_words(directory: str) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
     """Milliseconds from a key until a view says what it does and for how long, or shows what was
     asked for: by the clock, and of the program's own time, to which other programs add nothing.
-    Views are loaded with it, as when somebody goes there for the first time."""
+    Views are loaded with it, as when somebody goes there for the first time. Then, of each view
+    that goes on working, the longest time between two changes of that line, by the clock."""
     took: dict[str, float] = {}
+    gaps: dict[str, float] = {}
     own: dict[str, float] = {}
 
     async def run() -> None:
@@ -316,13 +318,34 @@ def first_words(directory: str) -> tuple[dict[str, float], dict[str, float]]:
                 own[view.title] = (time.process_time() - spent) * 1000
                 while app.seen is None or app.seen.id != view.name:
                     await pilot.pause(0.05)
-                while app.seen is not None and any(
-                    working.display for working in app.seen.query(Working).results()
-                ):
-                    await pilot.pause(0.05)
+                longest = await _longest_gap(app)
+                if longest is not None:
+                    gaps[view.title] = longest
 
     asyncio.run(run())
-    return took, own
+    return took, own, gaps
+
+
+_TASK_S = 4
+
+
+async def _longest_gap(app: WatchApp) -> float | None:
+    """Milliseconds between two changes of the line on the running task, at most; None if it did not
+    change twice. After some seconds it stops the task, which would disturb the next view."""
+    longest, before, changed = None, "", 0.0
+    until = time.monotonic() + _TASK_S
+    while app.seen is not None and (
+        lines := [str(line.content) for line in app.seen.query(Working).results() if line.display]
+    ):
+        if lines[0] != before:
+            now = time.monotonic()
+            if before:
+                longest = max(longest or 0, (now - changed) * 1000)
+            before, changed = lines[0], now
+            if now > until:
+                app.simulate_key("x")
+        await asyncio.sleep(0.005)
+    return longest
 
 
 @contextlib.contextmanager
@@ -359,11 +382,28 @@ def _is_answering(app: WatchApp, name: str) -> bool:
     )
 
 
+def _views(directory: str, load: str = "") -> None:
+    took, spent, gaps = first_words(directory)
+    slowest = max(took, key=took.__getitem__)
+    print(
+        f"{load}a view says what it does after at most {took[slowest]:.0f} ms (200), {slowest};"
+        f" {', '.join(f'{view} {ms:.0f}' for view, ms in took.items())}; of its own time"
+        f" {max(spent.values()):.0f} ms"
+    )
+    changes = ", ".join(f"{view} {ms:.0f} ms" for view, ms in gaps.items()) or "no view worked"
+    print(f"{load}longest time between two changes of the line on a task: {changes}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--pictures", type=int, default=3600)
+    parser.add_argument("--directory", default=DIRECTORY, help="data directory of the views")
+    parser.add_argument("--only-views", action="store_true", help="measure only the first words")
     asked = parser.parse_args()
+    if asked.only_views:
+        _views(asked.directory)
+        return
     with quorum() as bootstrap:
         first, own, share, written = on_a_terminal(bootstrap, asked.seconds)
         print(
@@ -374,14 +414,7 @@ def main() -> None:
         print(f"refreshes hold a key up for at most {longest:.0f} ms (50), mostly {median:.0f} ms")
     for processes in (0, os.cpu_count() or 1):
         with busy(processes):
-            took, spent = first_words(DIRECTORY)
-        slowest = max(took, key=took.__getitem__)
-        load = f"beside {processes} busy processes " if processes else ""
-        print(
-            f"{load}a view says what it does after at most {took[slowest]:.0f} ms (200), {slowest};"
-            f" {', '.join(f'{view} {ms:.0f}' for view, ms in took.items())}; of its own time"
-            f" {max(spent.values()):.0f} ms"
-        )
+            _views(asked.directory, f"beside {processes} busy processes " if processes else "")
     early, late = hour(asked.pictures)
     print(
         f"an hour's pictures: {early / 2**20:.1f} MiB after 10 minutes, {late / 2**20:.1f} MiB at"

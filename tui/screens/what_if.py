@@ -31,6 +31,7 @@ from kraftool.tui.details import Details, Working
 from kraftool.tui.findings import joined
 from kraftool.tui.table import ReportTable, Row
 from kraftool.tui.tasks import TaskView
+from kraftool.tui.widgets.prompt import LineInput
 from kraftool.watching.child_process import apart
 from kraftool.watching.outage import (
     RUNS,
@@ -90,7 +91,7 @@ class WhatIfScreen(TaskView):
         yield Static(id="what-if-question")
         yield ReportTable(*_COLUMNS, id="what-if-table")
         yield Working(id="what-if-working")
-        cut = Input(id="what-if-cut", placeholder="1|2,3 or 1>2; empty for none", compact=True)
+        cut = LineInput(id="what-if-cut", placeholder="1|2,3 or 1>2; empty for none", compact=True)
         cut.display = False
         yield cut
         yield Details(id="what-if-verdict")
@@ -183,8 +184,9 @@ class WhatIfScreen(TaskView):
             self._leave_cut()
             self._ask(replace(self._question, partition=message.value.strip()))
 
-    def key_escape(self) -> None:
-        if self.query_one("#what-if-cut", Input).has_focus:
+    def on_line_input_left(self, message: LineInput.Left) -> None:
+        if message.input.id == "what-if-cut":
+            message.stop()
             self._leave_cut()
 
     def _leave_cut(self) -> None:

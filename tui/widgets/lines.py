@@ -194,6 +194,16 @@ class Lines(ScrollView, Generic[Row], can_focus=True):
         event.prevent_default()
         self.action_move(-3)
 
+    def on_mouse_scroll_right(self, event: events.MouseScrollRight) -> None:
+        event.stop()
+        event.prevent_default()
+        self.action_shift(1)
+
+    def on_mouse_scroll_left(self, event: events.MouseScrollLeft) -> None:
+        event.stop()
+        event.prevent_default()
+        self.action_shift(-1)
+
     def find(self, text: str, step: int, plain: Callable[[Row], str]) -> bool:
         """Go to the next row (step -1: the one before) that has the text; whether there is one."""
         wanted = text.casefold()

@@ -12,11 +12,30 @@ from textual.message import Message
 from textual.widgets import Input
 
 
-class Prompt(Input):
+class LineInput(Input):
+    """A line to write in. The footer offers Enter and Escape while it has the focus, so that a
+    click does what they do."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "submit", "Accept", key_display="Enter"),
+        Binding("escape", "leave", "Cancel", key_display="Esc"),
+    ]
+
+    class Left(Message):
+        """The user left the line without an answer."""
+
+        def __init__(self, input: LineInput) -> None:
+            super().__init__()
+            self.input = input
+
+    def action_leave(self) -> None:
+        self.post_message(self.Left(self))
+
+
+class Prompt(LineInput):
     """Hidden until it is opened; Enter hands over what was written, Escape nothing."""
 
     DEFAULT_CSS = "Prompt { display: none; height: 1; background: $surface; }"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "leave", "Cancel", show=False)]
 
     class Answered(Message):
         """Words for what was asked; None where it was left."""

@@ -108,10 +108,10 @@ def heads(
     data: bytes, at: int, end: int, grid: int, is_whole: bool
 ) -> tuple[int, bytes, bytes, bytes, list[tuple[int, int]]]:
     """Read the sound batches from `at` on, up to a multiple of `grid` offsets or to one that is not
-    plain, and without the one that ends at `end` unless `is_whole`. Returns how far it came; the place of each in
-    `data`, as int64; the bytes of base offset, epoch and checksum of each; of each the number of
-    its types, and of each type the api key and the number of records in four bytes; and the
-    number of records of each api key in all of them."""
+    plain, and without the one that ends at `end` unless `is_whole`. Returns how far it came; the
+    place of each in `data`, as int64; the bytes of base offset, epoch and checksum of each; of each
+    the number of its types, and of each type the api key and the number of records in four bytes;
+    and the number of records of each api key in all of them."""
 
 @final
 class Stretches:

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 from kraftool.decoders.batch import RecordBatch
-from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
-from kraftool.decoders.log_record import LogRecord, decode_batch
+from kraftool.decoders.log_record import decode_data
+from kraftool.decoders.native_values import NativeValues, native_values
 from kraftool.decoders.walk import Walk
 from kraftool.reports.state.diff import EntityChange
 from kraftool.reports.state.files import StateFiles, base_offset
 
 Key = tuple[Any, ...]
+_Decoded = tuple[int, int, str, dict[str, Any]]
+_OF_PARTITIONS = frozenset({"PartitionRecord", "PartitionChangeRecord"})
 
 
-@dataclass(frozen=True, slots=True)
-class LastRecord:
+class LastRecord(NamedTuple):
     """The record that changed an entity last."""
 
     offset: int
@@ -48,34 +50,46 @@ def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecor
     if not files.segments or base_offset(files.segments[0]) > first:
         return {}
     found, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
-    in_transaction, reached = False, first
+    in_transaction, reached, native = False, first, native_values()
     for batch in _batches(files, first, end):
         if batch.base_offset > reached:
             return {}
         reached = batch.last_offset + 1
-        for record in _decoded(batch):
-            if not first <= record.record.offset < end:
+        for offset, timestamp, name, data in _decoded(batch, native):
+            if not first <= offset < end:
                 continue
-            last = LastRecord(record.record.offset, record.record.timestamp)
-            keys = () if record.data is None else _keys(record.name, record.data)
-            if record.name == "BeginTransactionRecord":
+            last = LastRecord(offset, timestamp)
+            if name in _OF_PARTITIONS and not in_transaction:
+                # Most of a log is such records.
+                found["partition", data["topicId"], data["partitionId"]] = last
+            elif name == "BeginTransactionRecord":
                 in_transaction = True
-            elif record.name in ("EndTransactionRecord", "AbortTransactionRecord"):
-                found.update(pending if record.name == "EndTransactionRecord" else ())
+            elif name in ("EndTransactionRecord", "AbortTransactionRecord"):
+                found.update(pending if name == "EndTransactionRecord" else ())
                 pending, in_transaction = [], False
             elif in_transaction:
-                pending += ((key, last) for key in keys)
+                pending += ((key, last) for key in _keys(name, data))
             else:
-                found.update((key, last) for key in keys)
+                found.update((key, last) for key in _keys(name, data))
     return found if reached >= end else {}
 
 
-def _decoded(batch: RecordBatch) -> Iterator[LogRecord]:
-    """The data records of a batch, as far as they can be decoded."""
+def _decoded(batch: RecordBatch, native: NativeValues | None) -> Iterator[_Decoded]:
+    """The data records of a batch, as far as they can be decoded: offset, time, name and value."""
     if batch.is_control:
         return
+    offset, timestamp = batch.base_offset, batch.header.base_timestamp
+    for values in () if native is None else native.read(batch):
+        # All records of a plain batch have its time.
+        for name, data in values:
+            yield offset, timestamp, name, data
+            offset += 1
+    if offset > batch.last_offset:
+        return
     try:
-        yield from decode_batch(batch)
+        for record in decode_data(islice(batch.records(), offset - batch.base_offset, None)):
+            if record.data is not None:
+                yield record.record.offset, record.record.timestamp, record.name, record.data
     except DecodeError:
         return  # the state has a finding for it
 

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from struct import pack
+from typing import Any
 
 import pytest
 
 pytest.importorskip("pyspark")
 
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.walk import Walk
 from kraftool.reports.verify import snapshot_compare
-from kraftool.spark.audit.examine import PASSES, AuditedDirectory, examine, look, whole
+from kraftool.reports.verify.log_parts import joined
+from kraftool.spark.audit import examine as examine_module
+from kraftool.spark.audit.examine import (
+    PASSES,
+    AuditedDirectory,
+    DirectoryPart,
+    examine,
+    look,
+    whole,
+)
+from kraftool.spark.audit.examined import looks_at
 from kraftool.spark.audit.roots import Item, find
 from tests.spark.audit_cases import FIXTURES
 from tests.spark.history_logs import (
@@ -101,3 +115,90 @@ def test_a_log_that_begins_at_a_snapshot_is_replayed_from_the_same_one(
     cleaned_log(tmp_path, start)
     (item,) = _items(tmp_path)
     assert _result(examine(item)) == _result(_alone(item))
+
+
+def _divided(item: Item, large: int = 1) -> tuple[AuditedDirectory, int]:
+    """A directory that many tasks look at, and the number of tasks that replay its log."""
+    looks = looks_at(0, item, large)
+    parts = [look(item, (), one.passes, one.part, is_divided=one.is_divided) for one in looks]
+    return whole(parts), sum(one.part is not None for one in looks)
+
+
+def test_of_fixtures_a_replay_in_parts_finds_the_same() -> None:
+    most = 0
+    for item in _items(FIXTURES / "kafka-4.3.0") + _items(FIXTURES / "damaged"):
+        divided, parts = _divided(item)
+        most = max(most, parts)
+        assert _result(divided) == _result(examine(item)), item[0].directory.name
+    assert most > 1
+
+
+def test_of_edited_directories_a_replay_in_parts_finds_the_same(tmp_path: Path) -> None:
+    for seed in range(12):
+        edited_copy(tmp_path / str(seed), seed)
+    for item in _items(tmp_path):
+        assert _result(_divided(item)[0]) == _result(examine(item)), item[0].directory.name
+
+
+def write_index(log: Path, by: int = 0) -> None:
+    """An index with an entry for each batch but the first, at places that are off by some bytes."""
+    data = log.read_bytes()
+    batches = [item for item in Walk(lambda at, size: data[at : at + size]) if item.position]
+    entries = (
+        pack(">ii", item.last_offset, item.position + by)
+        for item in batches
+        if isinstance(item, RecordBatch)
+    )
+    log.with_suffix(".index").write_bytes(b"".join(entries))
+
+
+@pytest.mark.parametrize("damage", ["", "snapshot in the middle", "log", "another state", "index"])
+def test_a_log_is_replayed_from_snapshot_to_snapshot(
+    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = _changing(tmp_path) / "__cluster_metadata-0"
+    first, middle, _ = sorted(below.glob("*.checkpoint"))
+    log = below / "00000000000000000000.log"
+    write_index(log)
+    if damage == "snapshot in the middle":
+        middle.write_bytes(middle.read_bytes()[:-40])
+    elif damage == "another state":
+        middle.write_bytes(first.read_bytes())
+    elif damage == "index":
+        write_index(log, by=1)
+    elif damage:
+        data = bytearray(log.read_bytes())
+        data[len(data) // 2] ^= 4
+        log.write_bytes(data)
+    (item,) = _items(tmp_path)
+    undivided = examine(item)
+    again = []
+
+    def looked(*given: Any) -> DirectoryPart:
+        again.append(given)
+        return look(*given)
+
+    monkeypatch.setattr(examine_module, "look", looked)
+    divided, parts = _divided(item)
+    assert parts == 4
+    assert _result(divided) == _result(undivided)
+    assert bool(again) == bool(damage), "only a log that is not sound is replayed again"
+
+
+def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_path: Path) -> None:
+    _changing(tmp_path)
+    (item,) = _items(tmp_path)
+    replayed = [
+        part.replayed
+        for one in looks_at(0, item, 1)
+        if one.part is not None
+        for part in [look(item, (), one.passes, one.part)]
+        if part.replayed is not None
+    ]
+    hashes = {part.states.base_file: part.base_hash for part in replayed if part.base_hash}
+    end = replayed[-1].next
+    assert joined(replayed, hashes, end) is not None
+    assert joined(replayed, hashes, end + 1) is None, "the log goes on"
+    assert joined(replayed, {}, end) is None, "a snapshot was not verified"
+    lacking = [part for part in replayed if part is not replayed[1]]
+    assert joined(lacking, hashes, end) is None, "a part is missing"

@@ -16,8 +16,8 @@ from kraftool.arrow.fleet import find_fleet
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import write_checkpoint_name
 from kraftool.reports.state.load import load_state
+from kraftool.spark.log_borders import borders
 from kraftool.spark.tables.states import HistoryPart, write_states
-from kraftool.spark.tables.units import borders
 from tests.spark.history_logs import (
     cleaned_log,
     leader_change,

@@ -91,11 +91,13 @@ def verify_logs(
     *,
     unopened: Sequence[Finding] = (),
     states: dict[str, LogStates] | None = None,
+    replays: bool = True,
 ) -> LogVerification:
     """Verify everything that the locations hold. Nothing is raised for what is wrong in it.
 
     `unopened` is what was found of the PATHs that lead nowhere. `states` gets the states that the
-    log of each directory makes at its snapshots, for `verify_snapshots`.
+    log of each directory makes at its snapshots, for `verify_snapshots`. Without `replays` somebody
+    else replays the logs.
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)
@@ -103,7 +105,7 @@ def verify_logs(
     directories: list[Location] = []
     for location in locations:
         try:
-            report, seen = _read(location, progress, states)
+            report, seen = _read(location, progress, states, replays=replays)
         except KraftoolError as error:
             findings.append(unreadable(location.path, error))
             continue
@@ -140,7 +142,11 @@ def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[F
 
 
 def _read(
-    location: Location, progress: Progress, states: dict[str, LogStates] | None
+    location: Location,
+    progress: Progress,
+    states: dict[str, LogStates] | None,
+    *,
+    replays: bool,
 ) -> tuple[DumpReport, dict[str, DirectoryPass]]:
     seen: dict[str, DirectoryPass] = {}
     listed = None if location.is_stream else list(location.entries())
@@ -154,7 +160,12 @@ def _read(
         if not deep:
             return read_file(entry, options)
         if entry.directory not in seen:
-            directory_pass = seen[entry.directory] = DirectoryPass(is_stream=location.is_stream)
+            directory_pass = (
+                DirectoryPass(is_stream=location.is_stream)
+                if replays
+                else DirectoryPass.without_replay()
+            )
+            seen[entry.directory] = directory_pass
             if states is not None:
                 states[entry.directory] = directory_pass.replay.states = LogStates()
             directory_pass.expect(file for file in files if file.directory == entry.directory)
@@ -188,11 +199,12 @@ def _directory(report: DirectoryReport, seen: DirectoryPass) -> Verified:
         findings += kraft_versions(report.history)
         findings += log_state.quorum_state(report, seen)
         findings += log_state.snapshots(report, seen)
-        findings += seen.replay.findings(
-            report.path,
-            log.end_offset if log is not None else None,
-            newest.offset if newest is not None else 0,
-        )
+        if seen.replays:
+            findings += seen.replay.findings(
+                report.path,
+                log.end_offset if log is not None else None,
+                newest.offset if newest is not None else 0,
+            )
     checked = _checked(report.files, seen)
     if log is not None:
         checked = replace(checked, start_offset=log.start_offset, end_offset=log.end_offset)
@@ -276,7 +288,7 @@ def _of_one_file(report: DumpReport, seen: DirectoryPass) -> Iterator[Finding]:
 
 def _checked(files: Sequence[FileReport], seen: DirectoryPass) -> Checked:
     logs = [file for file in files if file.log is not None and file.is_live]
-    replayed = seen.replay.replayed if seen.is_metadata else None
+    replayed = seen.replay.replayed if seen.is_metadata and seen.replays else None
     newest = seen.replay.compared if seen.is_metadata else None
     if newest is not None and not newest.is_compared:
         newest = None

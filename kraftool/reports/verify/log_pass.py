@@ -37,6 +37,7 @@ from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.state.placed_records import kept_records
+from kraftool.reports.state.replay import Replay
 from kraftool.reports.verify.log_form import check_batch, check_records
 from kraftool.reports.verify.log_history import ControlRecordChecks, epoch_start
 from kraftool.reports.verify.log_indexes import (
@@ -74,6 +75,8 @@ class DirectoryPass:
     is_stream: bool = False
     compares: bool = True
     """True if the newest snapshot's state is compared with the log's."""
+    replays: bool = True
+    """False if somebody else replays the log."""
     history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
     replay: DirectoryReplay = field(default_factory=DirectoryReplay)
     places: dict[int, SnapshotPlace] = field(default_factory=dict)
@@ -95,6 +98,12 @@ class DirectoryPass:
     _room: int = MOST_TRACED
     _newest: int = 0
     """The offset of the newest snapshot; 0 where none is known to come."""
+
+    @classmethod
+    def without_replay(cls) -> DirectoryPass:
+        """A pass that neither replays the log nor compares a state with it."""
+        idle = DirectoryReplay(replay=Replay(), next=1, ended="not asked for")
+        return cls(replay=idle, compares=False, replays=False)
 
     def expect(self, entries: Iterable[Entry]) -> None:
         """Look at the names of all files before the first one passes."""

@@ -24,10 +24,9 @@ from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
-from kraftool.reports.state.replay import Progress, Replay
+from kraftool.reports.state.replay import Progress
 from kraftool.reports.verify import log_state
 from kraftool.reports.verify.log_pass import DirectoryPass, suited
-from kraftool.reports.verify.log_replay import DirectoryReplay
 from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot_check import SnapshotCheck
 from kraftool.reports.verify.snapshot_compare import against_log, between
@@ -156,8 +155,7 @@ class _Reader:
     def _pass(self, entry: Entry) -> DirectoryPass:
         if entry.directory not in self.passes:
             # Its own replay is not wanted here: it would compare nothing.
-            idle = DirectoryReplay(replay=Replay(), next=1, ended="not asked for")
-            seen = self.passes[entry.directory] = DirectoryPass(replay=idle, compares=False)
+            seen = self.passes[entry.directory] = DirectoryPass.without_replay()
             seen.expect(sibling for sibling in self.entries if sibling.directory == entry.directory)
         return self.passes[entry.directory]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from kraftool.arrow.fleet import FleetFile
 from kraftool.arrow.local_copy import on_disk
@@ -28,9 +28,11 @@ from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
 from kraftool.reports.verify.log import Checked, verify_logs
+from kraftool.reports.verify.log_parts import ReplayedPart, ReplayRange, joined, replay_part
 from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot import verify_snapshots
-from kraftool.reports.verify.snapshot_values import VerifiedSnapshot
+from kraftool.reports.verify.snapshot_compare import equal_to
+from kraftool.reports.verify.snapshot_values import VerifiedDirectory, VerifiedSnapshot
 from kraftool.reports.voters.history import NO_HISTORY
 from kraftool.spark.audit.finding_merge import Key, Said, counted
 from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
@@ -38,14 +40,17 @@ from kraftool.spark.audit.identities import BatchIdentities, identities_of
 from kraftool.spark.audit.log_families import (
     NO_TRACES,
     Traces,
-    joined,
     traces_of_log,
     traces_of_snapshots,
 )
+from kraftool.spark.audit.log_families import joined as joined_traces
 from kraftool.spark.audit.renamed import renamed
+from kraftool.storage.entry import Entry
 
 DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT = "doctor", "verify-log", "verify-snapshot"
 PASSES = (DOCTOR, VERIFY_LOG, VERIFY_SNAPSHOT)
+REPLAY = "replay"
+"""A part of the replay that verify-log and verify-snapshot need of a large log."""
 _MOST_ELECTIONS = 10_000
 """So many of the newest elections of a log are compared with other nodes'."""
 _ABOUT_FILES = ("mv ", "cp ", "kraftool ")
@@ -80,8 +85,20 @@ class DirectoryPart:
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
     batches: BatchIdentities | None = None
+    replayed: ReplayedPart | None = None
+    """A part of the log; it has nothing else."""
+    again: Undivided | None = None
+    """For verify-log without a replay: how to look once more if the parts are not sound."""
     bytes_read: int = 0
     seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Undivided:
+    """A directory whose log others replay in parts."""
+
+    files: tuple[FleetFile, ...]
+    ignored_codes: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -106,8 +123,15 @@ def look(
     files: Sequence[FleetFile],
     ignored_codes: Collection[str] = (),
     passes: Sequence[str] = PASSES,
+    part: ReplayRange | None = None,
+    *,
+    is_divided: bool = False,
 ) -> DirectoryPart:
-    """Let some of the commands look at a directory. Nothing is raised."""
+    """Let some of the commands look at a directory. Nothing is raised.
+
+    `part` of the log is replayed by REPLAY. `is_divided`: verify-log and verify-snapshot leave
+    that to others.
+    """
     directory = files[0].directory
     began = time.monotonic()
     merge = Said(directory.name, ignored_codes)
@@ -116,20 +140,24 @@ def look(
             for problem in here.problems:
                 unread = dir_kinds.UNREADABLE.at(problem.name, problem.reason, advice=problem.hint)
                 merge.add(AUDIT, unread)
-            part = _looked(files, here.path, merge, passes)
+            look_at = _Look(files, here.path, merge, is_divided=is_divided)
+            looked = look_at.replayed(part) if part is not None else look_at.looked(passes)
             if here.path != here.shown:
-                part = _told_as(part, here.shown_text)
+                looked = _told_as(looked, here.shown_text)
     except Exception as error:
         # Of an error that a store or a decoder's fault raises, the name tells most; its text may
         # hold data.
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         merge.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
-        part = DirectoryPart(summary=begun(directory), findings=merge.findings())
-    return replace(part, ignored=merge.ignored_keys, seconds=time.monotonic() - began)
+        looked = DirectoryPart(summary=begun(directory), findings=merge.findings())
+    if is_divided and VERIFY_LOG in passes:
+        looked = replace(looked, again=Undivided(tuple(files), frozenset(ignored_codes)))
+    return replace(looked, ignored=merge.ignored_keys, seconds=time.monotonic() - began)
 
 
 def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     """Put together what all commands say about a directory; doctor's part is the first one."""
+    parts = _with_replay(parts)
     first = parts[0]
     merge = Said(first.summary.name)
     for part in parts:
@@ -157,32 +185,130 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
         ignored=merge.ignored,
         patient=patient,
         snapshots=snapshots,
-        traces=joined([part.traces for part in parts]),
+        traces=joined_traces([part.traces for part in parts]),
         batches=batches if batches is not None and batches.are_all_of(summary.batches) else None,
     )
 
 
-def _looked(
-    files: Sequence[FleetFile], path: str, merge: Said, passes: Sequence[str]
-) -> DirectoryPart:
-    progress = _BytesRead()
-    part = DirectoryPart(summary=begun(files[0].directory))
-    if DOCTOR in passes:
-        part = _with_doctor(part, path, merge, progress)
-    states: dict[str, LogStates] = {}
-    if VERIFY_LOG in passes:
-        locations, unopened = open_paths([path])
-        wanted = states if VERIFY_SNAPSHOT in passes else None
-        log = verify_logs(locations, progress, unopened=unopened, states=wanted)
-        merge.add_all(VERIFY_LOG, log.all_findings)
-        part = replace(
-            part, checked=next((verified_log.checked for verified_log in log.verified), None)
+def _with_replay(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart]:
+    """The parts of the commands, with what the parts of the replay show. If they do not show that
+    the log is sound, verify-log and verify-snapshot look at the whole directory again."""
+    again = next((part.again for part in parts if part.again is not None), None)
+    if again is None:
+        return parts
+    compared = _compared(parts)
+    if compared is not None:
+        return compared
+    left = (VERIFY_LOG, VERIFY_SNAPSHOT)
+    return [parts[0], look(again.files, again.ignored_codes, left)]
+
+
+def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
+    replayed = [part.replayed for part in parts if part.replayed is not None]
+    commands = [part for part in parts if part.replayed is None]
+    doctor, log, snapshot = commands if len(commands) == len(PASSES) else (None, None, None)
+    if doctor is None or log is None or snapshot is None or not replayed or log.checked is None:
+        return None
+    hashes = {verified.file: verified.state_hash for verified in snapshot.snapshots}
+    known = joined(replayed, hashes, log.checked.end_offset)
+    if known is None:
+        return None
+    directory = VerifiedDirectory(path="", snapshots=snapshot.snapshots)
+    compared = equal_to(directory, replayed[0].log_start, known)
+    if compared is None:
+        return None
+    assert log.again is not None, "only then the log was divided"
+    merge = Said(log.summary.name, log.again.ignored_codes)
+    merge.take_ignored(snapshot.ignored)
+    for finding in snapshot.findings:
+        merge.take(finding)
+    for before, after in zip(snapshot.snapshots, compared.snapshots, strict=True):
+        new = (finding for finding in after.findings if finding not in before.findings)
+        merge.add_all(VERIFY_SNAPSHOT, new)
+    snapshot = replace(
+        snapshot,
+        findings=merge.findings(),
+        ignored=merge.ignored_keys,
+        snapshots=compared.snapshots,
+    )
+    return [doctor, log, snapshot]
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """A look at the files of one directory."""
+
+    files: Sequence[FleetFile]
+    path: str
+    merge: Said
+    progress: _BytesRead = field(default_factory=_BytesRead)
+    _: KW_ONLY
+    is_divided: bool
+
+    def looked(self, passes: Sequence[str]) -> DirectoryPart:
+        """The statements of some commands."""
+        path, merge, progress = self.path, self.merge, self.progress
+        part = DirectoryPart(summary=begun(self.files[0].directory))
+        if DOCTOR in passes:
+            part = _with_doctor(part, path, merge, progress)
+        states: dict[str, LogStates] = {}
+        if VERIFY_LOG in passes:
+            locations, unopened = open_paths([path])
+            log = verify_logs(
+                locations,
+                progress,
+                unopened=unopened,
+                states=states if VERIFY_SNAPSHOT in passes else None,
+                replays=not self.is_divided,
+            )
+            merge.add_all(VERIFY_LOG, log.all_findings)
+            part = replace(
+                part, checked=next((verified_log.checked for verified_log in log.verified), None)
+            )
+        if VERIFY_SNAPSHOT in passes:
+            snapshots = self._snapshots(states)
+            traces = joined_traces([part.traces, traces_of_snapshots(snapshots)])
+            part = replace(part, snapshots=snapshots, traces=traces)
+        return replace(part, findings=merge.findings(), bytes_read=progress.total)
+
+    def replayed(self, part: ReplayRange) -> DirectoryPart:
+        """A part of the log, replayed."""
+        locations, _ = open_paths([self.path])
+        entries = [
+            entry
+            for location in locations
+            for entry in location.entries()
+            if isinstance(entry, Entry)
+        ]
+        return DirectoryPart(
+            summary=begun(self.files[0].directory),
+            replayed=replay_part(entries, part, self.progress),
+            bytes_read=self.progress.total,
         )
-    if VERIFY_SNAPSHOT in passes:
-        snapshots = _snapshots(path, files, merge, progress, states)
-        traces = joined([part.traces, traces_of_snapshots(snapshots)])
-        part = replace(part, snapshots=snapshots, traces=traces)
-    return replace(part, findings=merge.findings(), bytes_read=progress.total)
+
+    def _snapshots(self, states: Mapping[str, LogStates]) -> tuple[VerifiedSnapshot, ...]:
+        """Return what verify-snapshot says, and the snapshots in a form that other workers can
+        open."""
+        locations, unopened = open_paths([self.path])
+        try:
+            report = verify_snapshots(
+                locations,
+                progress=self.progress,
+                unopened=unopened,
+                states=states,
+                replay_logs=not self.is_divided,
+            )
+        except KraftoolError as error:
+            if not any(file.is_named for file in self.files):  # a single file need be no snapshot
+                self.merge.add(VERIFY_SNAPSHOT, unreadable(self.path, error))
+            return ()
+        self.merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
+        entries = {file.basename: file.entry() for file in self.files}
+        return tuple(
+            replace(snapshot, entry=entries[snapshot.entry.basename])
+            for snapshot in report.snapshots
+            if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
+        )
 
 
 def _with_doctor(
@@ -206,30 +332,6 @@ def _doctor(path: str, merge: Said, progress: _BytesRead) -> ExaminedDirectory |
     for section in diagnose(examination).sections:
         merge.add_diagnoses(DOCTOR, section.diagnoses)
     return examination.patients[0] if examination.patients else None
-
-
-def _snapshots(
-    path: str,
-    files: Sequence[FleetFile],
-    merge: Said,
-    progress: _BytesRead,
-    states: Mapping[str, LogStates],
-) -> tuple[VerifiedSnapshot, ...]:
-    """Return what verify-snapshot says, and the snapshots in a form that other workers can open."""
-    locations, unopened = open_paths([path])
-    try:
-        report = verify_snapshots(locations, progress=progress, unopened=unopened, states=states)
-    except KraftoolError as error:
-        if not any(file.is_named for file in files):  # a single file need be no snapshot
-            merge.add(VERIFY_SNAPSHOT, unreadable(path, error))
-        return ()
-    merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
-    entries = {file.basename: file.entry() for file in files}
-    return tuple(
-        replace(snapshot, entry=entries[snapshot.entry.basename])
-        for snapshot in report.snapshots
-        if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
-    )
 
 
 def _light(patient: ExaminedDirectory) -> ExaminedDirectory:

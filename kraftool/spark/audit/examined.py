@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby
+from itertools import groupby, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +18,12 @@ from pyspark.sql.functions import broadcast
 from pyspark.storagelevel import StorageLevel
 
 from kraftool.arrow.untyped import pa
+from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_offset
+from kraftool.reports.verify.log_parts import ReplayRange
 from kraftool.spark.audit.examine import (
     DOCTOR,
     PASSES,
+    REPLAY,
     AuditedDirectory,
     DirectoryPart,
     look,
@@ -28,6 +31,7 @@ from kraftool.spark.audit.examine import (
 )
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
+from kraftool.spark.log_borders import borders, estimated_end
 from kraftool.spark.values import DistributedValues, Row, parallelism
 from kraftool.storage.remote import is_url
 
@@ -42,6 +46,8 @@ _DIRECTORY = 1 << 20
 """The bytes that take as long as what there is to do for any directory."""
 LARGE = 64 << 20
 """Directories from this size on are looked at by each command in a task of its own."""
+_PARTS_OF_LARGE = 2
+_ORDER = (*PASSES, REPLAY)
 _COLUMNS = "number INT, place INT, kin BINARY, traces BINARY, part BINARY"
 
 
@@ -95,15 +101,24 @@ class ExaminedItem(NamedTuple):
     number: int
     item: Item
     passes: tuple[str, ...] = PASSES
+    part: ReplayRange | None = None
+    """The part of the log that this task replays, by itself."""
+    is_divided: bool = False
+    """True if other tasks replay the log."""
+
+    @property
+    def weight(self) -> float:
+        """The bytes that take about as long."""
+        if self.part is not None:
+            return size_of(self.item) * self.part.share + _DIRECTORY
+        return size_of(self.item) * len(self.passes) + _DIRECTORY
 
 
 def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
     """The items, the largest of which come first, on tasks: a large one has a task for each
     command, small ones share one."""
     looks = [
-        (ExaminedItem(number, item, passes), size_of(item) * len(passes) + _DIRECTORY)
-        for number, item in enumerate(items)
-        for passes in _passes_of(item)
+        (look, look.weight) for number, item in enumerate(items) for look in looks_at(number, item)
     ]
     share = sum(weight for _, weight in looks) / (_TASKS_A_CORE * max(cores, 1))
     tasks: list[list[ExaminedItem]] = []
@@ -117,11 +132,33 @@ def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
     return _at_most(MOST_TASKS, tasks)
 
 
-def _passes_of(item: Item) -> list[tuple[str, ...]]:
+def looks_at(number: int, item: Item, large: int = LARGE) -> list[ExaminedItem]:
+    """The looks of all tasks at a directory."""
     # What is behind a URL is copied first, which is done once.
-    if size_of(item) < LARGE or any(is_url(file.root) for file in item):
-        return [PASSES]
-    return [(command,) for command in PASSES]
+    if size_of(item) < large or any(is_url(file.root) for file in item):
+        return [ExaminedItem(number, item)]
+    parts = _parts_of(item, large // _PARTS_OF_LARGE)
+    looks = [
+        ExaminedItem(number, item, (command,), is_divided=len(parts) > 1) for command in PASSES
+    ]
+    if len(parts) > 1:
+        looks += [ExaminedItem(number, item, (REPLAY,), part) for part in parts]
+    return looks
+
+
+def _parts_of(item: Item, part_bytes: int) -> list[ReplayRange]:
+    """The parts in which a log is replayed: from its beginning, or the oldest snapshot in it."""
+    names = [parse_checkpoint_name(file.basename) for file in item]
+    offsets = [name.offset for name in names if name is not None and name.state is FileState.LIVE]
+    bases = [segment_offset(file.basename) for file in item if not file.in_topic]
+    log_start = min((base for base in bases if base is not None), default=None)
+    joined = sorted(offset for offset in offsets if log_start is not None and offset >= log_start)
+    if log_start is None or len(set(offsets)) < len(offsets) or (log_start and not joined):
+        return []
+    first = joined[0] if log_start else 0
+    starts = [first, *borders(item, estimated_end(item), part_bytes)]
+    starts = sorted(start for start in set(starts) if start >= first)
+    return [ReplayRange(*bounds, len(starts)) for bounds in zip_longest(starts, starts[1:])]
 
 
 def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedItem]]:
@@ -134,11 +171,11 @@ def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedIt
 
 
 def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item, passes in looks:
-        part = look(item, ignored_codes, passes)
+    for number, item, passes, replayed, is_divided in looks:
+        part = look(item, ignored_codes, passes, replayed, is_divided=is_divided)
         yield (
             number,
-            PASSES.index(passes[0]),
+            _ORDER.index(passes[0]),
             pickle.dumps(_kin(part)) if DOCTOR in passes else None,
             pickle.dumps(part.traces),
             pickle.dumps(replace(part, traces=NO_TRACES)),

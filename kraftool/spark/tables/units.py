@@ -13,13 +13,9 @@ from typing import Protocol, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import MOST_FILES, Split
-from kraftool.decoders.names import (
-    METADATA_FOLDER,
-    FileState,
-    parse_checkpoint_name,
-    parse_segment_name,
-)
+from kraftool.decoders.names import METADATA_FOLDER, parse_checkpoint_name
 from kraftool.reports.text.printable import file_text
+from kraftool.spark.log_borders import borders
 from kraftool.spark.tables.looking import Looked, LookTask
 from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.plan import ClusterTask, Group
@@ -106,29 +102,6 @@ def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -
                     start=start,
                     end=end,
                 )
-
-
-def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]:
-    """Offsets of snapshots at which a history is divided. A part is of about as many bytes as a
-    range, or more: the last one, and those without a snapshot in the middle."""
-    size, first = 0, end
-    offsets = set()
-    for file in files:
-        if file.in_topic:
-            continue
-        segment = parse_segment_name(file.basename)
-        snapshot = parse_checkpoint_name(file.basename)
-        if segment is not None and segment.suffix == ".log":
-            size += file.size
-            first = min(first, segment.base_offset)
-        elif snapshot is not None and snapshot.state is FileState.LIVE:
-            offsets.add(snapshot.offset)
-    step = (end - first) * split_bytes / max(size, 1)
-    bounds: list[int] = []
-    for offset in sorted(offsets):
-        if offset - (bounds[-1] if bounds else first) >= step and end - offset >= step / 2:
-            bounds.append(offset)
-    return bounds
 
 
 def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:

@@ -251,7 +251,7 @@ def _refusals(report: Report) -> Iterator[Text]:
 
 
 def _losses(report: Report) -> Iterator[Text]:
-    """The losses by each leader. Those of nodes that can win are first: a short report ends early."""
+    """The losses by each leader; first those of nodes that can win, since a short report ends."""
     winning = {report.log_of(leader) for leader in report.leaders}
     for loss in sorted(report.losses, key=lambda loss: loss.leader not in winning):
         possible = loss.leader in winning

@@ -15,7 +15,11 @@ from kraftool.commands import main
 from kraftool.decoders.batch import encode_batch
 from kraftool.decoders.control import ControlRecordType, encode_key, encode_value
 from kraftool.decoders.framing import encode_record
+from kraftool.reports.files.locations import open_paths
+from kraftool.reports.timeline.report import build
+from kraftool.reports.timeline.sources import open_nodes
 from kraftool.spark.tables.stories import write_stories
+from tests.spark.history_logs import write_log
 
 pytestmark = pytest.mark.spark
 
@@ -216,3 +220,21 @@ def _leader_change(offset: int, message: Row, time: int) -> bytes:
     return encode_batch(
         [record], base_offset=offset, epoch=offset + 1, timestamp=time, control=True
     )
+
+
+def test_events_that_no_table_has_are_not_kept(
+    tmp_path: Path, collected: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = {"resourceType": 4, "resourceName": "1", "name": "a", "value": "b"}
+    path = write_log(tmp_path, [("ConfigRecord", 0, config)])
+    kept: list[Any] = []
+
+    def united(events: Any) -> Any:
+        kept.extend(events)
+        return [*kept]
+
+    monkeypatch.setattr("kraftool.reports.timeline.report.united", united)
+    write_stories(_directories(path), collected)
+    assert {event.category.value for event in kept} <= {*CATEGORIES, "damage"}
+    build(*open_nodes(open_paths([str(path)])[0], lambda name, position: None))
+    assert "configs" in {event.category.value for event in kept}

@@ -50,6 +50,8 @@ class TimelineOptions(AskedRange):
     only: frozenset[Category] = frozenset()
     topic: str = ""
     """The name or id of the one topic to show."""
+    forgets_others: bool = False
+    """True if the statistics leave out what is not shown: a large log has millions of events."""
 
     def wants(self, event: Event) -> bool:
         """True if an event is shown. Damage is, wherever it is in the range."""
@@ -97,7 +99,8 @@ def build(
     for node in nodes:
         load_snapshots(node)
     merge = Merge(nodes, _Beginnings(nodes, options).line, progress)
-    events = [*united(merge.events())]
+    has_all = not options.forgets_others
+    events = united(event for event in merge.events() if has_all or options.wants(event))
     merged = merge.merged
     disagreements = tuple(_disagreement(parting, merged, nodes) for parting in merged.partings)
     views = tuple(_view(log) for log in nodes)

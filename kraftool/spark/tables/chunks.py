@@ -18,7 +18,7 @@ from kraftool.arrow.entries import type_text
 from kraftool.arrow.moments import instants
 from kraftool.arrow.rows import OF_PROBLEMS, error_text, payload
 from kraftool.arrow.splits import Split
-from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, pa, pc
+from kraftool.arrow.untyped import Array, ArrowBatch, ArrowSchema, ArrowType, pa, pc
 from kraftool.decoders import compression
 from kraftool.decoders.batch import CONTROL, HEADER_SIZE, TRANSACTIONAL, BatchHeader, Record
 from kraftool.decoders.codec import has_doubles
@@ -66,15 +66,20 @@ class Rows(NamedTuple):
         return pa.RecordBatch.from_arrays(arrays, schema=arrow)
 
 
-def _repeated(values: Sequence[Any], kind: Any) -> Array:
-    """Values that are nearly always the same."""
+def repeated(value: Any, count: int, kind: ArrowType) -> Array:
+    """A column of one value."""
+    if value is None:
+        return pa.nulls(count, kind)
+    if pa.types.is_nested(kind):  # of which Arrow repeats one element after the other
+        return pa.array([value], kind).take(pa.repeat(pa.scalar(0, pa.int32()), count))
+    return pa.repeat(pa.scalar(value, kind), count)
+
+
+def _column(values: Sequence[Any], kind: ArrowType) -> Array:
+    """A column of values that are nearly always the same."""
     first = values[0]
     if values.count(first) == len(values):
-        return (
-            pa.nulls(len(values), kind)
-            if first is None
-            else pa.repeat(pa.scalar(first, kind), len(values))
-        )
+        return repeated(first, len(values), kind)
     return pa.array(values, kind)
 
 
@@ -83,11 +88,11 @@ def identity(splits: Sequence[Split]) -> Arrays:
     text = pa.string()
     owners = [split.file.directory for split in splits]
     return {
-        "node_id": _repeated([owner.node_id for owner in owners], pa.int32()),
-        "directory_id": _repeated([owner.directory_id for owner in owners], text),
-        "directory": _repeated([file_text(owner.name) for owner in owners], text),
-        "file": _repeated([file_text(split.file.name) for split in splits], text),
-        "generation": _repeated([split.generation for split in splits], pa.int32()),
+        "node_id": _column([owner.node_id for owner in owners], pa.int32()),
+        "directory_id": _column([owner.directory_id for owner in owners], text),
+        "directory": _column([file_text(owner.name) for owner in owners], text),
+        "file": _column([file_text(split.file.name) for split in splits], text),
+        "generation": _column([split.generation for split in splits], pa.int32()),
     }
 
 
@@ -142,8 +147,7 @@ def rows(reads: Sequence[Read], *, show_secrets: bool) -> Iterator[Rows]:
 
 
 def _kind(arrays: Arrays, kind: str) -> Arrays:
-    count = len(arrays["file"])
-    return {**arrays, "kind": pa.repeat(pa.scalar(kind, pa.string()), count)}
+    return {**arrays, "kind": repeated(kind, len(arrays["file"]), pa.string())}
 
 
 def _some(table: str, arrays: Arrays, count: int, chosen: list[int]) -> Rows:

@@ -22,14 +22,12 @@ from kraftool.image.seen import SeenChanges
 from kraftool.reports.state.replay import Records, RecordsPlace
 from kraftool.reports.text.printable import file_text
 from kraftool.reports.timeline.events import Visibility
-from kraftool.spark.tables.chunks import Rows
+from kraftool.spark.tables.chunks import Arrays, Rows, repeated
 from kraftool.spark.tables.history_columns import (
-    Arrays,
     coded,
     config_array,
     noted_arrays,
     partition_arrays,
-    repeated,
     runs,
     topic_arrays,
 )

@@ -16,12 +16,11 @@ from kraftool.image.configs import TOPIC
 from kraftool.image.seen import NamedTopic
 from kraftool.image.topics import RECOVERED, PartitionRegistration
 from kraftool.reports.text.printable import file_text
+from kraftool.spark.tables.chunks import Arrays, repeated
 from kraftool.spark.tables.layout import TABLES
 
 if TYPE_CHECKING:
     from kraftool.decoders._native import Cells
-
-Arrays = dict[str, Array]
 
 _REMOVED = PartitionRegistration._make((None,) * len(PartitionRegistration._fields))
 _STATES = ("RECOVERED", "RECOVERING")
@@ -51,15 +50,6 @@ def coded(
         return pa.array(values, kind)
     which = pa.array(list(map(numbers.__getitem__, values)), pa.int32())
     return pa.array(cells, kind).take(which)
-
-
-def repeated(value: Any, count: int, kind: ArrowType) -> Array:
-    """A column of one value."""
-    if value is None:
-        return pa.nulls(count, kind)
-    if pa.types.is_nested(kind):  # of which Arrow repeats one element after the other
-        return pa.array([value], kind).take(pa.repeat(pa.scalar(0, pa.int32()), count))
-    return pa.repeat(pa.scalar(value, kind), count)
 
 
 def runs(ends: Sequence[int], values: Sequence[Hashable], kind: ArrowType) -> Array:

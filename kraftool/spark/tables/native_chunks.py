@@ -18,7 +18,7 @@ from kraftool.arrow.rows import PAYLOAD, ROWS
 from kraftool.arrow.splits import Split
 from kraftool.arrow.untyped import Array, pa, pc
 from kraftool.decoders import schema
-from kraftool.spark.tables.chunks import Arrays, Rows, identity, struct_of
+from kraftool.spark.tables.chunks import Arrays, Rows, identity, repeated, struct_of
 
 
 class NativeChunks:
@@ -98,10 +98,7 @@ _KINDS: dict[type, Any] = {bool: pa.bool_(), int: pa.int32(), str: pa.string()}
 
 
 def _same(count: int, **values: bool | int | str) -> Arrays:
-    return {
-        name: pa.repeat(pa.scalar(value, _KINDS[type(value)]), count)
-        for name, value in values.items()
-    }
+    return {name: repeated(value, count, _KINDS[type(value)]) for name, value in values.items()}
 
 
 def _of_batches(chunk: NativeChunk, arrays: Arrays) -> Rows:

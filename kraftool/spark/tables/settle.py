@@ -34,8 +34,6 @@ class Settled:
     added: list[Stored] = field(default_factory=list)
     removed: list[Stored] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
-    skipped: int = 0
-    """Clusters that changed too much while they were read."""
 
     def take(self, files: Iterable[StagedFile]) -> tuple[Stored, ...]:
         """Add files to the tables."""
@@ -100,7 +98,6 @@ def _settle(
         return
     if any(looked[folder].change is not None for folder in work.lost if folder in looked):
         # Rows of the log as it was would be gone, and those of the log as it is not there.
-        settled.skipped += 1
         return
     own = Settled()
     after = _remembered(own, task, looked, work)

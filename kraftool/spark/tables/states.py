@@ -26,13 +26,11 @@ from kraftool.image.topics import PartitionRegistration, TopicImage
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.text.printable import file_text
-from kraftool.spark.tables.chunks import Rows
+from kraftool.spark.tables.chunks import Arrays, Rows, repeated
 from kraftool.spark.tables.history import ReplayRecorder
 from kraftool.spark.tables.history_columns import (
-    Arrays,
     config_array,
     partition_arrays,
-    repeated,
     topic_arrays,
 )
 from kraftool.spark.tables.layout import TABLES, arrow_schema

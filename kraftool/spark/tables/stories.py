@@ -91,7 +91,8 @@ def _timeline(paths: Sequence[str]) -> Timeline:
 
     locations, _ = open_paths(paths)
     nodes, findings = open_nodes(locations, silent)
-    return build(nodes, findings, TimelineOptions(only=frozenset(_TABLES)), silent)
+    options = TimelineOptions(only=frozenset(_TABLES), forgets_others=True)
+    return build(nodes, findings, options, silent)
 
 
 class _Shown:

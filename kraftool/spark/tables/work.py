@@ -12,19 +12,22 @@ import uuid
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from kraftool.arrow.file_rows import add_file, add_finding
 from kraftool.arrow.fleet import FleetDirectory, FleetFile, Unread
-from kraftool.arrow.rows import ArrowRows, identity
+from kraftool.arrow.rows import ArrowRows
 from kraftool.arrow.splits import Split
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.names import METADATA_FOLDER
 from kraftool.reports.files.file_report import read_file
 from kraftool.reports.findings.kinds import directory as dir_kinds
+from kraftool.reports.text.printable import file_text
 from kraftool.spark.tables.layout import arrow_schema
 from kraftool.spark.tables.memory import ClusterKey, Stored
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.sink import Sink, SinkError, StagedFile
+from kraftool.spark.tables.taking import RowWriter
 from kraftool.spark.tables.void import Place, VoidFile, rewrite
 from kraftool.storage.tail import LogRewrite
 
@@ -215,8 +218,7 @@ class FindingsUnit(Unit):
         hand_on(everything=True)
 
 
-@dataclass(frozen=True, slots=True)
-class OwnedChange:
+class OwnedChange(NamedTuple):
     """A change, and whose log it is about."""
 
     owner: FleetDirectory
@@ -235,23 +237,25 @@ class Changes(Unit):
         return False
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
-        table = ArrowRows(arrow_schema("changes"))
-        for owned_change in self.changes:
-            change = owned_change.change
-            identity(table, owned_change.owner, f"{owned_change.folder}/{change.segment}", 1)
-            for name, value in (
-                ("change", change.change),
-                ("position", change.position),
-                ("offset", change.offset),
-                ("was_offset", change.was_offset),
-                ("epoch", change.epoch),
-                ("generation", change.generation),
-                ("text", change.sentence()),
-                ("noticed", time.time_ns() // 1_000_000),
-            ):
-                table.columns[name].append(value)
-            table.rows += 1
-        sink.write("changes", self.key.cluster_id, None, table.take())
+        writer = RowWriter(sink, "changes", self.key.cluster_id)
+        for owner, folder, change in self.changes:
+            writer.add(
+                {
+                    "node_id": owner.node_id,
+                    "directory_id": owner.directory_id,
+                    "directory": file_text(owner.name),
+                    "file": file_text(f"{folder}/{change.segment}"),
+                    "change": change.change,
+                    "position": change.position,
+                    "offset": change.offset,
+                    "was_offset": change.was_offset,
+                    "epoch": change.epoch,
+                    "generation": change.generation,
+                    "text": change.sentence(),
+                    "noticed": time.time_ns() // 1_000_000,
+                }
+            )
+        writer.finish()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

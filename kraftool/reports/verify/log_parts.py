@@ -48,7 +48,7 @@ class ReplayRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplayedPart:
-    """What the replay of one part has found."""
+    """The result of the replay of one part."""
 
     range: ReplayRange
     log_start: int | None = None
@@ -167,7 +167,7 @@ def _replay(
 
 
 def _position(segment: Entry, entries: Sequence[Entry], offset: int) -> int:
-    """Where a batch begins that is before an offset, as the index says: 0 without an index. If it
+    """The place of a batch before an offset, as the index says: 0 without an index. If it
     is wrong, there is no batch, and the part is not sound."""
     base = segment_offset(segment.basename) or 0
     name = segment.basename.removesuffix(".log") + ".index"

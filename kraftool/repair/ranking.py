@@ -148,7 +148,8 @@ def _note(survey: Survey) -> str:
         notes.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
             behind = many(broken.lost_batches, "whole batch")
-            notes.append(f"{behind} up to {broken.end_offset} after it")
+            last = max(batch.last_offset for batch in broken.batches)
+            notes.append(f"{behind} after it, up to offset {last}")
     if survey.state is not None and not survey.state.whole:
         notes.append("the records before its log are missing")
     if log is not None and log.misfits:

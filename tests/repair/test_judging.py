@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from kraftool.raft.names import VoterSet
 from kraftool.repair.plan import Action, Method
+from kraftool.repair.ranking import hosts_of, ranked
 from kraftool.repair.refusal import PlanRefused
 from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import EQUAL, Quorum, cut_log
+from tests.repair.directories import EQUAL, Quorum, batches, cut_log, flip_in_batch
 
 
 def lagging(tmp_path: Path) -> Quorum:
@@ -37,8 +39,8 @@ def test_a_new_node_and_a_laggard_must_not_elect_each_other(tmp_path: Path) -> N
 def older_copies(tmp_path: Path) -> Quorum:
     """Node 1 was stopped, nodes 2 and 3 are older copies than that, broker 11 lagged."""
     quorum = Quorum(tmp_path, EQUAL, [1, 2, 3, 11])
-    for node, batches in {1: 10, 2: 14, 3: 14, 11: 5}.items():
-        cut_log(quorum, node, batches)
+    for node, count in {1: 10, 2: 14, 3: 14, 11: 5}.items():
+        cut_log(quorum, node, count)
     return quorum
 
 
@@ -99,3 +101,17 @@ def test_a_torn_tail_beside_a_lost_voter_is_not_called_harmless(tmp_path: Path) 
     loss = quorum.plan("lost=3").loss
     assert loss.verdict is LossBound.POSSIBLE
     assert "voter 2 has a torn tail" in loss.text
+
+
+def test_the_whole_batches_after_damage_end_with_their_last_record(tmp_path: Path) -> None:
+    """Bytes behind them that are no batch add no record to them."""
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    for snapshot in quorum.snapshots(1):
+        snapshot.unlink()
+    segment = quorum.segment(1)
+    last = batches(segment)[-1].last_offset
+    flip_in_batch(segment, len(batches(segment)) - 4)
+    segment.write_bytes(segment.read_bytes() + b"no batch" * 9)
+    hosts = hosts_of([quorum.survey(1)])
+    (host,) = ranked(hosts, VoterSet())
+    assert host.note.endswith(f"3 whole batches after it, up to offset {last}")

@@ -171,7 +171,7 @@ def _nodes(report: Report) -> Table:
             _state(node, report),
             text(node.end.offset),
             text(node.end.epoch),
-            text(_promise(node.election)),
+            text("unreadable" if node.has_unreadable_state else _promise(node.election)),
             _can_lead(node, chances[node.id], report),
         )
     for id_ in report.case.unknown:

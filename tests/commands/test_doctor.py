@@ -304,6 +304,13 @@ def test_the_commands_leave_out_settings_whose_directory_is_gone(
         assert kraftool(*words).code == 0, command
 
 
+def test_a_broker_directory_without_metadata_may_be_one_of_several(
+    kraftool: Run, fixtures_dir: Path
+) -> None:
+    told = told_of(kraftool("doctor", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-11/data-b"))
+    assert "give the one with the metadata, or server.properties" in told
+
+
 def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
     dynamic = Quorum(tmp_path / "dynamic", APART, [2, 3])
     shutil.rmtree(dynamic.partition(3))

@@ -228,6 +228,19 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     assert "DATA LOSS" not in ran.text, "no leader is possible, so nothing is lost"
 
 
+def test_a_vote_that_cannot_be_read_is_not_called_missing(
+    voters: list[Path], tmp_path: Path, kraftool: Run
+) -> None:
+    broken = shortened(voters[0], tmp_path / "2", 200)
+    (broken / "__cluster_metadata-0/quorum-state").write_bytes(b"{")
+    ran = kraftool("simulate-election", *FEW, broken, *voters[1:], "-v")
+    assert "the quorum-state of 2 cannot be read" in ran.text
+    assert "has no quorum-state" not in ran.text
+    assert [line.split()[-2] for line in ran.text.splitlines() if line.startswith("   2  ")] == [
+        "unreadable"
+    ]
+
+
 def test_what_a_possible_leader_cuts_off_comes_first(
     voters: list[Path], tmp_path: Path, kraftool: Run
 ) -> None:

@@ -151,7 +151,11 @@ def _is_empty(path: str) -> bool:
 def _needs(case: ElectionCase, node: NodeCase) -> Iterator[str]:
     who = f"Node {node.id}"
     if not case.voters:
-        yield f"{who} has an empty log. A voter without its log forgot what it confirmed."
+        yield (
+            f"{who} has no metadata log, or an empty one. If it has several log directories, give"
+            " the one with the metadata, or server.properties. A voter without its log forgot"
+            " what it confirmed."
+        )
     elif case.is_stranger(node):
         yield f"{who} has an empty log and another directory id than voter {node.id}."
     else:

@@ -132,7 +132,9 @@ class NodeCase:
     settings: NodeSettings
     log: Log
     election: ElectionState | None = None
-    """quorum-state; None where there is no file."""
+    """quorum-state; None where there is no file that can be read."""
+    has_unreadable_state: bool = False
+    """True if the file quorum-state is there and cannot be read."""
     source: str = ""
     """The PATH that it was read from."""
     assumed: str = ""

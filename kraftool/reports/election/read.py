@@ -187,7 +187,10 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
     if source.marker is not None:
         notes.append(marked(source.marker))
     election = _election(source.quorum_state) if source.quorum_state is not None else None
-    if election is None and log.end > 0:
+    is_unreadable = election is None and bool(source.quorum_state_file)
+    if is_unreadable:
+        notes.append(f"the quorum-state of {node_id} cannot be read, so its vote is not known")
+    elif election is None and log.end > 0:
         notes.append(f"{node_id} has no quorum-state: it starts without knowing how it voted")
     is_running = bool(source.directory) and lock_holder(source.directory).state is LockState.HELD
     obstacle = source.keeps_from_starting if not is_running else None
@@ -197,6 +200,7 @@ def node_case(source: VoterSourceReport, listener: str = DEFAULT_LISTENER) -> No
         settings=settings,
         log=log,
         election=election,
+        has_unreadable_state=is_unreadable,
         source=source.name,
         notes=tuple(notes),
         cannot_start=obstacle is not None,

@@ -160,7 +160,8 @@ NONE = _kind(
     _INFO,
     "There is no metadata log: the directory was never used, is one of several in log.dirs,"
     " or somebody removed its metadata partition.",
-    "a directory that was never used needs nothing. But if a voter's log was here, the voter"
+    "a directory that was never used needs nothing. If it is one of several in log.dirs, give the"
+    " one with the metadata, or server.properties. But if a voter's log was here, the voter"
     " forgot its vote with it and may vote twice in one epoch. Before that voter starts,"
     " write quorum-state with the highest epoch of all voters + 1 and no vote",
 )

@@ -9,7 +9,7 @@ from kraftool.commands.command_table import SECTIONS
 
 _PLACEHOLDER = re.compile(
     r"<[^<>]*>"  # <host>
-    r"|(?<![\w./${-])(?!KT-)[A-Z][A-Z_-]*[A-Z](?:_[a-z0-9]+|\.\.\.)?(?![\w./-]|://)"
+    r"|(?<![\w./${-])(?!KT-|LOCALHOST:)[A-Z][A-Z_-]*[A-Z](?:_[a-z0-9]+|\.\.\.)?(?![\w./-]|://)"
 )
 _TOOL = re.compile(r"\s*\$ (?:sudo )?(?:kraftool|kafka-[a-z-]+|cp|mv|tar|rsync|scp) ")
 _NAMES = "|".join(name for section in SECTIONS.values() for name in section)

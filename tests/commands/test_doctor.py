@@ -304,6 +304,12 @@ def test_the_commands_leave_out_settings_whose_directory_is_gone(
         assert kraftool(*words).code == 0, command
 
 
+def test_a_path_longer_than_the_line_has_its_code_below_it(kraftool: Run, tmp_path: Path) -> None:
+    path = tmp_path / ("long-" * 20)
+    lines = kraftool("doctor", path).text.splitlines()
+    assert [line.strip() for line in lines if "KT-DIR-READ" in line] == ["error KT-DIR-READ"]
+
+
 def test_a_broker_directory_without_metadata_may_be_one_of_several(
     kraftool: Run, fixtures_dir: Path
 ) -> None:

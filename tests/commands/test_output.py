@@ -73,6 +73,7 @@ def test_the_progress_bar_shows_a_name_that_looks_like_markup_as_it_is(
 ) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO()))
     monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setenv("TERM", "xterm")
     with Output().progress(100 << 20, name) as done:
         done(50 << 20)
     assert name in terminal.getvalue()

@@ -56,7 +56,7 @@ def made(directory: Path) -> Plan:
         PlanStep(
             action=Action.CHECK,
             text="Look at it.",
-            commands=("kraftool recover verify plan.yaml --dir DIR",),
+            commands=("kraftool recover verify plan.yaml --dir data",),
         ),
     )
     setting = RequiredSetting(key="controller.quorum.bootstrap.servers", value="127.0.0.1:43523")

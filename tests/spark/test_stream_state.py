@@ -244,7 +244,7 @@ def test_an_entry_that_is_missing_or_damaged_is_named_and_nothing_is_read_twice(
 def test_an_offset_of_another_kraftool_or_of_a_missing_option_says_what_to_do(
     live: Live, tmp_path: Path
 ) -> None:
-    with pytest.raises(KraftoolError, match="version 1 of its offsets") as raised:
+    with pytest.raises(KraftoolError, match="its offsets have version 1") as raised:
         _step(_reader(live.path), {"version": 1, "begun": True, "logs": {}, "owners": {}})
     assert "new checkpoint" in raised.value.hint
     reader = _reader(live.path, tmp_path / "state")

@@ -42,6 +42,10 @@ class _Task:
         finally:
             self._working.release()
 
+    @property
+    def is_done(self) -> bool:
+        return not self._working.locked()
+
     def outputs(self) -> list[Output]:
         """Wait for the outputs."""
         with self._working:
@@ -51,14 +55,19 @@ class _Task:
 
 
 class _Pool:
-    """Threads that render spans, each with a renderer of its own.
+    """Threads that render spans, each with a renderer of its own. The thread that waits for a span
+    is one of them: it renders meanwhile, so that no more threads run than there are processors.
 
     `concurrent.futures` takes longer to import than a thread takes to start.
     """
 
-    def __init__(self, plan: RenderPlan, file: str, jobs: int) -> None:
+    def __init__(self, plan: RenderPlan, file: str, jobs: int, own: Pieces) -> None:
+        """`own`: the renderer of the thread that waits."""
+        self._own = own
         self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
-        self._threads = [Thread(target=self._work, args=(Pieces(plan, file),)) for _ in range(jobs)]
+        self._threads = [
+            Thread(target=self._work, args=(Pieces(plan, file),)) for _ in range(jobs - 1)
+        ]
 
     def _work(self, pieces: Pieces) -> None:
         while (task := self._tasks.get()) is not None:
@@ -66,6 +75,15 @@ class _Pool:
 
     def begin(self, task: _Task) -> None:
         self._tasks.put(task)
+
+    def outputs(self, task: _Task) -> list[Output]:
+        """Wait for the outputs of a task that was begun, and render others meanwhile."""
+        with suppress(Empty):
+            while not task.is_done:
+                other = self._tasks.get_nowait()
+                assert other is not None, "threads end when all is written"
+                other.run(self._own)
+        return task.outputs()
 
     def __enter__(self) -> _Pool:
         for thread in self._threads:
@@ -105,10 +123,10 @@ def render_in_threads(
     def finished() -> Iterator[Rendered]:
         """Yield what was begun first."""
         task = waiting.popleft()
-        for data, problems in task.outputs():
+        for data, problems in pool.outputs(task):
             yield Rendered(data, problems, task.state)
 
-    with _Pool(plan, file, jobs) as pool:
+    with _Pool(plan, file, jobs, pieces) as pool:
         for item in items:
             if isinstance(item, BatchSpan):
                 if len(waiting) >= _AHEAD * jobs:

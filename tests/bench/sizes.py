@@ -129,7 +129,8 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="kraftool-sizes-") as temporary:
         root, out = Path(temporary) / "fleet", Path(temporary) / "tables"
         root.mkdir()
-        records = make(root, chosen.log, chosen.small)
+        with get_context("spawn").Pool(1) as maker:  # so that its memory is not the driver's
+            records = maker.apply(make, (root, chosen.log, chosen.small))
         session, driver_s = measure(root, out, chosen.cores)
         high, _ = memory_mb(os.getpid()) or (0.0, 0.0)
         spent: dict[str, float] = {}

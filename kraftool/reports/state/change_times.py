@@ -16,7 +16,9 @@ from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import decode_data
 from kraftool.decoders.native_values import NativeValues, native_values
 from kraftool.decoders.walk import Walk
-from kraftool.reports.state.diff import EntityChange
+from kraftool.image.configs import TOPIC
+from kraftool.image.topics import TopicImage
+from kraftool.reports.state.diff import ChangeType, EntityChange
 from kraftool.reports.state.files import StateFiles, base_offset
 
 Key = tuple[Any, ...]
@@ -36,8 +38,7 @@ def dated(
 ) -> Iterator[EntityChange]:
     """The same changes, each with its last record if that is known."""
     for change in changes:
-        found = [times[key] for key in _keys_of(change) if key in times]
-        last = max(found, key=lambda each: each.offset, default=None)
+        last = _last_of(change, times)
         yield (
             change
             if last is None
@@ -45,10 +46,26 @@ def dated(
         )
 
 
-def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecord]:
-    """The last record of each entity from one offset to another; empty if a batch is missing."""
+def _last_of(change: EntityChange, times: Mapping[Key, LastRecord]) -> LastRecord | None:
+    """The last record of an entity; None if a later record may have changed it as well."""
+    own, other = _latest(_keys_of(change), times), _latest(_unsure_keys_of(change), times)
+    if other is None or (own is not None and own.offset > other.offset):
+        return own
+    return other if own is None else None
+
+
+def _latest(keys: Iterable[Key], times: Mapping[Key, LastRecord]) -> LastRecord | None:
+    return max((times[key] for key in keys if key in times), default=None)
+
+
+def last_records(
+    files: StateFiles, first: int, end: int, topics: Mapping[str, TopicImage]
+) -> dict[Key, LastRecord]:
+    """The last record of each entity from one offset to another; empty if a batch is missing.
+    `topics` are those at the first offset, by id."""
     if not files.segments or base_offset(files.segments[0]) > first:
         return {}
+    names = {topic_id: topic.name for topic_id, topic in topics.items()}
     found, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
     in_transaction, reached, native = False, first, native_values()
     for batch in _batches(files, first, end):
@@ -68,9 +85,9 @@ def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecor
                 found.update(pending if name == "EndTransactionRecord" else ())
                 pending, in_transaction = [], False
             elif in_transaction:
-                pending += ((key, last) for key in _keys(name, data))
+                pending += ((key, last) for key in _keys(name, data, names))
             else:
-                found.update((key, last) for key in _keys(name, data))
+                found.update((key, last) for key in _keys(name, data, names))
     return found if reached >= end else {}
 
 
@@ -108,8 +125,8 @@ def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
                 yield item
 
 
-def _keys(name: str, data: dict[str, Any]) -> Iterator[Key]:
-    """The entities that a record changes."""
+def _keys(name: str, data: dict[str, Any], names: dict[str, str]) -> Iterator[Key]:
+    """The entities that a record changes. `names` are those of topics, by id."""
     match name:
         case "FeatureLevelRecord":
             yield "feature", data["name"]
@@ -123,8 +140,14 @@ def _keys(name: str, data: dict[str, Any]) -> Iterator[Key]:
             yield "broker", data["id"]
         case "RegisterControllerRecord" | "UnregisterControllerRecord":
             yield "controller", data["controllerId"]
-        case "TopicRecord" | "RemoveTopicRecord":
+        case "TopicRecord":
             yield "topic", data["topicId"]
+            names[data["topicId"]] = data["name"]
+        case "RemoveTopicRecord":
+            yield "topic", data["topicId"]
+            yield "configs", names.get(data["topicId"])
+        case "ClearElrRecord":
+            yield "elr", data["topicName"] or ""
         case "PartitionRecord" | "PartitionChangeRecord":
             yield "partition", data["topicId"], data["partitionId"]
         case "ConfigRecord":
@@ -166,3 +189,13 @@ def _keys_of(change: EntityChange) -> Iterator[Key]:
             yield kind, of["tokenId"]
         case _:
             yield (kind,)
+
+
+def _unsure_keys_of(change: EntityChange) -> Iterator[Key]:
+    """The keys of records that change an entity only if it has a value at that moment."""
+    of, is_removed = change.entity, change.type is ChangeType.REMOVED
+    if change.kind == "partition" and not is_removed:
+        yield "elr", of["topic"]
+        yield "elr", ""
+    elif change.kind == "config" and is_removed and of["resourceTypeId"] == TOPIC:
+        yield "configs", of["resourceName"]

@@ -67,7 +67,7 @@ def last_changes(both: TwoStates) -> dict[Key, LastRecord]:
         return {}
     if not _has_record(both.newer, old.last_offset, old.last_epoch):
         return {}
-    return last_records(both.newer, old.offset, new.offset)
+    return last_records(both.newer, old.offset, new.offset, both.old.image.topics.by_id)
 
 
 def _has_record(files: StateFiles, offset: int, epoch: int) -> bool:

@@ -15,9 +15,11 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import decode_data
 from kraftool.decoders.native_values import NativeValues, native_values
-from kraftool.decoders.walk import Walk
+from kraftool.decoders.segment import BatchSpan
+from kraftool.decoders.walk import Faulty, Walk
 from kraftool.image.configs import TOPIC
 from kraftool.image.topics import TopicImage
+from kraftool.reports.logs.source import LogFile
 from kraftool.reports.state.diff import ChangeType, EntityChange
 from kraftool.reports.state.files import StateFiles, base_offset
 
@@ -66,7 +68,7 @@ def last_records(
     if not files.segments or base_offset(files.segments[0]) > first:
         return {}
     names = {topic_id: topic.name for topic_id, topic in topics.items()}
-    found, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
+    times, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
     in_transaction, reached, native = False, first, native_values()
     for batch in _batches(files, first, end):
         if batch.base_offset > reached:
@@ -78,17 +80,17 @@ def last_records(
             last = LastRecord(offset, timestamp)
             if name in _OF_PARTITIONS and not in_transaction:
                 # Most of a log is such records.
-                found["partition", data["topicId"], data["partitionId"]] = last
+                times["partition", data["topicId"], data["partitionId"]] = last
             elif name == "BeginTransactionRecord":
                 in_transaction = True
             elif name in ("EndTransactionRecord", "AbortTransactionRecord"):
-                found.update(pending if name == "EndTransactionRecord" else ())
+                times.update(pending if name == "EndTransactionRecord" else ())
                 pending, in_transaction = [], False
             elif in_transaction:
                 pending += ((key, last) for key in _keys(name, data, names))
             else:
-                found.update((key, last) for key in _keys(name, data, names))
-    return found if reached >= end else {}
+                times.update((key, last) for key in _keys(name, data, names))
+    return times if reached >= end else {}
 
 
 def _decoded(batch: RecordBatch, native: NativeValues | None) -> Iterator[_Decoded]:
@@ -116,13 +118,22 @@ def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
     for segment, following in zip(files.segments, (*files.segments[1:], None), strict=True):
         if following is not None and base_offset(following) <= first:
             continue
-        with segment.open() as source:
-            for item in Walk(source.read_at):
-                if not isinstance(item, RecordBatch) or item.last_offset < first:
-                    continue
-                if item.base_offset >= end:
-                    return
-                yield item
+        for batch in batches_from(segment, first):
+            if batch.base_offset >= end:
+                return
+            yield batch
+
+
+def batches_from(segment: LogFile, offset: int) -> Iterator[RecordBatch]:
+    """The sound batches of a segment from the one that has an offset on."""
+    with segment.open() as source:
+        for item in Walk(source.read_at).spans():
+            if isinstance(item, Faulty) or item.last_offset < offset:
+                continue
+            batches = (
+                item.read_batches(item.at, item.end) if isinstance(item, BatchSpan) else (item,)
+            )
+            yield from (batch for batch in batches if batch.last_offset >= offset)
 
 
 def _keys(name: str, data: dict[str, Any], names: dict[str, str]) -> Iterator[Key]:

@@ -77,14 +77,14 @@ class Placed(Mapping[int, _Item], Generic[_Item]):
         """Return the items of a piece."""
         return self._reader.items(piece)
 
-    def others(self, take_framed: TakeFramed) -> Iterator[tuple[int, _Item]]:
-        """Yield the numbers and items of pieces that the newest Kafka would write differently.
-        The records of all other pieces go to `take_framed`."""
+    def stretches(self) -> Iterator[tuple[Sequence[bytes], Sequence[tuple[int, _Item]]]]:
+        """Yield the records that the newest Kafka would write as they are, or else the numbers and
+        items, piece by piece in the order of numbers."""
         for piece in self.pieces:
             if piece.is_newest:
-                take_framed(self.records(piece))
+                yield self.records(piece), ()
             else:
-                yield from enumerate(self.read(piece), piece.number)
+                yield (), [*enumerate(self.read(piece), piece.number)]
 
     def _piece(self, number: object) -> PlacedPiece | None:
         if not isinstance(number, int):

@@ -6,7 +6,7 @@ leader epoch, also the same leader named again; every change raises the partitio
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import field
 from typing import Any, NamedTuple
 
@@ -51,6 +51,10 @@ class PartitionRegistration(NamedTuple):
     partition_epoch: int
 
 
+_Stretch = tuple[Sequence[bytes], Iterable[tuple[int, PartitionRegistration]]]
+"""Partitions of a topic: framed records, or numbers and partitions."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicImage:
     """One topic with its partitions by number."""
@@ -82,26 +86,28 @@ class TopicsImage:
     ) -> Iterator[WrittenRecord]:
         """The records; those of partitions go to `take_framed` as bytes, if somebody takes them."""
         version = partition_version(metadata_version)
-        is_newest = FRAMES_NEWEST and version == partition_version(LATEST_LEVEL)
+        if not FRAMES_NEWEST or version != partition_version(LATEST_LEVEL):
+            take_framed = None
         for topic in self.by_id.values():
             yield "TopicRecord", 0, {"name": topic.name, "topicId": topic.id}
-            partitions: Iterable[tuple[int, PartitionRegistration]] = topic.partitions.items()
-            if take_framed is not None and is_newest:
-                if isinstance(topic.partitions, Placed):
-                    partitions = list(topic.partitions.others(take_framed))
-                frames = framed(topic.id, partitions, elr_enabled=elr_enabled)
-                if frames is not None:
-                    take_framed(frames)
-                    continue
-            for number, partition in partitions:
-                value = partition_value(topic.id, number, partition)
-                if not elr_enabled:
-                    value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
-                if metadata_version < DIRECTORIES_LEVEL:
-                    if any(directory != MIGRATING for directory in partition.directories):
-                        lost(f"the directories of partition {topic.name}-{number}")
-                    del value["directories"]
-                yield "PartitionRecord", version, value
+            stretches: Iterable[_Stretch] = [((), topic.partitions.items())]
+            if take_framed is not None and isinstance(topic.partitions, Placed):
+                stretches = topic.partitions.stretches()
+            for placed, partitions in stretches:
+                if take_framed is not None:
+                    frames = placed or framed(topic.id, partitions, elr_enabled=elr_enabled)
+                    if frames is not None:
+                        take_framed(frames)
+                        continue
+                for number, partition in partitions:
+                    value = partition_value(topic.id, number, partition)
+                    if not elr_enabled:
+                        value["eligibleLeaderReplicas"] = value["lastKnownElr"] = None
+                    if metadata_version < DIRECTORIES_LEVEL:
+                        if any(directory != MIGRATING for directory in partition.directories):
+                            lost(f"the directories of partition {topic.name}-{number}")
+                        del value["directories"]
+                    yield "PartitionRecord", version, value
 
 
 def partition_value(topic_id: str, number: int, partition: PartitionRegistration) -> RecordValue:

@@ -8,6 +8,7 @@ files give the same bytes. It refuses to write a file.
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -36,8 +37,17 @@ class RecordsDigest:
 
 def records_of(image: MetadataImage) -> Iterator[bytes]:
     """An image's records in the order and the versions of its own metadata.version."""
-    for name, version, value in snapshot_records(image):
+    framed = deque[bytes]()
+    for name, version, value in snapshot_records(image, take_framed=framed.extend):
+        # Those of a topic's partitions come before the record of whatever is next.
+        yield from _taken(framed)
         yield encode_record(name, version, value)
+    yield from _taken(framed)
+
+
+def _taken(framed: deque[bytes]) -> Iterator[bytes]:
+    while framed:
+        yield framed.popleft()
 
 
 def digest_of(records: Iterable[bytes]) -> RecordsDigest:

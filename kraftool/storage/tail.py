@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from typing import Any
 
 from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, BatchHeader, RecordBatch
@@ -139,6 +139,10 @@ class LogRewrite:
     was_offset: int | None
     epoch: int | None
     generation: int
+
+    def values(self) -> dict[str, str | int | None]:
+        """Return all but the segment, which is part of a file's name."""
+        return {name: value for name, value in asdict(self).items() if name != "segment"}
 
     def sentence(self) -> str:
         match self.change:

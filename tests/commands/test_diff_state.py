@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.reports.state_logs import Logs, config, level, topic
+from tests.reports.state_logs import Logs, config, level, topic, topic_id
 
 Run = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,6 +49,42 @@ def test_one_directory_at_two_offsets_tells_what_happened(kraftool: Run) -> None
     partition = f"~ orders-a-0  {when} at 111\n  leaderEpoch 0 → 2\n  partitionEpoch 1 → 3\n"
     assert partition in ran.text
     assert kraftool("diff-state", UPGRADE / "node-1/data", "--at", 60, "--to", 60).code == 0
+
+
+def test_no_change_has_the_record_of_an_earlier_one(kraftool: Run, tmp_path: Path) -> None:
+    """A topic's removal takes its configs along, and one record clears the ELR of a topic. It is
+    unknown if they changed what an earlier record between the offsets had changed."""
+    ids = {"topicId": topic_id("kept")}
+    brokers = {"replicas": [1, 2], "isr": [1], "removingReplicas": [], "addingReplicas": []}
+    epochs = {"leader": 1, "leaderEpoch": 0, "partitionEpoch": 0, "lastKnownElr": []}
+    directories = {"directories": [topic_id("d")] * 2, "eligibleLeaderReplicas": [2]}
+    partitions = [
+        ("PartitionRecord", 2, {**ids, **brokers, **epochs, **directories, "partitionId": number})
+        for number in range(2)
+    ]
+    removal = ("RemoveTopicRecord", 0, {"topicId": topic_id("gone")})
+    before = [level(), topic("gone"), config("gone", "retention.ms", "1"), topic("kept")]
+    before += [config("gone", "segment.ms", "1"), *partitions]
+    change = ("PartitionChangeRecord", 2, {**ids, "partitionId": 1, "isr": [1, 2]})
+    after = [config("gone", "segment.ms", "2"), change, removal]
+    after += [("ClearElrRecord", 0, {"topicName": "kept"}), topic("new")]
+    logs = Logs(tmp_path / "log")
+    logs.segment(0, before, after)
+    done = kraftool("diff-state", logs.directory, "--at", 7, "--to", 12, "-o", "json")
+    offsets = {
+        (each["entityKind"], each["entity"].get("name"), each["entity"].get("partition")): (
+            each["lastOffset"]
+        )
+        for each in json.loads(done.out)["changes"]
+    }
+    assert offsets == {
+        ("topic", "gone", None): 9,
+        ("topic", "new", None): 11,
+        ("config", "retention.ms", None): 9,
+        ("config", "segment.ms", None): None,
+        ("partition", None, 0): 10,
+        ("partition", None, 1): None,
+    }
 
 
 def test_one_offset_is_for_both_directories(kraftool: Run) -> None:

@@ -23,6 +23,8 @@ from kraftool.image.loader import ImageLoader
 from kraftool.image.placed import Placed, PlacedPiece
 from kraftool.image.state_hash import state_hash
 from kraftool.image.topics import PartitionRegistration
+from kraftool.image.writer import snapshot_records
+from kraftool.repair.state_records import records_of
 from kraftool.reports.browse.state_tree import StateTree
 from kraftool.reports.state import placed_records
 from kraftool.reports.state.load import LoadedState, load_state
@@ -42,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def partition(topic_id: str, number: int, *, leader: int = 1) -> bytes:
+def partition(topic_id: str, number: int, *, leader: int = 1, version: int = 2) -> bytes:
     value: dict[str, Any] = {
         "partitionId": number,
         "topicId": topic_id,
@@ -55,7 +57,7 @@ def partition(topic_id: str, number: int, *, leader: int = 1) -> bytes:
         "partitionEpoch": 0,
         "directories": ["C" * 21 + "Q", "D" * 21 + "Q"],
     }
-    return encode_record("PartitionRecord", 2, value)
+    return encode_record("PartitionRecord", version, value)
 
 
 def write(folder: Path, *more: bytes, partitions: int = PARTITIONS, leader: int = 1) -> Path:
@@ -122,6 +124,23 @@ def test_loading_reads_no_partition_and_looking_at_one_reads_its_neighbours_only
     assert partitions[700].leader == 1
     assert partitions[701].leader == 1
     assert read == [placed_records.MOST_RECORDS]
+
+
+def test_the_records_of_a_state_come_in_the_order_of_numbers(tmp_path: Path) -> None:
+    """Also where a topic has records of two versions: those of the older one are written again."""
+    more = (
+        partition(TOPIC, number, version=1 + (number // 300) % 2)
+        for number in range(PARTITIONS, 2 * PARTITIONS)
+    )
+    topic = encode_record("TopicRecord", 0, {"name": "payments", "topicId": OTHER})
+    path = write(tmp_path, *more, topic, partition(OTHER, 0))
+    state = load_state(str(path))
+    assert {piece.is_newest for piece in partitions_of(state).pieces} == {True, False}
+    with pure():
+        replayed = load_state(str(path)).image
+    expected = [encode_record(*record) for record in snapshot_records(replayed)]
+    assert list(records_of(replayed)) == expected
+    assert list(records_of(state.image)) == expected
 
 
 def test_the_state_hash_and_a_comparison_of_two_snapshots_read_no_partition(

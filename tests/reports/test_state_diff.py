@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from kraftool.decoders.errors import KraftoolError
 from kraftool.image.delta import MetadataDelta
 from kraftool.image.image import EMPTY, MetadataImage, Provenance
+from kraftool.reports.state import change_times
 from kraftool.reports.state.compare import Offsets, load_two
 from kraftool.reports.state.diff import (
     IGNORABLE,
@@ -278,3 +280,8 @@ def test_what_is_wrong_with_one_path_is_told_once(tmp_path: Path) -> None:
     both = load_two(logs.path, logs.path, Offsets(), silent)
     assert len(both.findings) == 1
     assert replace(both, note="x").findings == both.findings
+
+
+def test_each_record_that_can_be_replayed_changes_something_that_gets_a_time() -> None:
+    for name in MetadataDelta(EMPTY).replayed - {"NoOpRecord"}:
+        assert list(change_times._keys(name, defaultdict(str), {})), name

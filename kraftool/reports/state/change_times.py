@@ -15,8 +15,12 @@ from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.log_record import decode_data
 from kraftool.decoders.native_values import NativeValues, native_values
-from kraftool.decoders.walk import Walk
-from kraftool.reports.state.diff import EntityChange
+from kraftool.decoders.segment import BatchSpan
+from kraftool.decoders.walk import Faulty, Walk
+from kraftool.image.configs import TOPIC
+from kraftool.image.topics import TopicImage
+from kraftool.reports.logs.source import LogFile
+from kraftool.reports.state.diff import ChangeType, EntityChange
 from kraftool.reports.state.files import StateFiles, base_offset
 
 Key = tuple[Any, ...]
@@ -36,8 +40,7 @@ def dated(
 ) -> Iterator[EntityChange]:
     """The same changes, each with its last record if that is known."""
     for change in changes:
-        found = [times[key] for key in _keys_of(change) if key in times]
-        last = max(found, key=lambda each: each.offset, default=None)
+        last = _last_of(change, times)
         yield (
             change
             if last is None
@@ -45,11 +48,27 @@ def dated(
         )
 
 
-def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecord]:
-    """The last record of each entity from one offset to another; empty if a batch is missing."""
+def _last_of(change: EntityChange, times: Mapping[Key, LastRecord]) -> LastRecord | None:
+    """The last record of an entity; None if a later record may have changed it as well."""
+    own, other = _latest(_keys_of(change), times), _latest(_unsure_keys_of(change), times)
+    if other is None or (own is not None and own.offset > other.offset):
+        return own
+    return other if own is None else None
+
+
+def _latest(keys: Iterable[Key], times: Mapping[Key, LastRecord]) -> LastRecord | None:
+    return max((times[key] for key in keys if key in times), default=None)
+
+
+def last_records(
+    files: StateFiles, first: int, end: int, topics: Mapping[str, TopicImage]
+) -> dict[Key, LastRecord]:
+    """The last record of each entity from one offset to another; empty if a batch is missing.
+    `topics` are those at the first offset, by id."""
     if not files.segments or base_offset(files.segments[0]) > first:
         return {}
-    found, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
+    names = {topic_id: topic.name for topic_id, topic in topics.items()}
+    times, pending = dict[Key, LastRecord](), list[tuple[Key, LastRecord]]()
     in_transaction, reached, native = False, first, native_values()
     for batch in _batches(files, first, end):
         if batch.base_offset > reached:
@@ -61,17 +80,17 @@ def last_records(files: StateFiles, first: int, end: int) -> dict[Key, LastRecor
             last = LastRecord(offset, timestamp)
             if name in _OF_PARTITIONS and not in_transaction:
                 # Most of a log is such records.
-                found["partition", data["topicId"], data["partitionId"]] = last
+                times["partition", data["topicId"], data["partitionId"]] = last
             elif name == "BeginTransactionRecord":
                 in_transaction = True
             elif name in ("EndTransactionRecord", "AbortTransactionRecord"):
-                found.update(pending if name == "EndTransactionRecord" else ())
+                times.update(pending if name == "EndTransactionRecord" else ())
                 pending, in_transaction = [], False
             elif in_transaction:
-                pending += ((key, last) for key in _keys(name, data))
+                pending += ((key, last) for key in _keys(name, data, names))
             else:
-                found.update((key, last) for key in _keys(name, data))
-    return found if reached >= end else {}
+                times.update((key, last) for key in _keys(name, data, names))
+    return times if reached >= end else {}
 
 
 def _decoded(batch: RecordBatch, native: NativeValues | None) -> Iterator[_Decoded]:
@@ -99,17 +118,26 @@ def _batches(files: StateFiles, first: int, end: int) -> Iterator[RecordBatch]:
     for segment, following in zip(files.segments, (*files.segments[1:], None), strict=True):
         if following is not None and base_offset(following) <= first:
             continue
-        with segment.open() as source:
-            for item in Walk(source.read_at):
-                if not isinstance(item, RecordBatch) or item.last_offset < first:
-                    continue
-                if item.base_offset >= end:
-                    return
-                yield item
+        for batch in batches_from(segment, first):
+            if batch.base_offset >= end:
+                return
+            yield batch
 
 
-def _keys(name: str, data: dict[str, Any]) -> Iterator[Key]:
-    """The entities that a record changes."""
+def batches_from(segment: LogFile, offset: int) -> Iterator[RecordBatch]:
+    """The sound batches of a segment from the one that has an offset on."""
+    with segment.open() as source:
+        for item in Walk(source.read_at).spans():
+            if isinstance(item, Faulty) or item.last_offset < offset:
+                continue
+            batches = (
+                item.read_batches(item.at, item.end) if isinstance(item, BatchSpan) else (item,)
+            )
+            yield from (batch for batch in batches if batch.last_offset >= offset)
+
+
+def _keys(name: str, data: dict[str, Any], names: dict[str, str]) -> Iterator[Key]:
+    """The entities that a record changes. `names` are those of topics, by id."""
     match name:
         case "FeatureLevelRecord":
             yield "feature", data["name"]
@@ -123,8 +151,14 @@ def _keys(name: str, data: dict[str, Any]) -> Iterator[Key]:
             yield "broker", data["id"]
         case "RegisterControllerRecord" | "UnregisterControllerRecord":
             yield "controller", data["controllerId"]
-        case "TopicRecord" | "RemoveTopicRecord":
+        case "TopicRecord":
             yield "topic", data["topicId"]
+            names[data["topicId"]] = data["name"]
+        case "RemoveTopicRecord":
+            yield "topic", data["topicId"]
+            yield "configs", names.get(data["topicId"])
+        case "ClearElrRecord":
+            yield "elr", data["topicName"] or ""
         case "PartitionRecord" | "PartitionChangeRecord":
             yield "partition", data["topicId"], data["partitionId"]
         case "ConfigRecord":
@@ -166,3 +200,13 @@ def _keys_of(change: EntityChange) -> Iterator[Key]:
             yield kind, of["tokenId"]
         case _:
             yield (kind,)
+
+
+def _unsure_keys_of(change: EntityChange) -> Iterator[Key]:
+    """The keys of records that change an entity only if it has a value at that moment."""
+    of, is_removed = change.entity, change.type is ChangeType.REMOVED
+    if change.kind == "partition" and not is_removed:
+        yield "elr", of["topic"]
+        yield "elr", ""
+    elif change.kind == "config" and is_removed and of["resourceTypeId"] == TOPIC:
+        yield "configs", of["resourceName"]

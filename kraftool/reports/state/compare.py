@@ -10,14 +10,12 @@ import os
 from dataclasses import replace
 
 from kraftool.decoders import meta_properties
-from kraftool.decoders.batch import RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
-from kraftool.decoders.walk import Walk
 from kraftool.reports.findings.finding import Finding, Severity
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import log as log_kinds
-from kraftool.reports.state.change_times import Key, LastRecord, last_records
+from kraftool.reports.state.change_times import Key, LastRecord, batches_from, last_records
 from kraftool.reports.state.files import StateFiles, base_offset, open_state, snapshot_id
 from kraftool.reports.state.load import LoadedState, load_from
 from kraftool.reports.state.replay import Progress
@@ -67,7 +65,7 @@ def last_changes(both: TwoStates) -> dict[Key, LastRecord]:
         return {}
     if not _has_record(both.newer, old.last_offset, old.last_epoch):
         return {}
-    return last_records(both.newer, old.offset, new.offset)
+    return last_records(both.newer, old.offset, new.offset, both.old.image.topics.by_id)
 
 
 def _has_record(files: StateFiles, offset: int, epoch: int) -> bool:
@@ -81,11 +79,8 @@ def _has_record(files: StateFiles, offset: int, epoch: int) -> bool:
     for segment in reversed(files.segments):
         if base_offset(segment) > offset:
             continue
-        with segment.open() as source:
-            for item in Walk(source.read_at):
-                if isinstance(item, RecordBatch) and item.last_offset >= offset:
-                    return item.base_offset <= offset and item.epoch == epoch
-        return False
+        batch = next(batches_from(segment, offset), None)
+        return batch is not None and batch.base_offset <= offset and batch.epoch == epoch
     return False
 
 

@@ -78,7 +78,7 @@ class EntityChange:
     """A partition whose whole topic was added or removed."""
     last_offset: int | None = None
     """The last record that changed it, if both states are of one log that has all records between
-    them; None if not."""
+    them, and if it is known; None if not."""
     last_timestamp: int | None = None
 
 

@@ -64,8 +64,8 @@ class EntityChangeObject:
     fields: tuple[FieldChangeObject, ...]
     """Empty for one added or removed."""
     last_offset: int | None
-    """The last record that changed it. null if the states are not of one log, or if that log does
-    not have all records between them."""
+    """The last record that changed it. null if the states are not of one log, if that log does not
+    have all records between them, or if kraftool does not know which of two records it is."""
     last_timestamp: Moment | None
 
 

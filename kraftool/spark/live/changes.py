@@ -54,12 +54,7 @@ def stored_change(folder: str, owner: FleetDirectory, change: LogRewrite) -> Tol
     return {
         "owner": owner_object(owner),
         "file": f"{folder}/{change.segment}",
-        "change": change.change,
-        "position": change.position,
-        "offset": change.offset,
-        "was_offset": change.was_offset,
-        "epoch": change.epoch,
-        "generation": change.generation,
+        **change.values(),
         "seen_ms": time.time_ns() // 1_000_000,
         "sentence": change.sentence(),
     }

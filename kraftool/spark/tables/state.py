@@ -36,7 +36,7 @@ _SUMMARY = "kraftool.state"
 _PENDING = "-pending.parquet"
 _MOST_FILES = 8
 """Files after which they are put together."""
-_ROWS, _BYTES = 1_000, 8 << 20
+_ROWS, _BYTES = 1_000, 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -245,12 +245,7 @@ class Changes(Unit):
                     "directory_id": owner.directory_id,
                     "directory": file_text(owner.name),
                     "file": file_text(f"{folder}/{change.segment}"),
-                    "change": change.change,
-                    "position": change.position,
-                    "offset": change.offset,
-                    "was_offset": change.was_offset,
-                    "epoch": change.epoch,
-                    "generation": change.generation,
+                    **change.values(),
                     "text": change.sentence(),
                     "noticed": time.time_ns() // 1_000_000,
                 }

@@ -15,7 +15,6 @@ from kraftool.commands.finding_view import GOOD, NAME, WARN, command_lines, text
 from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import LABEL, checklist, commands_of, labelled, plan_head
 from kraftool.repair.plan import Action, Plan, Ranked
-from kraftool.repair.ranking import UNREADABLE
 
 BEFORE = "As the directories are now, without this plan:"
 
@@ -67,7 +66,7 @@ def _given_up(to: Output, plan: Plan) -> None:
     for lost in plan.loss.records:
         host = plan.host(lost.host)
         path = host.path if host is not None and os.path.isabs(host.path) else ""
-        if lost.has_names and any(count.type != UNREADABLE for count in lost.types):
+        if lost.has_names and lost.has_readable:
             span = f"{lost.first_offset}..{lost.end_offset - 1}"
             lead = "" if path else "# replace data-directory: "
             directory = shlex.quote(path) if path else "data-directory"

@@ -116,7 +116,7 @@ def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
     head, _, rest = capfd.readouterr().err.partition("\nQuorum       Node 3 survives.\nPlan")
     assert head.splitlines()[1:] == [
         "▲ DATA LOSS  bounded: what only node 2 has",
-        "             node-2 has offsets 7 to 16: 9 TOPIC_RECORD, 1 unreadable",
+        "             node-2 has records at offsets 7 to 16: 9 TOPIC_RECORD, 1 unreadable",
         "               topics: a, b, c, d, e and 4 more",
         "               unknown: the changes of 1 unreadable record",
         "             accepted (ahead): node 2 is ahead",

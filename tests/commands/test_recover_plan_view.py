@@ -16,9 +16,16 @@ from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import commands_of, loss
 from kraftool.commands.recover_plan_view import write_plan
 from kraftool.commands.text_console import rendered, text_console
-from kraftool.repair.plan import LostObjects, LostRecords, Plan, PlannedLoss, RecordCount, Risk
+from kraftool.repair.plan import (
+    UNREADABLE,
+    LostObjects,
+    LostRecords,
+    Plan,
+    PlannedLoss,
+    RecordCount,
+    Risk,
+)
 from kraftool.repair.plan_yaml import plan_from_yaml
-from kraftool.repair.ranking import UNREADABLE
 from kraftool.reports.election.assessment import LossBound
 from tests.commands.recover_files import on_terminal
 from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch

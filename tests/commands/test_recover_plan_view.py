@@ -28,7 +28,7 @@ from kraftool.repair.plan import (
 from kraftool.repair.plan_yaml import plan_from_yaml
 from kraftool.reports.election.assessment import LossBound
 from tests.commands.recover_files import on_terminal
-from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch
+from tests.repair.directories import APART, EQUAL, Quorum, batches, flip, flip_in_batch
 
 Run = Callable[..., Any]
 
@@ -221,3 +221,23 @@ def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(
     assert sum("--source node-" in command for command in commands) == 3
     directories = " ".join(f"--dir {path}" for path in paths)
     assert commands[-1] == f"$ kraftool recover rehearse {tmp_path}/plan.yaml {directories}"
+
+
+def test_a_plan_names_the_directories_that_its_rehearsal_lacks(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Voters 3 and 4 are elsewhere: with one of them the rehearsal has a majority."""
+    dynamic = Quorum(tmp_path, "kafka-4.3.0/dynamic-quorum", (2, 3, 4))
+    flip_in_batch(dynamic.segment(2), -5)
+    flip(dynamic.segment(2), batches(dynamic.segment(2))[-5].position + 64, 0x7F)
+    alone = kraftool("recover", "plan", dynamic[2])
+    assert alone.code == 0, alone.err
+    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in alone.narration
+    collected = tmp_path / "node-3.collect"
+    assert kraftool("recover", "collect", dynamic[3], "--out", collected).code == 0
+    far = kraftool("recover", "plan", dynamic[2], collected)
+    assert f"--dir {dynamic[3]}" not in far.err, "a path of another host"
+    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in far.narration
+    near = kraftool("recover", "plan", dynamic[2], dynamic[3])
+    assert near.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {dynamic[3]}")
+    assert "Add --dir" not in near.narration

@@ -105,7 +105,6 @@ def plan(
     from kraftool.repair.plan import Method
     from kraftool.repair.plan_yaml import plan_to_yaml
     from kraftool.repair.planner import plan_for, read_quorum
-    from kraftool.repair.ranking import host_names
     from kraftool.repair.request import PlanRequest, with_settings
     from kraftool.repair.step_commands import naming_its_file
     from kraftool.reports.election.assessment import QuorumSafety
@@ -157,10 +156,8 @@ def plan(
         to.write(plan_to_yaml(made))
     to.flush()
     is_safe = judged.state is QuorumSafety.SAFE
-    names = zip(host_names(read.surveys), read.surveys, strict=True)
-    here = {name for name, survey in names if not survey.collect_file and not survey.archived}
     judgement = list(sentences(judged, with_next=False))
-    write_plan(to, made, out, judgement, is_quorum_safe=is_safe, here=here)
+    write_plan(to, made, out, judgement, is_quorum_safe=is_safe, here=read.paths)
     to.finish()
 
 

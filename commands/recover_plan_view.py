@@ -18,6 +18,7 @@ from kraftool.raft.names import majority_of
 from kraftool.repair.plan import Action, HostRole, Plan, Ranked
 from kraftool.reports.text.words import listed, numbered
 
+_NOWHERE: Mapping[str, str] = {}
 BEFORE = "As the directories are now, without this plan:"
 
 
@@ -28,10 +29,10 @@ def write_plan(
     judgement: Sequence[str] = (),
     *,
     is_quorum_safe: bool = True,
-    here: Collection[str] = (),
+    here: Mapping[str, str] = _NOWHERE,
 ) -> None:
     """Narrate a plan that was written to `file`, or to stdout if that is empty. `here` are the
-    hosts whose directory itself was read."""
+    directories on this host, by the names of their hosts."""
     to.narrate(*plan_head(plan, file, is_quorum_safe=is_quorum_safe))
     before = [BEFORE] if judgement and plan.changes and not is_quorum_safe else []
     to.narrate(*labelled("Quorum", [text(sentence) for sentence in (*before, *judgement)]))
@@ -84,7 +85,7 @@ def _given_up(to: Output, plan: Plan) -> None:
         to.narrate(*labelled("Given up", [text(words)]), *command_lines(commands, LABEL))
 
 
-def _next(to: Output, plan: Plan, file: str, here: Collection[str]) -> None:
+def _next(to: Output, plan: Plan, file: str, here: Mapping[str, str]) -> None:
     commands = [
         # A directory of an archive is to be replaced first: such a command is a comment.
         command.partition("kraftool ")
@@ -119,11 +120,11 @@ def _directories(
             yield from (option, value)
 
 
-def _other_voters(plan: Plan, applied: Collection[str], here: Collection[str]) -> dict[str, str]:
-    """The paths of the other voters whose directory is here, by host: they elect the leader."""
+def _other_voters(plan: Plan, applied: Collection[str], here: Mapping[str, str]) -> dict[str, str]:
+    """The directories of the other voters, by host: they elect the leader."""
     ids = plan.voters_after.ids
     return {
-        host.name: host.path
+        host.name: here[host.name]
         for host in plan.hosts
         if host.name in here
         and host.name not in applied

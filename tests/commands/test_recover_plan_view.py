@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -238,6 +239,9 @@ def test_a_plan_names_the_directories_that_its_rehearsal_lacks(
     far = kraftool("recover", "plan", dynamic[2], collected)
     assert f"--dir {dynamic[3]}" not in far.err, "a path of another host"
     assert "Add --dir with the directory of voter 3 or 4, or a copy:" in far.narration
+    copy = shutil.copytree(dynamic[3], tmp_path / "copy")
+    both = kraftool("recover", "plan", dynamic[2], collected, copy)
+    assert both.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {copy}"), "where the copy is"
     near = kraftool("recover", "plan", dynamic[2], dynamic[3])
     assert near.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {dynamic[3]}")
     assert "Add --dir" not in near.narration

@@ -154,6 +154,7 @@ def test_the_printed_command_rehearses_beside_a_running_majority(tmp_path: Path)
         ran = apart(*shlex.split(command), "--no-nodes")
     assert ran.code == 0, ran.text
     assert "leave it running" in ran.text
+    assert "the recovered voters alone: node " in " ".join(ran.text.split())
     assert "stop every node" not in ran.text
 
 

@@ -1,4 +1,4 @@
-"""The file of --out: a new one, which is there under its name once it is whole.
+"""New files, as --out makes them: a file has its name once it is whole.
 
 It refuses to overwrite anything.
 """

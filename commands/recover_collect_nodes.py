@@ -14,6 +14,7 @@ from threading import Event
 
 from kraftool.commands.exit_code import ExitCode, UsageError
 from kraftool.commands.finding_view import command_lines, text
+from kraftool.commands.new_file import NewFile
 from kraftool.commands.output import Output
 from kraftool.commands.progress_bar import transfer_bars
 from kraftool.commands.remote_copy import survey_copy
@@ -146,15 +147,16 @@ def _collected(fetched: FetchedNode, file: Path, at: int | None) -> CollectedNod
 
 def _write_whole(file: Path, data: bytes) -> None:
     """Write a file that has its name only once it is whole and durable."""
-    descriptor, unfinished = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+    new = NewFile(str(file))
     try:
-        with os.fdopen(descriptor, "wb") as out:
+        with new.file as out:
             out.write(data)
             out.flush()
             os.fsync(out.fileno())
-        os.link(unfinished, file)  # refuses a file that came meanwhile
-    finally:
-        os.unlink(unfinished)
+        new.keep()
+    except BaseException:
+        new.discard()
+        raise
 
 
 def _kept(name: str, file: Path) -> CollectedNode:

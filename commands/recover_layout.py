@@ -16,12 +16,20 @@ from rich.text import Text
 from kraftool.commands.finding_view import BAD, GOOD, NAME, QUIET, WARN, command_lines, text
 from kraftool.commands.text_flow import READABLE, Beside, Flow, Unbroken
 from kraftool.repair.edits import in_turn
-from kraftool.repair.plan import SHORT_ID, Edit, HostPlan, LostRecords, Method, Plan, PlanStep
-from kraftool.repair.ranking import UNREADABLE
+from kraftool.repair.plan import (
+    SHORT_ID,
+    UNREADABLE,
+    Edit,
+    HostPlan,
+    LostRecords,
+    Method,
+    Plan,
+    PlanStep,
+)
 from kraftool.repair.step_commands import with_plan_file
 from kraftool.reports.election.assessment import LossBound
 from kraftool.reports.findings.status import Status
-from kraftool.reports.text.words import many, offsets
+from kraftool.reports.text.words import many
 
 LABEL = 13
 """Columns of the labels on the left; a loss's fit."""
@@ -103,8 +111,7 @@ def _verdict(plan: Plan, *, is_quorum_safe: bool) -> tuple[str, str, Text]:
 def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
     for lost in records:
         types = ", ".join(f"{count.count} {count.type}" for count in lost.types) or "types unknown"
-        span = offsets(lost.first_offset, lost.end_offset)
-        yield f"{lost.host} has {span}: {types}"
+        yield f"{lost.describe()}: {types}"
         for objects in lost.objects:
             names = ", ".join(objects.names[:_MOST_NAMES])
             more = objects.count - min(len(objects.names), _MOST_NAMES)
@@ -112,7 +119,7 @@ def _lost(records: tuple[LostRecords, ...]) -> Iterator[str]:
         unreadable = sum(count.count for count in lost.types if count.type == UNREADABLE)
         if unreadable:
             yield f"  unknown: the changes of {many(unreadable, 'unreadable record')}"
-        if not lost.has_names and any(count.type != UNREADABLE for count in lost.types):
+        if not lost.has_names and lost.has_readable:
             yield "  give its directory to see the names of topics and other objects"
 
 

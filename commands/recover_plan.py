@@ -156,7 +156,8 @@ def plan(
         to.write(plan_to_yaml(made))
     to.flush()
     is_safe = judged.state is QuorumSafety.SAFE
-    write_plan(to, made, out, list(sentences(judged, with_next=False)), is_quorum_safe=is_safe)
+    judgement = list(sentences(judged, with_next=False))
+    write_plan(to, made, out, judgement, is_quorum_safe=is_safe, here=read.paths)
     to.finish()
 
 

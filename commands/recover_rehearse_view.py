@@ -29,6 +29,7 @@ from kraftool.repair.rehearsal_election import (
     ElectionRehearsal,
     Trial,
     how_it_goes,
+    in_words,
     is_fenced,
 )
 from kraftool.repair.rehearsal_nodes import NodesRehearsal, Returned
@@ -113,7 +114,7 @@ def _elections(to: Output, rehearsal: ElectionRehearsal, *, fenced: bool) -> Non
 def _trial(rehearsal: ElectionRehearsal, trial: Trial, fenced: bool) -> Iterator[Flow]:
     """Show how the quarantined nodes came back, and the result."""
     is_alone = not (rehearsal.back or rehearsal.assumed)
-    how = "nobody" if is_alone else how_it_goes(trial)
+    how = in_words(rehearsal, trial) if is_alone else how_it_goes(trial)
     parts = [_leads(trial)]
     if not is_alone and trial.without_leader < len(trial.endings):
         parts.append(

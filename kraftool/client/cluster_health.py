@@ -18,6 +18,7 @@ from kraftool.decoders.names import write_checkpoint_name
 from kraftool.image.cluster import BrokerRegistration
 from kraftool.image.image import MetadataImage
 from kraftool.reports.doctor import partitions as of_image
+from kraftool.reports.doctor import tools
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import ExaminedDirectory
 from kraftool.reports.doctor.partitions import Partition, counted, named
@@ -174,6 +175,7 @@ class _Walk:
         """By broker: partitions that it is the first replica of, and those led by others."""
         active = {broker.id for broker in image.cluster.brokers.values() if not broker.fenced}
         self._active = active
+        self._server = " ".join(tools.broker_in(image))
         for partition in of_image.partitions(image):
             state = partition.state
             min_isr = least.of(partition.topic, state.leader)
@@ -207,10 +209,19 @@ class _Walk:
             total = self.preferred[broker]
             if broker in self._active and lost > total * _IMBALANCE:
                 words = f"broker {broker} is the first replica of {total} partitions"
-                yield kinds.IMBALANCE.at(name, f"{words}, and others lead {lost} of them")
+                yield kinds.IMBALANCE.at(
+                    name,
+                    f"{words}, and others lead {lost} of them",
+                    advice=f"to correct it at once, run kafka-leader-election {self._server}"
+                    " --election-type preferred --all-topic-partitions",
+                )
         if self.reassigning:
             partitions = self.reassigning
-            yield kinds.REASSIGNING.at(name, f"{counted(partitions)}: {named(partitions)}")
+            yield kinds.REASSIGNING.at(
+                name,
+                f"{counted(partitions)}: {named(partitions)}",
+                advice=f"run kafka-reassign-partitions {self._server} --list to see the progress",
+            )
 
 
 # --- the log --------------------------------------------------------------------------------------

@@ -5,8 +5,8 @@ Owns what follows from the thresholds (`thresholds.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from kraftool.client.active_controller import EVIDENCE, next_step, only_controller
 from kraftool.client.cluster_health import ClusterHealth
@@ -70,7 +70,7 @@ def health(
     speed = None
     if quorum is not None and leader is not None:
         keeping = keeping_up(quorum)
-        findings += [*_voters(now, quorum, keeping), *_replicas(quorum)]
+        findings += [*_voters(now, quorum, keeping), *_replicas(quorum, cluster)]
         speed, progress = _progress(before, now)
         findings += [*_controllers(now, keeping, progress)]
     return Health(
@@ -174,6 +174,8 @@ def _voters(
     known = {voter.replica.id: voter.replica.directory_id for voter in quorum.voters}
     for observer in quorum.observers:
         node_id, directory_id = observer.replica
+        if not fetching(quorum, (observer,)):
+            continue  # the earlier directory of a voter, listed for some minutes
         if known.get(node_id) is not None and known[node_id] != directory_id:
             yield kinds.OTHER_DIRECTORY.at(
                 f"node {node_id}",
@@ -212,25 +214,44 @@ def _controllers(
     yield from progress
 
 
-def _replicas(quorum: DescribeQuorumResponse) -> Iterator[Finding]:
+def _replicas(quorum: DescribeQuorumResponse, cluster: ClusterHealth | None) -> Iterator[Finding]:
     clock = leader_clock(quorum)
+    running = fetching(quorum, (*quorum.voters, *quorum.observers))
     end = max((voter.log_end_offset for voter in quorum.voters), default=-1)
     for role, replicas in (("voter", quorum.voters), ("observer", quorum.observers)):
         for replica in replicas:
             if replica.replica.id == quorum.leader_id:
                 continue
-            yield from _replica(replica, role, clock, end)
+            silent = _silent(replica, f"{role} {replica.replica.id}", clock)
+            if silent is None:
+                yield from _lag(replica, f"{role} {replica.replica.id}", clock, end)
+            elif role == "observer" and _may_be_gone(replica.replica.id, running, cluster):
+                yield replace(silent, severity=Severity.INFO, advice=_GONE)
+            else:
+                yield silent
 
 
-def _replica(state: ReplicaState, role: str, clock: int, end: int) -> Iterator[Finding]:
-    name = f"{role} {state.replica.id}"
+_GONE = (
+    "nothing to do if it was removed or stopped: a leader lists an observer for five minutes after"
+    " its last fetch, and a voter that was removed is an observer"
+)
+
+
+def _may_be_gone(node_id: int, running: Collection[int], cluster: ClusterHealth | None) -> bool:
+    """True if an observer that does not fetch is no broker, or the earlier directory of a node."""
+    return node_id in running or (cluster is not None and node_id not in cluster.brokers)
+
+
+def _silent(state: ReplicaState, name: str, clock: int) -> Finding | None:
     if state.last_fetch_timestamp < 0:
-        yield kinds.SILENT.at(name, "has not fetched from this leader")
-        return
+        return kinds.SILENT.at(name, "has not fetched from this leader")
     silent = clock - state.last_fetch_timestamp
     if silent > SILENT_MS:
-        yield kinds.SILENT.at(name, f"last fetched {silent / 1000:.1f} s ago")
-        return
+        return kinds.SILENT.at(name, f"last fetched {silent / 1000:.1f} s ago")
+    return None
+
+
+def _lag(state: ReplicaState, name: str, clock: int, end: int) -> Iterator[Finding]:
     records, behind = end - state.log_end_offset, clock - state.last_caught_up_timestamp
     if records > LAG_RECORDS:
         yield kinds.LAG.at(name, f"{records} records behind")

@@ -80,6 +80,7 @@ class _Copy:
             survey=replace(self.collected, collect_file=""),
             segments=self.copy.segments,
             again=self._again,
+            path=self.copy.path,
         )
 
     def _again(self, openers: Mapping[str, Callable[[], ByteSource]]) -> Survey | None:

@@ -19,8 +19,7 @@ from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item, Walk
 from kraftool.image.configs import RESOURCE_TYPES
 from kraftool.repair.log_survey import SegmentFile
-from kraftool.repair.plan import LostObjects, LostRecords
-from kraftool.repair.ranking import UNREADABLE
+from kraftool.repair.plan import UNREADABLE, LostObjects, LostRecords
 from kraftool.reports.logs.native_sieve import sieve_for
 from kraftool.reports.state.entities import word
 from kraftool.reports.state.shell.kafka_text import ACL_RESOURCES

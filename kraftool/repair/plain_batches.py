@@ -32,7 +32,6 @@ class PlainBatches(NamedTuple):
     at: int
     """Where the first one begins in the data of the span."""
     end: int
-    base_offset: int
     last_offset: int
     places: array[int]
     """Where each one begins in the data."""
@@ -72,7 +71,6 @@ def plain_batches(span: BatchSpan, at: int, end: int) -> PlainBatches | None:
         span,
         at,
         reached,
-        span.base_offset_at(at),
         span.base_offset_at(reached) - 1,
         array("q", places),
         read,

@@ -23,8 +23,11 @@ from kraftool.repair.document import DocumentError, to_document
 from kraftool.repair.flipped_bit import FlippedBit
 from kraftool.repair.plan_file import PlanFile, PlanFileKind
 from kraftool.reports.election.assessment import LossBound
+from kraftool.reports.text.words import offsets
 
 SCHEMA_VERSION = 1
+UNREADABLE = "unreadable"
+"""The type of records whose bytes are damaged."""
 SHORT_ID = 12
 """So many digits of a plan's id are enough to type."""
 _MOST_BYTES = 256 << 10
@@ -333,6 +336,17 @@ class LostRecords:
     """What the readable ones of them concern."""
     has_names: bool = False
     """True if the log was read for the objects. A collect file has no names."""
+
+    @property
+    def has_readable(self) -> bool:
+        """True if at least one of them is known to be readable."""
+        return any(count.type != UNREADABLE for count in self.types)
+
+    def describe(self) -> str:
+        """Return who has which records: `node-2 may have records at offset 5`."""
+        # Bytes behind the last batch that are no batch may never have been records.
+        has = "may have" if self.types and not self.has_readable else "has"
+        return f"{self.host} {has} records at {offsets(self.first_offset, self.end_offset)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

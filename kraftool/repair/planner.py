@@ -58,6 +58,8 @@ class ReadQuorum:
     surveys: tuple[Survey, ...]
     logs: Mapping[str, Sequence[SegmentFile]]
     """The segments of each directory that was read itself, by the name of its host."""
+    paths: Mapping[str, str]
+    """The directories on this host, by the names of their hosts; none for a tar stream."""
 
 
 def read_quorum(
@@ -85,6 +87,7 @@ def read_quorum(
     return ReadQuorum(
         tuple(restored.get(name, survey) for name, survey in zip(names, surveys, strict=True)),
         {names[number]: read_directory.segments for number, read_directory in read.items()},
+        {names[number]: directory.path for number, directory in read.items() if directory.path},
     )
 
 

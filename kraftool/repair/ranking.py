@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from kraftool.raft.names import OffsetAndEpoch, ReplicaKey, VoterSet
 from kraftool.repair.bit_evidence import UNKNOWN_EVIDENCE, BitEvidence, bit_evidence
-from kraftool.repair.plan import LostRecords, Ranked, RecordCount
+from kraftool.repair.plan import UNREADABLE, LostRecords, Ranked, RecordCount
 from kraftool.repair.record_types import counted
 from kraftool.repair.survey import LogBreak, Survey, SurveyedLog
 from kraftool.reports.text.words import listed, many
@@ -148,7 +148,10 @@ def _note(survey: Survey) -> str:
         notes.append(f"{what} from offset {broken.offset} on ({broken.reason})")
         if broken.lost_batches:
             behind = many(broken.lost_batches, "whole batch")
-            last = max(batch.last_offset for batch in broken.batches)
+            # No CRC covers a base offset: one with flipped bits can be beyond all that there was.
+            reach = broken.end_offset - 1
+            ends = (batch.last_offset for batch in broken.batches if batch.last_offset <= reach)
+            last = max(ends, default=reach)
             notes.append(f"{behind} after it, up to offset {last}")
     if survey.state is not None and not survey.state.whole:
         notes.append("the records before its log are missing")
@@ -252,10 +255,6 @@ def _behind_damage(host: Host, outcome_end: int) -> LostRecords | None:
         return None
     first = max(broken.offset, outcome_end)
     return behind_damage(host, first, broken)
-
-
-UNREADABLE = "unreadable"
-"""The type, in a plan, of records whose bytes are damaged."""
 
 
 def behind_damage(host: Host, first: int, broken: LogBreak) -> LostRecords:

@@ -16,7 +16,7 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.raft.names import majority_of
 from kraftool.repair.apply import Apply, Tell
 from kraftool.repair.edits import sources_needed
-from kraftool.repair.plan import Plan
+from kraftool.repair.plan import Action, Plan
 from kraftool.repair.rehearsal_copies import (
     Progress,
     Rehearsed,
@@ -101,7 +101,7 @@ class Rehearsal:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        findings = [one for copy in self.copies for one in _of_copy(copy)]
+        findings = [one for copy in self.copies for one in _of_copy(self.plan, copy)]
         if self.elections is not None:
             nodes = self.nodes
             led_by = nodes.software if nodes is not None and nodes.leader is not None else ""
@@ -230,11 +230,22 @@ def _as_original(directory: Rehearsed, text: str) -> str:
     )
 
 
-def _of_copy(copy: AppliedCopy) -> Iterator[Finding]:
+def _of_copy(plan: Plan, copy: AppliedCopy) -> Iterator[Finding]:
     if copy.of.is_running:
-        yield kinds.SNAPSHOT_IN_TIME.at(copy.of.path, "a process holds its lock")
+        running = kinds.SNAPSHOT_IN_TIME.at(copy.of.path, "a process holds its lock")
+        if _is_left_running(plan, copy.of):
+            advice = "leave it running: the plan changes nothing in this directory"
+            running = replace(running, severity=Severity.INFO, advice=advice)
+        yield running
     if copy.check is not None:
         yield from copy.check.findings
+
+
+def _is_left_running(plan: Plan, directory: Rehearsed) -> bool:
+    """True if the plan stops other nodes, and leaves the node of this directory running."""
+    stopped = {name for step in plan.steps if step.action is Action.STOP for name in step.hosts}
+    host = directory.host
+    return host is not None and bool(stopped) and not host.edits and host.name not in stopped
 
 
 # --- nodes ------------------------------------------------------------------------------------

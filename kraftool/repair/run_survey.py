@@ -33,6 +33,8 @@ class ReadDirectory:
     segments: Sequence[SegmentFile]
     again: Callable[[Mapping[str, Callable[[], ByteSource]]], Survey | None]
     """The survey with other content of some segments, by the names of the files."""
+    path: str = ""
+    """The directory on this host; empty for a tar stream."""
 
 
 def is_restorable(survey: Survey) -> bool:

@@ -65,9 +65,8 @@ def _only_others_have(standing: QuorumAssessment, sources: Collection[str]) -> I
     for other in others:
         lost_records = _more(other, best)
         if lost_records is not None and other.name not in sources:
-            text = f"{other.name} has records from offset {lost_records.first_offset} to"
-            text += f" {lost_records.end_offset - 1} that no voter has: they were on an earlier"
-            text += " leader. To continue with them, let one voter lead alone: --set seed=ID"
+            text = f"{lost_records.describe()} that no voter has: they were on an earlier leader."
+            text += " To continue with them, let one voter lead alone: --set seed=ID"
             yield (Risk(word=Acceptance.AHEAD.value, text=text),), lost_records
 
 

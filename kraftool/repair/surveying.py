@@ -235,6 +235,7 @@ class _Surveying:
                 key=lambda segment_file: segment_file.base_offset,
             ),
             again=again,
+            path="" if survey.archived else survey.path,
         )
 
     def _again(

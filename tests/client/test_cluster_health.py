@@ -231,6 +231,7 @@ def test_leaders_that_are_not_the_first_replica() -> None:
     found = _judged(*led(12, 3))
     assert _codes(found) == {"LIVE-IMBALANCE"}
     assert "first replica of 20 partitions, and others lead 3" in _text(found, "LIVE-IMBALANCE")
+    assert "kafka-leader-election --bootstrap-server one:9092 " in found.findings[0].advice
     # A fenced broker leads nothing, which is no imbalance.
     assert "LIVE-IMBALANCE" not in _codes(_judged(*led(12, 3), _broker(11, epoch=11, fenced=True)))
 
@@ -334,3 +335,26 @@ def test_a_voter_that_moved_is_told_with_who_answers_elsewhere() -> None:
 def test_an_empty_cluster_is_no_trouble() -> None:
     observed = replace(_observed(), image=EMPTY)
     assert cluster_health(observed, well(), well()).partitions == 0
+
+
+def test_an_observer_that_was_removed_is_no_fault_while_the_leader_lists_it() -> None:
+    """Kafka's leader lists a removed voter for five minutes; of a broker, silence is a fault."""
+    old = NOW - SILENT_MS - 1
+    removed, voter_before = _observer(4, fetched=old), _observer(3, fetched=old)
+    for silent, severity in (
+        (removed, Severity.INFO),
+        (voter_before, Severity.INFO),
+        (_observer(13, fetched=old), Severity.WARNING),
+    ):
+        others = [_observer(number) for number in (11, 12, 13) if number != silent.replica.id]
+        now = _view(*others, silent)
+        found = health(now, now, cluster_health(_observed(_partition()), now, now))
+        (told,) = [one for one in found.findings if one.code == "KT-LIVE-SILENT"]
+        assert (told.file, told.severity) == (f"observer {silent.replica.id}", severity)
+        assert "KT-LIVE-OTHER-DIRECTORY" not in [one.code for one in found.findings]
+        assert found.is_well == (severity is Severity.INFO)
+
+
+def test_without_metadata_the_silence_of_any_observer_counts() -> None:
+    now = _view(_observer(4, fetched=NOW - SILENT_MS - 1))
+    assert not health(now, now, None, "not read").is_well

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -275,6 +276,15 @@ def test_a_voter_behind_the_broker_that_was_given_too(
     told = told_of(kraftool("doctor", quorum[1], quorum[11]))
     assert f"Node 1 ends at offset {end}, {160 - end} offsets behind node 11." in told
     assert "looked at 1 of 3 voters' directories and 1 other directory" in told
+
+
+def test_no_host_has_the_path_of_a_tar_stream(kraftool: Run, tmp_path: Path) -> None:
+    quorum = Quorum(tmp_path, EQUAL, [1])
+    with tarfile.open(tmp_path / "node-1.tar", "w") as tar:
+        tar.add(quorum[1], "data")
+    ran = kraftool("doctor", tmp_path / "node-1.tar")
+    assert "# replace path: kraftool recover collect path --out voter-2.collect" in ran.text
+    assert "recover collect " + str(tmp_path) not in ran.text
 
 
 def test_the_commands_leave_out_settings_whose_directory_is_gone(

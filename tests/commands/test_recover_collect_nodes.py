@@ -111,6 +111,18 @@ def test_a_connection_that_breaks_costs_only_its_host(
     assert_same(kraftool, out / "breaks.collect", data, tmp_path)
 
 
+def test_a_file_system_without_links_gets_collect_files(
+    kraftool: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_links(*_: object) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr(os, "link", no_links)
+    ran = kraftool("recover", "collect", "--ssh", "good", data, "--out", tmp_path / "c")
+    assert ran.code == 0, ran.err
+    assert [path.name for path in (tmp_path / "c").iterdir()] == ["good.collect"]
+
+
 def test_a_collect_file_that_cannot_be_written_leaves_nothing(
     kraftool: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

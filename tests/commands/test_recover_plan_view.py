@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -16,12 +17,19 @@ from kraftool.commands.output import Output
 from kraftool.commands.recover_layout import commands_of, loss
 from kraftool.commands.recover_plan_view import write_plan
 from kraftool.commands.text_console import rendered, text_console
-from kraftool.repair.plan import LostObjects, LostRecords, Plan, PlannedLoss, RecordCount, Risk
+from kraftool.repair.plan import (
+    UNREADABLE,
+    LostObjects,
+    LostRecords,
+    Plan,
+    PlannedLoss,
+    RecordCount,
+    Risk,
+)
 from kraftool.repair.plan_yaml import plan_from_yaml
-from kraftool.repair.ranking import UNREADABLE
 from kraftool.reports.election.assessment import LossBound
 from tests.commands.recover_files import on_terminal
-from tests.repair.directories import APART, EQUAL, Quorum, flip_in_batch
+from tests.repair.directories import APART, EQUAL, Quorum, batches, flip, flip_in_batch
 
 Run = Callable[..., Any]
 
@@ -116,7 +124,7 @@ def test_the_records_that_are_given_up_and_the_risks_are_beside_the_loss(
     head, _, rest = capfd.readouterr().err.partition("\nQuorum       Node 3 survives.\nPlan")
     assert head.splitlines()[1:] == [
         "▲ DATA LOSS  bounded: what only node 2 has",
-        "             node-2 has offsets 7 to 16: 9 TOPIC_RECORD, 1 unreadable",
+        "             node-2 has records at offsets 7 to 16: 9 TOPIC_RECORD, 1 unreadable",
         "               topics: a, b, c, d, e and 4 more",
         "               unknown: the changes of 1 unreadable record",
         "             accepted (ahead): node 2 is ahead",
@@ -214,3 +222,26 @@ def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(
     assert sum("--source node-" in command for command in commands) == 3
     directories = " ".join(f"--dir {path}" for path in paths)
     assert commands[-1] == f"$ kraftool recover rehearse {tmp_path}/plan.yaml {directories}"
+
+
+def test_a_plan_names_the_directories_that_its_rehearsal_lacks(
+    kraftool: Run, tmp_path: Path
+) -> None:
+    """Voters 3 and 4 are elsewhere: with one of them the rehearsal has a majority."""
+    dynamic = Quorum(tmp_path, "kafka-4.3.0/dynamic-quorum", (2, 3, 4))
+    flip_in_batch(dynamic.segment(2), -5)
+    flip(dynamic.segment(2), batches(dynamic.segment(2))[-5].position + 64, 0x7F)
+    alone = kraftool("recover", "plan", dynamic[2])
+    assert alone.code == 0, alone.err
+    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in alone.narration
+    collected = tmp_path / "node-3.collect"
+    assert kraftool("recover", "collect", dynamic[3], "--out", collected).code == 0
+    far = kraftool("recover", "plan", dynamic[2], collected)
+    assert f"--dir {dynamic[3]}" not in far.err, "a path of another host"
+    assert "Add --dir with the directory of voter 3 or 4, or a copy:" in far.narration
+    copy = shutil.copytree(dynamic[3], tmp_path / "copy")
+    both = kraftool("recover", "plan", dynamic[2], collected, copy)
+    assert both.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {copy}"), "where the copy is"
+    near = kraftool("recover", "plan", dynamic[2], dynamic[3])
+    assert near.err.rstrip().endswith(f"--dir {dynamic[2]} --dir {dynamic[3]}")
+    assert "Add --dir" not in near.narration

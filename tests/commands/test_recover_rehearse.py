@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import stat
 import subprocess
@@ -19,7 +20,7 @@ from kraftool.storage.lock_taking import DirectoryLock
 from tests.commands.conftest import PATIENCE_S, ROOT, Run, apart
 from tests.commands.recover_files import fitting, written
 from tests.commands.test_secrets import assert_no_secret
-from tests.repair.directories import PARTITION, Quorum, cut_log
+from tests.repair.directories import EQUAL, PARTITION, Quorum, cut_log
 from tests.repair.repair_cases import contents
 
 pytestmark = pytest.mark.slow
@@ -137,6 +138,24 @@ def test_a_running_node_makes_the_copy_one_of_a_moment(quorum: Quorum, file: Pat
         ran = apart("recover", "rehearse", file, "--dir", quorum[3], "--no-nodes")
     assert ran.code == 1, ran.err
     assert "KT-REC-RUNNING" in ran.text
+
+
+def test_the_printed_command_rehearses_beside_a_running_majority(tmp_path: Path) -> None:
+    """The plan leaves nodes 1 and 2 running; their directories elect a leader in the rehearsal."""
+    equal = Quorum(tmp_path / "equal", EQUAL, [1, 2, 3])
+    for snapshot in equal.snapshots(3):
+        snapshot.chmod(0o644)
+        snapshot.write_bytes(snapshot.read_bytes()[:700])
+    with DirectoryLock(str(equal[1])), DirectoryLock(str(equal[2])):
+        out = ("--out", tmp_path / "plan.yaml")
+        planned = apart("recover", "plan", *(equal[each] for each in (1, 2, 3)), *out)
+        assert planned.code == 0, planned.err
+        command = planned.err.rstrip().rpartition("$ kraftool ")[2]
+        ran = apart(*shlex.split(command), "--no-nodes")
+    assert ran.code == 0, ran.text
+    assert "leave it running" in ran.text
+    assert "the recovered voters alone: node " in " ".join(ran.text.split())
+    assert "stop every node" not in ran.text
 
 
 # --- the processes ------------------------------------------------------------------------------

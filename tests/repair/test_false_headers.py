@@ -19,7 +19,7 @@ from kraftool.repair.plan import Fingerprint, Method
 from kraftool.repair.refusal import PlanRefused
 from kraftool.repair.survey import SurveyedLog
 from kraftool.reports.election.assessment import LossBound
-from tests.repair.directories import PARTITION, Quorum, batches, cut_log
+from tests.repair.directories import PARTITION, Quorum, batches, cut_log, flip, flip_in_batch
 
 pytestmark = pytest.mark.slow
 
@@ -76,6 +76,22 @@ def test_an_offset_that_does_not_follow_is_damage_and_reaches_no_further(
     assert plan.loss.verdict is LossBound.NONE
     quorum.carry_out(plan)
     assert quorum.segment(3).read_bytes() == quorum.segment(2).read_bytes()
+
+
+def test_the_last_offset_after_damage_is_one_that_can_be(quorum: Quorum) -> None:
+    with_offset(quorum.segment(3), 51, 3 << 60)
+    (note,) = [ranked.note for ranked in quorum.plan().ranking if ranked.host == "node-3"]
+    assert note.endswith("whole batches after it, up to offset 223")
+
+
+def test_bytes_after_a_log_that_are_no_batch_may_be_records(quorum: Quorum) -> None:
+    flip_in_batch(quorum.segment(3), -5)
+    flip(quorum.segment(3), batches(quorum.segment(3))[-5].position + 64, 0x7F)
+    with quorum.segment(3).open("ab") as log:
+        log.write(b"\x5a" * 81)
+    words = "node-3 may have records at offset 224 that node-2 does not have"
+    with pytest.raises(PlanRefused, match=words):
+        quorum.plan(nodes=[2, 3])
 
 
 def test_the_new_quorum_begins_where_offsets_can_be(quorum: Quorum) -> None:

@@ -168,7 +168,7 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     flip_in_batch(quorum.segment(3), 30)
     end = quorum.survey(2).end.offset
     assert end < 160
-    with pytest.raises(PlanRefused, match=f"node-3 has records from offset {end} to 159") as told:
+    with pytest.raises(PlanRefused, match=f"node-3 has records at offsets {end} to 159") as told:
         quorum.plan(nodes=[2, 3], is_collected=True)
     assert "voter 1 may have them" in told.value.message
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"], is_collected=True)

@@ -98,8 +98,7 @@ def rebuilt(
         risks.append(
             Risk(
                 word=Acceptance.AHEAD.value,
-                text=f"{host.name} has records from offset {lost.first_offset} to"
-                f" {lost.end_offset - 1} that {source.name} does not have{_unseen(standing)}",
+                text=f"{lost.describe()} that {source.name} does not have{_unseen(standing)}",
             )
         )
     yield Mend(

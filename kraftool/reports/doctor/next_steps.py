@@ -140,7 +140,7 @@ def _write_quorum_state(
     yield from tools.epoch_to_write(examination)
     yield tools.on_all(examination, "diff-voters")
     # The plan has the file with this epoch. It is refused as long as voters are missing.
-    paths = examination.paths or ("PATH",)
+    paths = examination.paths or (tools.NO_PATH,)
     yield tools.line("kraftool", "recover", "plan", *paths, "--out", "plan.yaml")
 
 

@@ -67,7 +67,8 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
         if not is_local(host.lower()) and not why_unreachable(host.lower(), 1)
     }
     # Nodes of one cluster often have the same paths. The words say that this is a guess.
-    path = given[0] if given[0] is tools.NO_PATH else os.path.abspath(given[0])
+    places = (os.path.abspath(path) for path in given if _is_of_a_node(path))
+    path = next(places, tools.NO_PATH)
     plan = ["kraftool", "recover", "plan", *given]
     if hosts:
         names = listed(f"{voter} (host {host})" for voter, host in hosts.items())
@@ -96,6 +97,11 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
 
 
 _COLLECTED = "collected"
+
+
+def _is_of_a_node(path: str) -> bool:
+    """True if a node can have this path: not for a tar stream or a collect file of one."""
+    return os.path.isdir(path) or path.endswith(".properties")
 
 
 def _without(paths: Sequence[str]) -> str:

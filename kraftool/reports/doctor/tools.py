@@ -11,6 +11,7 @@ import shlex
 from collections.abc import Iterable
 
 from kraftool.decoders.addresses import shown_address
+from kraftool.image.image import EMPTY, MetadataImage
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.files.metadata_summary import SeenVoters, VoterSource
 from kraftool.reports.text.words import listed
@@ -92,8 +93,12 @@ def all_endpoints(examination: Examination, patient: ExaminedDirectory) -> str:
 
 def broker(examination: Examination, patient: ExaminedDirectory) -> tuple[str, str]:
     """The option that leads an admin tool to a broker."""
-    state = patient.state
-    brokers = state.image.cluster.brokers.values() if state is not None else ()
+    return broker_in(patient.state.image if patient.state is not None else EMPTY)
+
+
+def broker_in(image: MetadataImage) -> tuple[str, str]:
+    """The option that leads an admin tool to a broker of the metadata, one that runs if it can."""
+    brokers = image.cluster.brokers.values()
     for registration in sorted(brokers, key=lambda one: (one.fenced, one.id)):
         for listener in registration.listeners:
             return "--bootstrap-server", shown_address(listener.host, listener.port)

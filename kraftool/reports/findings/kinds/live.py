@@ -249,14 +249,13 @@ IMBALANCE = _kind(
     "A broker is the preferred leader of partitions, but other brokers lead more than a tenth"
     " of these. With auto.leader.rebalance.enable the controller corrects that within five"
     " minutes.",
-    "to correct it at once, run kafka-leader-election --election-type preferred"
-    " --all-topic-partitions",
+    "to correct it at once, elect the preferred leaders with kafka-leader-election",
 )
 REASSIGNING = _kind(
     "REASSIGNING",
     _INFO,
     "Partitions are being reassigned to other brokers.",
-    "run kafka-reassign-partitions --list to see the progress",
+    "see the progress with kafka-reassign-partitions --list",
 )
 ELECTIONS = _kind(
     "ELECTIONS",

@@ -83,7 +83,7 @@ def _given_up(to: Output, plan: Plan) -> None:
 
 def _next(to: Output, plan: Plan, file: str) -> None:
     commands = [
-        # A directory of an archive is to be replaced first: such a command is a comment.
+        # kraftool does not know the path of an archive: such a command is a comment.
         command.partition("kraftool ")
         for step in plan.steps
         if step.action is Action.APPLY

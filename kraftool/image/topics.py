@@ -80,7 +80,7 @@ class TopicsImage:
         elr_enabled: bool,
         take_framed: TakeFramed | None = None,
     ) -> Iterator[WrittenRecord]:
-        """The records; those of partitions go to `take_framed` as bytes, if somebody takes them."""
+        """The records. Those of partitions go to `take_framed` as bytes, if it is given."""
         version = partition_version(metadata_version)
         is_newest = FRAMES_NEWEST and version == partition_version(LATEST_LEVEL)
         for topic in self.by_id.values():

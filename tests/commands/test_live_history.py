@@ -188,7 +188,7 @@ def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("a", "b", *OPTIONS), "are too many"),
+        (("a", "b", *OPTIONS), "takes at most one PATH"),
         (OPTIONS, "--at-time 24h"),
         (("a", "--at", "3", "--at-time", "1h"), "contradict each other"),
     ],

@@ -330,8 +330,8 @@ _TASK_S = 4
 
 
 async def _longest_gap(app: WatchApp) -> float | None:
-    """Milliseconds between two changes of the line on the running task, at most; None if it did not
-    change twice. After some seconds it stops the task, which would disturb the next view."""
+    """The longest milliseconds between two changes of the line on the running task; None if it did
+    not change twice. Stops the task after some seconds: it would disturb the next view."""
     longest, before, changed = None, "", 0.0
     until = time.monotonic() + _TASK_S
     while app.seen is not None and (

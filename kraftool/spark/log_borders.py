@@ -36,7 +36,7 @@ def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]
 
 def estimated_end(files: Sequence[FleetFile]) -> int:
     """Return about where a log ends: the newest offset in a name, or the end of the newest segment
-    if it has as many bytes for each offset as the others."""
+    by its size. This assumes as many bytes for each offset as in the others."""
     segments, newest = [], 0
     for file in files:
         segment, snapshot = parse_segment_name(file.basename), parse_checkpoint_name(file.basename)

@@ -296,10 +296,10 @@ def hour(pictures: int) -> tuple[int, int]:
 
 
 def first_words(directory: str) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-    """Milliseconds from a key until a view says what it does and for how long, or shows what was
-    asked for: by the clock, and of the program's own time, to which other programs add nothing.
-    Views are loaded with it, as when somebody goes there for the first time. Then, of each view
-    that goes on working, the longest time between two changes of that line, by the clock."""
+    """Milliseconds from a key until a view says what it does and for how long, or shows its result:
+    by the clock, and of the program's own time, to which other programs add nothing. Views are
+    loaded with it, as at the first visit. The last value is for views that go on working: the
+    longest time between two changes of that line, by the clock."""
     took: dict[str, float] = {}
     gaps: dict[str, float] = {}
     own: dict[str, float] = {}

@@ -105,7 +105,7 @@ class RecentPart(NamedTuple):
 
 
 class RecentBatches:
-    """The last batches that passed, as many as a survey keeps."""
+    """The last batches of a log, as many as a survey keeps."""
 
     def __init__(self) -> None:
         self._parts: deque[RecentPart | tuple[SurveyedBatch]] = deque()

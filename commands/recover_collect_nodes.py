@@ -116,7 +116,11 @@ def collect_nodes(
         except KeyboardInterrupt:
             stop.set()
             came = [name for name, result in results.items() if result.file]
-            words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
+            words = (
+                f"interrupted; collected: {listed(came)}"
+                if came
+                else "interrupted; no node collected"
+            )
             to.problem(words, code=ExitCode.INTERRUPTED)
             if again:
                 to.narrate(Flow(text("To fetch only the other nodes:")), *command_lines([again]))
@@ -185,7 +189,7 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: 
     that fetches only the missing nodes."""
     for node in nodes:
         if node.problem:
-            to.rich(Flow(text(f"{node.name}  did not come: {node.problem}"), again="  "))
+            to.rich(Flow(text(f"{node.name}  not collected: {node.problem}"), again="  "))
             if node.hint:
                 to.rich(Flow(text(node.hint), lead="  "))
             continue
@@ -197,7 +201,8 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: 
             to.rich(Flow(text(_CHANGED), lead="  "))
     missing = [collected_node.name for collected_node in nodes if collected_node.problem]
     came = many(len(nodes) - len(missing), "node")
-    words = f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else "")
+    words = f"collected {came} of {len(nodes)}"
+    words += f"; missing: {listed(missing)}" if missing else ""
     to.narrate(Flow(text(words)))
     if missing and again:
         to.narrate(Flow(text("To fetch only the missing nodes:")), *command_lines([again]))

@@ -95,7 +95,7 @@ def test_a_connection_that_breaks_costs_only_its_host(
     ran = kraftool("recover", "collect", "--ssh", "once,breaks", data, "--out", out)
     assert ran.code == 3, ran.err
     assert [path.name for path in out.iterdir()] == ["once.collect"]
-    assert "1 node of 2 came; missing: breaks" in ran.narration
+    assert "collected 1 node of 2; missing: breaks" in ran.narration
     (command,) = [line for line in ran.err.splitlines() if "--keep" in line]
     (tmp_path / "break").unlink()
     (out / "breaks.collect").write_bytes(b"half")

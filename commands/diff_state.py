@@ -30,7 +30,7 @@ def diff_state(
         ),
     ] = "",
     other: Annotated[
-        str, Argument(metavar="B", help="The other one of two, in the same forms (default: A).")
+        str, Argument(metavar="B", help="Second side, in the same forms (default: A).")
     ] = "",
     at: Annotated[
         int | None,
@@ -106,13 +106,13 @@ def diff_state(
     compares secrets too, but shows them masked. Exits 0 if nothing differs, and 1 if something
     does.
 
-    If both states are of one log, each change has the time and the offset of the last record that
-    made it. The newer side must still have the records since the older state.
+    If both states are of one log, each change has the time and the offset of its last record. The
+    newer side must still have all records after the older state.
 
-    With --bootstrap-controller, B is the leader; without a PATH, A is. kraftool reads the leader's
-    log over the network, without joining as a replica, up to the high watermark. It compares each
-    side at its own end, not at the last common offset. Exits 4 if no node could be reached, and 3
-    if there is no leader.
+    With --bootstrap-controller, B is the leader. Without a PATH, A is the leader. kraftool reads
+    the leader's log over the network, without joining as a replica, up to the high watermark. It
+    compares each side at its own end, not at the last common offset. Exits 4 if no node could be
+    reached, and 3 if there is no leader.
 
     Nothing is written or locked. A running Kafka is not disturbed.
     """
@@ -131,7 +131,7 @@ def diff_state(
     moment = parse_time(at_time, "--at-time")
     if other and bootstrap_controller:
         raise UsageError(
-            "two PATHs and --bootstrap-controller are too many", hint="leave out one of the PATHs"
+            "--bootstrap-controller takes at most one PATH", hint="leave out one of the PATHs"
         )
     refuse_nothing([path] if path else [], bootstrap_controller, "PATH")
     if at is not None and moment is not None:

@@ -63,7 +63,7 @@ class EntryRun(LogRun):
             super()._open(file)
 
     def _match_topics(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
-        """Return the files: the names of topics are learnt on the way, as the records come."""
+        """Return the files. This run learns the names of topics while it shows the records."""
         return files
 
     def _from_tail_start(self, files: Iterable[LogFile]) -> Iterable[LogFile]:

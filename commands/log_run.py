@@ -182,8 +182,8 @@ class LogRun:
         return sieve_for(("TopicRecord",))
 
     def _match_topics(self, files: Iterable[LogFile]) -> Iterable[LogFile]:
-        """Let --grep find the records of a topic by its name: read all names first, since a slice
-        of a file is rendered without what comes before it."""
+        """Let --grep find the records of a topic by its name. Read all names first: a slice of a
+        file is rendered without the part before it."""
         files = list(files)
         for file in files:
             if file.has_batches and not file.is_topic:

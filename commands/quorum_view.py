@@ -170,8 +170,8 @@ def _role(view: QuorumView, state: ReplicaState, *, is_leader: bool) -> Text:
 
 
 def _times(state: ReplicaState, clock: int, zone: tzinfo, *, is_leader: bool) -> Iterable[Text]:
-    """Yield how long ago, by the leader's clock, in one unit: the table has to fit into 80
-    columns. Beyond a day it is the time itself."""
+    """Yield the age by the leader's clock, in one unit: the table has to fit into 80 columns.
+    After a day it is the time itself."""
     for timestamp in (state.last_fetch_timestamp, state.last_caught_up_timestamp):
         if is_leader:
             yield Text("-", style=QUIET)

@@ -62,7 +62,7 @@ class CollectOptions:
         ),
     ] = _TIMEOUT_S
     keep: Annotated[
-        bool, Option("--keep", help="With a folder: skip nodes that have a file in it.")
+        bool, Option("--keep", help="With --ssh or --kubectl: skip nodes with a file in --out.")
     ] = False
     at: Annotated[
         int | None,
@@ -91,8 +91,8 @@ def collect(options: CollectOptions) -> None:
     same time. They need a shell and tar, but not kraftool. Of server.properties only the settings
     of the quorum are sent. ssh asks no question: a host whose key is unknown is reported. Exits 4
     if no node was reached, and 3 if a node's file did not arrive. With -o json the report goes to
-    stdout. A file has its name only when it is whole. If a node is missing, the files of the others
-    stay, and the same command with --keep fetches only the missing.
+    stdout. If a node's file does not arrive, kraftool keeps the others. The same command with
+    --keep fetches only the missing files. A file has its name only when it is whole.
 
     \b
     $ kraftool recover collect --ssh ctl-1,ctl-2 /etc/kafka/server.properties --out collected

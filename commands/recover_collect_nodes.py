@@ -47,7 +47,7 @@ class CollectedNode:
     hint: str = ""
     changed: bool = False
     kept: bool = False
-    """True if an earlier run wrote the file, and the node was not asked again."""
+    """True if an earlier run wrote the file, and this run skipped the node."""
 
     @property
     def code(self) -> ExitCode:
@@ -75,8 +75,9 @@ def collect_nodes(
 ) -> list[CollectedNode]:
     """Collect from all nodes at the same time, into a file of each. The result is in their order.
 
-    With `keep`, a node that has a file is not asked again. Ctrl-C ends what is in progress, and
-    keeps the files that came: `again` is the command that continues. Raises KeyboardInterrupt then.
+    With `keep`, it skips a node that has a file. Ctrl-C stops the transfers in progress, and keeps
+    the files that have arrived: it shows `again`, the command that fetches the other nodes, and
+    raises KeyboardInterrupt.
     """
     files = {remote_node.name: collect_file_of(folder, remote_node.name) for remote_node in nodes}
     if len(set(files.values())) < len(nodes):
@@ -116,10 +117,14 @@ def collect_nodes(
         except KeyboardInterrupt:
             stop.set()
             came = [name for name, result in results.items() if result.file]
-            words = f"interrupted; {listed(came)} came" if came else "interrupted; no node came"
+            words = (
+                f"interrupted; collected: {listed(came)}"
+                if came
+                else "interrupted; no node collected"
+            )
             to.problem(words, code=ExitCode.INTERRUPTED)
             if again:
-                to.narrate(Flow(text("To fetch only the others:")), *command_lines([again]))
+                to.narrate(Flow(text("To fetch only the other nodes:")), *command_lines([again]))
             raise
     return [results[remote_node.name] for remote_node in nodes]
 
@@ -182,11 +187,11 @@ def survey_flows(survey: Survey, indent: int = 0) -> Iterator[Flow]:
 
 
 def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: str = "") -> None:
-    """Report for each node whether its file arrived, and the next command. `again` is the one that
-    fetches only the nodes that are missing."""
+    """Report for each node whether its file arrived, and the next command. `again` is the command
+    that fetches only the missing nodes."""
     for node in nodes:
         if node.problem:
-            to.rich(Flow(text(f"{node.name}  did not come: {node.problem}"), again="  "))
+            to.rich(Flow(text(f"{node.name}  not collected: {node.problem}"), again="  "))
             if node.hint:
                 to.rich(Flow(text(node.hint), lead="  "))
             continue
@@ -198,13 +203,14 @@ def write_nodes(to: Output, nodes: Sequence[CollectedNode], folder: str, again: 
             to.rich(Flow(text(_CHANGED), lead="  "))
     missing = [collected_node.name for collected_node in nodes if collected_node.problem]
     came = many(len(nodes) - len(missing), "node")
-    words = f"{came} of {len(nodes)} came" + (f"; missing: {listed(missing)}" if missing else "")
+    words = f"collected {came} of {len(nodes)}"
+    words += f"; missing: {listed(missing)}" if missing else ""
     to.narrate(Flow(text(words)))
     if missing and again:
-        to.narrate(Flow(text("To fetch only the missing:")), *command_lines([again]))
+        to.narrate(Flow(text("To fetch only the missing nodes:")), *command_lines([again]))
     if len(missing) < len(nodes):
         command = f"kraftool recover plan {shlex.quote(folder)}/*.collect"
-        next_words = "To plan without the missing:" if missing else "Next:"
+        next_words = "To plan without the missing nodes:" if missing else "Next:"
         to.narrate(Flow(text(next_words)), *command_lines([command]))
 
 

@@ -78,12 +78,12 @@ class CollectedNodeObject:
     name: str | None
     """The host or pod; null for this host."""
     file: str | None
-    """The collect file; null if it did not come."""
+    """The collect file; null if it did not arrive."""
     size: int | None
     """Bytes of the collect file."""
     is_reached: bool
     reason: str | None
-    """Why the file did not come; null if it came."""
+    """Why the file did not arrive; null if it arrived."""
     advice: str | None
     """The action to take."""
     is_changed_meanwhile: bool

@@ -79,7 +79,7 @@ def _given_up(to: Output, plan: Plan) -> None:
             dump = f"kraftool dump-log {directory} --offsets {span} -o jsonl --out {file}"
             commands.append(f"{lead}{dump}")
     if commands:
-        words = "No plan keeps records after unreadable ones, because they may depend on these."
+        words = "No plan keeps records after an unreadable one: they may depend on it."
         words += " Save the readable records, and recreate their topics, configs and ACLs with"
         words += " Kafka's tools."
         to.narrate(*labelled("Given up", [text(words)]), *command_lines(commands, LABEL))
@@ -87,7 +87,7 @@ def _given_up(to: Output, plan: Plan) -> None:
 
 def _next(to: Output, plan: Plan, file: str, here: Mapping[str, str]) -> None:
     commands = [
-        # A directory of an archive is to be replaced first: such a command is a comment.
+        # kraftool does not know the path of an archive: such a command is a comment.
         command.partition("kraftool ")
         for step in plan.steps
         if step.action is Action.APPLY

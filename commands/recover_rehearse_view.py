@@ -43,7 +43,7 @@ from kraftool.sim.election.words import seconds
 def write_rehearsal(to: Output, rehearsal: Rehearsal, file: str, kept: str) -> None:
     """Write all of it."""
     to.rich(*plan_head(rehearsal.plan, file, "rehearsed on copies"))
-    # Only of the directories that were given: what the plan makes of the quorum comes below.
+    # For the directories that were given. The quorum after the plan comes below.
     lines = [BEFORE, *sentences(rehearsal.assessment)]
     to.rich(*labelled("Quorum", [text(sentence) for sentence in lines]))
     to.rich(*labelled("Applied", _copies(rehearsal)))

@@ -92,7 +92,7 @@ _MORE = (
 
 def _is_worse_judged(report: Report) -> bool:
     """True if the directories have a danger that the verdict does not name, such as a voter that
-    was not given: an order of starts averts it."""
+    was not given. The verdict does not name it if an order of starts avoids it."""
     is_named = not report.is_fine or bool(report.minor)
     return report.assessment.state is QuorumSafety.AT_RISK and not is_named
 
@@ -251,7 +251,7 @@ def _refusals(report: Report) -> Iterator[Text]:
 
 
 def _losses(report: Report) -> Iterator[Text]:
-    """The losses by each leader; first those of nodes that can win, since a short report ends."""
+    """The losses by each leader. Nodes that can win come first: a short report cuts the rest."""
     winning = {report.log_of(leader) for leader in report.leaders}
     for loss in sorted(report.losses, key=lambda loss: loss.leader not in winning):
         possible = loss.leader in winning

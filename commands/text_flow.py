@@ -95,7 +95,7 @@ class Beside:
         is_beside = bool(self._side) and room - self._lead.cell_len >= self._least
         flow = Flow(self._body, lead=self._lead)
         first, *others = flow.lines(room if is_beside else width)
-        if is_beside and first.cell_len > room:  # a word that is longer than the room, as a path
+        if is_beside and first.cell_len > room:  # a long word, such as a path
             is_beside = False
             first, *others = flow.lines(width)
         if is_beside:

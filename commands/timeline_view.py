@@ -153,7 +153,7 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
     output.line()
     if not timeline.events:
         output.line("no event" + (" of what was asked for" if options != TimelineOptions() else ""))
-    shown = [_counted(count, category.value) for category, count in statistics.counts.items()]
+    shown = [_counted(count, category) for category, count in statistics.counts.items()]
     rows: list[tuple[str, str]] = []
     if statistics.milliseconds is not None:
         rows.append(("log", f"spans {duration(statistics.milliseconds)}"))
@@ -178,9 +178,11 @@ def _summary(output: Output, timeline: Timeline, options: TimelineOptions) -> No
             output.line(style(name, "key") + "  " + (style(text, "warn") if worrying else text))
 
 
-def _counted(count: int, kinds: str) -> str:
-    """`1 election`, `2 elections`, `1 damage`."""
-    return f"{count} {kinds.removesuffix('s') if count == 1 else kinds}"
+def _counted(count: int, category: Category) -> str:
+    """`1 election`, `2 elections`, `2 cases of damage`."""
+    if category is Category.DAMAGE:
+        return f"{many(count, 'case')} of damage"
+    return f"{count} {category.value.removesuffix('s') if count == 1 else category.value}"
 
 
 def _elections(output: Output, timeline: Timeline) -> list[tuple[str, str]]:

@@ -72,8 +72,8 @@ class Sieve:
         uuids: Sequence[bytes],
         texts: Sequence[bytes],
     ) -> None:
-        """A record has to have one of these values: the number, or any, in a field of one of
-        the labels, or a uuid or a text in any field. A label is `"name":`."""
+        """A record must have one of these values. The number (None: any number) counts in a field
+        with one of the labels, a uuid or a text in any field. A label is `"name":`."""
 
     def take_learnt(self) -> list[bytes]:
         """The records of learnt types since the last time, in the batches that were read."""
@@ -107,11 +107,12 @@ class Sieve:
 def heads(
     data: bytes, at: int, end: int, grid: int, is_whole: bool
 ) -> tuple[int, bytes, bytes, bytes, list[tuple[int, int]]]:
-    """Read the sound batches from `at` on, up to a multiple of `grid` offsets or to one that is not
-    plain, and without the one that ends at `end` unless `is_whole`. Returns how far it came; the
-    place of each in `data`, as int64; the bytes of base offset, epoch and checksum of each; of each
-    the number of its types, and of each type the api key and the number of records in four bytes;
-    and the number of records of each api key in all of them."""
+    """Read the heads of sound batches from `at` on. Stops at a multiple of `grid` offsets, at a
+    batch that is not plain, and, unless `is_whole`, at the batch that ends at `end`. Returns how
+    far it came; the place of each batch in `data`, as int64; the bytes of its base offset, epoch
+    and checksum; its types; and the number of records of each api key in all batches. The types of
+    a batch are their number, then for each the api key and, in four bytes, the number of records.
+    """
 
 @final
 class Stretches:
@@ -319,13 +320,13 @@ class Changes:
     """The changes of rows since they were taken the last time."""
 
     def __new__(cls, kinds: RowKinds, first: int) -> Changes:
-        """`first` is the offset from which on changes are noted."""
+        """`first` is the first offset of which changes are noted."""
 
     @property
     def count(self) -> int: ...
     @property
     def is_full(self) -> bool:
-        """True if they have to be taken before more records can be."""
+        """True if the changes must be taken before more records."""
 
     @property
     def has_begun(self) -> bool:
@@ -347,11 +348,12 @@ class OpenRows:
         end: int,
         changes: Changes | None = None,
     ) -> tuple[tuple[int, int, int], int, tuple[int, int, int] | None, bytes | None]:
-        """Take the records of sound batches, from a place on and as far as they can be taken, and
-        note what they change, until the changes are full. A place is where a batch begins, the
-        index of a record in it, and where that begins in the batch. Returns the place of the first
-        record that was not taken; how many were taken; last offset, epoch and time of the last
-        batch that was taken to its end; and the group of the next record, if it is not open."""
+        """Take the records of sound batches from a place on, and note what they change. Stops at a
+        record that does not fit, and when the changes are full. A place is where a batch begins,
+        the index of a record in it, and where the record begins in the batch. Returns the place of
+        the first record that was not taken; how many were taken; last offset, epoch and time of the
+        last batch that was taken to its end; and the group of the next record, if it is not open.
+        """
 
     def open(self, group: bytes, rows: Rows) -> None:
         """Open a group with the rows that it had."""

@@ -3,4 +3,4 @@
 Written by tools/native_id.py.
 """
 
-BUILD_ID = "a308f9f00575ce26"
+BUILD_ID = "c5474a9f838c0a47"

@@ -199,9 +199,9 @@ class CompactGroups(Generic[_Item]):
         self, data: bytes, place: Place, end: int, changes: RowChanges | None = None
     ) -> tuple[Place, int, tuple[int, int, int] | None, str | None]:
         """Replay the records of sound batches from a place on, until `changes` are full. Returns
-        the place of the first one that is left for Python; how many were replayed; last offset,
+        the place of the first record that is left for Python; how many were replayed; last offset,
         epoch and time of the last batch that was replayed to its end; and the id of a group that
-        has to be opened first."""
+        must be opened first."""
         noted = None if changes is None else changes.native
         place, records, last, group = self._rows.take(data, place, end, noted)
         return place, records, last, None if group is None else UUID_TEXT[group]

@@ -98,7 +98,7 @@ _LONG = {"interop": 0.75, "spark": 0.9, "tui": 1.0, "slow": 1.0}
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the collector off what stays to the end: the modules and items of all tests.
+    """Keep the collector off the objects that stay to the end: modules and items of all tests.
 
     It would look at these objects, more than half a million, after each file and in between.
     """

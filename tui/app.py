@@ -264,14 +264,14 @@ class WatchApp(WatchFrame):
             self.tell("this view has nothing to copy")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable the export from a browser, which writes no file on this machine, and take keys
-        from the footer that a line would take as letters."""
+        """Disable the export in a browser, which writes no file on this machine. Remove the keys
+        from the footer that a focused line takes as letters."""
         if action in _OF_THE_FOOTER and isinstance(self.focused, Input):
             return False
         return not (action == "export" and self.is_served)
 
     def action_press(self, key: str) -> None:
-        """Do what a key does, for a click on its line of the help."""
+        """Do what a key does, after a click on its line of the help."""
         if isinstance(self.screen, Help):
             self.pop_screen()
             if key == "question_mark":

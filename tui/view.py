@@ -78,7 +78,7 @@ class View(Vertical):
         return any(result.find(text, step) for result in self.query(ReportTable).results())
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Take the view's keys from the footer while a line takes the keys."""
+        """Remove the view's keys from the footer while a line has the focus."""
         return not isinstance(self.app.focused, Input)
 
     def copied(self) -> str:

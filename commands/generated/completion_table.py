@@ -263,7 +263,7 @@ COMMANDS = {
         (('--namespace',), 'Namespace of the pods.', (), False),
         (('--container',), 'Container of the pods (default: as kubectl).', (), False),
         (('--timeout',), 'Seconds of silence after which a node fails.', (), False),
-        (('--keep',), 'With a folder: skip nodes that have a file in it.', None, False),
+        (('--keep',), 'With --ssh or --kubectl: skip nodes with a file in --out.', None, False),
         (('--at',), 'Also hash the state at this offset.', (), False),
         _output_3, _quiet, _debug, _help,
     ),

@@ -47,7 +47,7 @@ class Captured:
 
     @property
     def lacking(self) -> str:
-        """Return what is not in it that was asked for, in words; empty if all is."""
+        """Return why the older log is missing, in words; empty if nothing is missing."""
         if not self.not_earlier:
             return ""
         return f"the leader did not send the log before its newest snapshot: {self.not_earlier}"

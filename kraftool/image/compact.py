@@ -49,5 +49,5 @@ def compact_topics(kind: type[_Item]) -> CompactGroups[_Item] | None:
 
 
 def compact_changes(first: int) -> RowChanges | None:
-    """Return what notes changes of partitions natively, from an offset on; None if Python does."""
+    """Return the native notes on changes of partitions from an offset on; None if Python notes."""
     return RowChanges(_RULES, first) if fast_path.is_native() else None

@@ -111,7 +111,7 @@ class ImageLoader:
         self, data: bytes, place: Place, end: int, changes: RowChanges | None = None
     ) -> tuple[Place, int]:
         """Apply the records of sound batches, from a place on and as far as the native module can.
-        Partitions are noted in `changes`, and not in what `watch` was given.
+        The native module notes partitions in `changes`, not in the object given to `watch`.
         Returns the place of the first one left, which `replay_run` takes, and their number."""
         place, records, last = self._delta.topics.replay_natively(data, place, end, changes)
         self._records += records

@@ -1,7 +1,7 @@
-"""Partitions as the framed records that the newest Kafka writes, many of them fast.
+"""Writes partitions fast, as the framed records of the newest Kafka.
 
-Owns the layout of one version of PartitionRecord, which the hash of a state takes for each of its
-partitions. It refuses other versions, and values that do not fit: the encoder of the catalogue
+Owns the layout of one version of PartitionRecord: the hash of a state has such a record for each
+partition. It refuses other versions, and values that do not fit: the encoder of the catalogue
 takes those.
 """
 
@@ -73,7 +73,7 @@ def _uuids(uuids: tuple[str, ...]) -> bytes:
 
 
 def _tagged(recovery_state: int, elr: _Ids = (), last_known_elr: _Ids = ()) -> bytes:
-    """The fields that are left out if they have their defaults."""
+    """Return the tagged fields, without those that have their defaults."""
     fields = {}
     if recovery_state:
         fields[_RECOVERY_STATE] = Struct(">b").pack(recovery_state)

@@ -84,7 +84,7 @@ class TopicsImage:
         elr_enabled: bool,
         take_framed: TakeFramed | None = None,
     ) -> Iterator[WrittenRecord]:
-        """The records; those of partitions go to `take_framed` as bytes, if somebody takes them."""
+        """The records. Those of partitions go to `take_framed` as bytes, if it is given."""
         version = partition_version(metadata_version)
         if not FRAMES_NEWEST or version != partition_version(LATEST_LEVEL):
             take_framed = None

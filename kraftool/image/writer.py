@@ -30,7 +30,7 @@ def snapshot_records(
     """The records of a snapshot as a metadata.version writes them, by default the image's own.
 
     `lost` is told of what that version cannot hold; by default it raises LossError. `take_framed`
-    may get records of partitions as bytes; they are not among the others then.
+    may get records of partitions as bytes, which are then not among the results.
     """
     level = image.features.metadata_version if metadata_version is None else metadata_version
     if level is None:

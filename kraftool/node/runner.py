@@ -122,7 +122,7 @@ class _Posted:
     turn: Turn | None = None
     """Makes events in the place of this one."""
     on_answer: Callable[[Appended | Refused | None], None] | None = None
-    """Called with what the core says of each event."""
+    """Called with the core's answer to each event."""
 
 
 class WallClock:

@@ -228,7 +228,7 @@ def _listed_from(log: SurveyedLog) -> int:
 def relevant(
     kept: Sequence[KeptByDirectory], lost: Sequence[LostRecords]
 ) -> tuple[KeptByDirectory, ...]:
-    """Return those of which a plan gives up records."""
+    """Return the logs of which a plan gives up records."""
     return tuple(
         one
         for one in kept

@@ -77,7 +77,7 @@ class PassingHash:
                 self._settle(data)
 
     def take_plain(self, data: bytes, at: int, end: int) -> None:
-        """Take sound batches, behind which another item follows."""
+        """Take sound batches. Another item must follow them."""
         self._settle(self._recent)
         self._recent.clear()
         self._settle(memoryview(data)[at:end])

@@ -242,7 +242,7 @@ class LogPass:
     def take_span(self, span: BatchSpan, at: int, end: int) -> None:
         """Take the batches of a span from one place to another."""
         while at < end:
-            # What comes before it, and what comes behind it, may break the log here.
+            # The log may break before this batch, or after it.
             batch = span.batch(at)
             self.take(batch)
             at += batch.size
@@ -250,8 +250,8 @@ class LogPass:
                 at = batches.end
 
     def _together(self, span: BatchSpan, at: int, end: int) -> PlainBatches | None:
-        """Take several batches of a span at once; None if the next one has to be taken by itself.
-        They have the epoch of the one before them, so that the log does not break there."""
+        """Take several batches of a span at once; None if the next one must be taken alone. All
+        have the epoch of the batch before them, so the log does not break between them."""
         segment = self._segment
         assert segment is not None, "a segment begins before its items"
         is_behind, first = self.broken is not None, span.base_offset_at(at)
@@ -395,7 +395,7 @@ class LogPass:
         )
 
     def _several_behind(self, batches: PlainBatches) -> None:
-        """The same of several batches that leave no doubt."""
+        """The same for several batches that leave no doubt."""
         assert self.broken is not None, "only behind a break"
         self._reach.take_all(batches.last_offset)
         self._behind_types += batches.types
@@ -417,7 +417,7 @@ class LogPass:
         self.last_timestamp = batch.header.max_timestamp
 
     def _several(self, base: int, batches: PlainBatches) -> None:
-        """The same of several batches, which have the epoch of the one before them."""
+        """The same for several batches, which have the epoch of the one before them."""
         self._batches.add(batches.recent())
         self._bases += batches.base_offsets()
         self._positions += array("q", map(batches.span.data_position.__add__, batches.places))

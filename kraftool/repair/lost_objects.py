@@ -85,10 +85,10 @@ class _Names:
     records: int = 0
     """The records of the sound batches in the stretch."""
     undecoded: list[str] = field(default_factory=list)
-    """Those of them that do not show what they concern."""
+    """The records among them that do not show their objects."""
 
     def take(self, batch: RecordBatch) -> None:
-        """Take a sound batch. It is lost as a whole: a batch is committed as one."""
+        """Take a sound batch. All of it is lost: a batch is committed as one."""
         if batch.last_offset < self.first:
             self._take_topics(batch)
             return
@@ -101,7 +101,7 @@ class _Names:
             self.undecoded.append(offsets(offset, batch.last_offset + 1))
 
     def _take_topics(self, batch: RecordBatch) -> None:
-        """Take only the names of topics: a log can be long, and the loss be at its end."""
+        """Take only the names of topics. A log can be long, with the loss at its end."""
         with suppress(KraftoolError):
             for record in decode_data(
                 record

@@ -275,7 +275,7 @@ def _more_controllers(choice: Choice) -> Iterator[PlanStep]:
 
 
 def _node_names(choice: Choice) -> tuple[str, ...]:
-    """One name for each node: a broker's further log directories are not nodes to stop."""
+    """One name for each node: a broker's second log directory is not a node to stop."""
     hosts = choice.standing.hosts
     seen: set[int] = set()
     names = []

@@ -42,7 +42,7 @@ class OffsetBounds:
         return self._doubted is None and first == self.line and last < farthest
 
     def take_all(self, last: int) -> None:
-        """Take such batches."""
+        """Take batches that `can_take_all` allows, up to an offset."""
         self._settle(last + 1)
 
     def lost(self) -> None:

@@ -1,8 +1,8 @@
-"""Batches of a log that were taken together, and the last batches of a log.
+"""Batches of a log that a survey takes together, and the last batches of a log.
 
-Owns what a survey keeps of batches that a KRaft leader wrote: their heads, and how many records of
-each type they have. The native module reads them from the bytes of the batches; most of a log is
-never made into Python objects. It refuses to judge the order of batches.
+Owns the parts of a batch that a survey keeps: its head, and the number of its records of each type.
+The native module reads them from the bytes: most of a log never becomes Python objects. It refuses
+to judge the order of batches.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class PlainBatches(NamedTuple):
         return array("q", (base_offset for base_offset, _, _ in _HEAD.iter_unpack(self.heads)))
 
     def recent(self) -> RecentPart:
-        """Return what is kept of the batches if they are among the last ones."""
+        """Return the parts of the batches that a survey keeps of the last ones."""
         return RecentPart(self.heads, self.last_offset, self.types_of_each)
 
 
 def plain_batches(span: BatchSpan, at: int, end: int) -> PlainBatches | None:
-    """Return the batches from a place of a span on that can be taken together; None if the next
-    one has to be taken by itself, as the last one is."""
+    """Return the batches that can be taken together, from a place of a span on. None if the next
+    one must be taken alone, as the last one must."""
     if not fast_path.is_native():
         return None
     from kraftool.decoders._native import heads
@@ -103,7 +103,7 @@ class RecentPart(NamedTuple):
 
 
 class RecentBatches:
-    """The last batches that passed, as many as a survey keeps."""
+    """The last batches of a log, as many as a survey keeps."""
 
     def __init__(self) -> None:
         self._parts: deque[RecentPart | tuple[SurveyedBatch]] = deque()

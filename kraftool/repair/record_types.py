@@ -17,7 +17,7 @@ NOOP = "NO_OP_RECORD"
 _FRAME = 3
 """Bytes of the frame of nearly all records: three varints of one byte each."""
 _FEW = 4
-"""Python counts so many records as fast as the native module."""
+"""Python counts this many records as fast as the native module."""
 
 
 def types_of(batch: RecordBatch) -> Counter[str]:

@@ -29,7 +29,7 @@ class PlanRefused(KraftoolError):
         self.words = tuple(words)
         """The words by which a person can accept the risk."""
         self.is_loss = is_loss
-        """True if records would be given up."""
+        """True if the plan would give up records."""
         self.archives = tuple(archives)
         """Files with the bytes of directories, and the commands that make them."""
 
@@ -39,7 +39,7 @@ def accepted(
 ) -> tuple[Risk, ...]:
     """The risks, all of which were accepted. Raises PlanRefused for those that were not.
 
-    `keep_running` names the nodes that must not stop, although a risk comes from that.
+    `keep_running` names the nodes that must not stop, although it is a risk that they run.
     """
     missing = [risk for risk in risks if risk.word not in request.accepted]
     if missing:

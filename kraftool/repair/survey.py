@@ -360,11 +360,11 @@ class Survey:
 
     @property
     def directory(self) -> str:
-        """As a command names it. Where an archive's host has the directory is not known."""
+        """The path as a command has it. The path of an archive on its host is not known."""
         return "data-directory" if self.archived else shlex.quote(self.path)
 
     def command(self, words: str) -> str:
-        """A command that names the directory: a comment if a reader has to name it."""
+        """A command that names the directory; a comment if you must fill in the path."""
         return f"# replace {self.directory}: {words}" if self.archived else words
 
     def file(self, target: PlanFile) -> SurveyedFile | None:

@@ -176,7 +176,7 @@ class SurveyPass:
 
 
 class _LogObserver:
-    """Has a log observe the walk of another report."""
+    """Hands the items of another report's walk to a log."""
 
     def __init__(self, log: LogPass) -> None:
         self._log, self.plain = log, log.take_span

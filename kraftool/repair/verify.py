@@ -59,11 +59,11 @@ class DirectoryCheck:
     """By its own log and snapshots; none where the voters are static."""
     findings: tuple[Finding, ...] = ()
     relied_on: frozenset[str] = frozenset()
-    """The paths of files that the plan uses as they are. It does not repair what is wrong there."""
+    """The paths of files that the plan uses as they are, and does not repair."""
 
     @property
     def is_wrong(self) -> bool:
-        """True if no node should be started on it next."""
+        """True if you should not start a node on this directory."""
         return any(
             finding.severity is Severity.ERROR and finding.file not in self.relied_on
             for finding in self.findings

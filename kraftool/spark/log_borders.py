@@ -1,6 +1,6 @@
 """The division of a large log at its snapshots, so that several tasks replay it.
 
-Owns where the borders are. It knows the names and sizes of files alone.
+Owns where the borders are. It uses only the names and sizes of files.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segm
 
 
 def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]:
-    """Offsets of snapshots at which a history is divided. A part is of about as many bytes as a
-    range, or more: the last one, and those without a snapshot in the middle."""
+    """Return the offsets of the snapshots at which a history is divided. A part has about
+    `split_bytes`. The last part, and one without a snapshot in the middle, may have more."""
     size, first = 0, end
     offsets = set()
     for file in files:
@@ -35,8 +35,8 @@ def borders(files: Sequence[FleetFile], end: int, split_bytes: int) -> list[int]
 
 
 def estimated_end(files: Sequence[FleetFile]) -> int:
-    """About where a log ends: the newest offset in a name, or where the newest segment ends if it
-    has as many bytes an offset as the others."""
+    """Return about where a log ends: the newest offset in a name, or the end of the newest segment
+    by its size. This assumes as many bytes for each offset as in the others."""
     segments, newest = [], 0
     for file in files:
         segment, snapshot = parse_segment_name(file.basename), parse_checkpoint_name(file.basename)

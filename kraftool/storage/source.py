@@ -232,7 +232,7 @@ def cannot_open(name: str, error: OSError, *, owner: int | None = None) -> Kraft
         who = f"user id {owner}" if owner is not None else "the user that Kafka runs as"
         hint = f"it can be read by {who} or by root; run kraftool as that user, or on a copy"
     elif error.errno == errno.ENOENT and os.path.islink(name):
-        hint = f"it is a symbolic link to {os.readlink(name)}: check that this disk is mounted"
+        hint = f"it is a symbolic link to {os.readlink(name)}: check that the disk is mounted"
     elif error.errno == errno.ELOOP:
         hint = "a symbolic link leads to itself"
     elif error.errno in (errno.EMFILE, errno.ENFILE):

@@ -49,9 +49,9 @@ class LeadersLog:
 
     location: Location
     close: Callable[[], None]
-    """Lets go of the files."""
+    """Closes the files."""
     lacking: str = ""
-    """What it should have and does not, in words."""
+    """The part that is missing, in words; empty if it has all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,10 +4,9 @@
     python tests/bench/sizes.py --log 2GB --small 5000
     python tests/bench/sizes.py --small 20000
 
-One process takes the part of the driver, and one after the other does the tasks in another one, as
-a Python worker of Spark does. So the figures are those of kraftool, without Spark. Seconds are CPU
-(user and system), which other programs on the machine hardly change. How much faster two cores are
-follows from the longest task.
+One process is the driver. A second one does the tasks one after the other, as a Python worker of
+Spark does. So the figures are those of kraftool, without Spark. Seconds are CPU (user and system),
+which other programs on the machine hardly change. The longest task limits the gain of two cores.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ from tests.spark.tables_support import Frame, InProcess
 
 
 class TaskResult(NamedTuple):
-    """The results of a task, and what each of its units took."""
+    """The results of a task, and the CPU seconds of each of its units."""
 
     results: list[bytes]
     units: list[tuple[str, float]]
@@ -59,7 +58,7 @@ def do_task(function: Any, held: bytes) -> TaskResult:
 
 
 class Measured(InProcess):
-    """As much of a SparkSession as a run uses, with one worker."""
+    """The parts of a SparkSession that a run uses, with one worker."""
 
     def __init__(self, worker: Pool, cores: int) -> None:
         super().__init__()
@@ -107,7 +106,7 @@ def make(root: Path, log: int, small: int) -> int:
 
 
 def measure(root: Path, out: Path, cores: int) -> tuple[Measured, float]:
-    """Write the tables; return what was measured, and the CPU of the driver."""
+    """Write the tables; return the measured session, and the CPU seconds of the driver."""
     with get_context("spawn").Pool(1) as worker:
         session = Measured(worker, cores)
 
@@ -122,9 +121,13 @@ def measure(root: Path, out: Path, cores: int) -> tuple[Measured, float]:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--log", type=size_of, default=0, help="of the one large directory")
-    parser.add_argument("--small", type=int, default=0, help="small directories")
-    parser.add_argument("--cores", type=int, default=2, help="for which tasks are cut")
+    parser.add_argument(
+        "--log", type=size_of, default=0, help="size of the one large log (default: no large log)"
+    )
+    parser.add_argument("--small", type=int, default=0, help="number of small directories")
+    parser.add_argument(
+        "--cores", type=int, default=2, help="cores for which kraftool divides the work"
+    )
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="kraftool-sizes-") as temporary:
         root, out = Path(temporary) / "fleet", Path(temporary) / "tables"

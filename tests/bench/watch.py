@@ -296,10 +296,10 @@ def hour(pictures: int) -> tuple[int, int]:
 
 
 def first_words(directory: str) -> tuple[dict[str, float], dict[str, float], dict[str, float]]:
-    """Milliseconds from a key until a view says what it does and for how long, or shows what was
-    asked for: by the clock, and of the program's own time, to which other programs add nothing.
-    Views are loaded with it, as when somebody goes there for the first time. Then, of each view
-    that goes on working, the longest time between two changes of that line, by the clock."""
+    """Milliseconds from a key until a view says what it does and for how long, or shows its result:
+    by the clock, and of the program's own time, to which other programs add nothing. Views are
+    loaded with it, as at the first visit. The last value is for views that go on working: the
+    longest time between two changes of that line, by the clock."""
     took: dict[str, float] = {}
     gaps: dict[str, float] = {}
     own: dict[str, float] = {}
@@ -330,8 +330,8 @@ _TASK_S = 4
 
 
 async def _longest_gap(app: WatchApp) -> float | None:
-    """Milliseconds between two changes of the line on the running task, at most; None if it did not
-    change twice. After some seconds it stops the task, which would disturb the next view."""
+    """The longest milliseconds between two changes of the line on the running task; None if it did
+    not change twice. Stops the task after some seconds: it would disturb the next view."""
     longest, before, changed = None, "", 0.0
     until = time.monotonic() + _TASK_S
     while app.seen is not None and (

@@ -141,7 +141,7 @@ def test_what_it_does_not_send_any_more_costs_only_that() -> None:
 
 
 def test_an_older_log_that_takes_too_long_costs_only_that() -> None:
-    """An hour passes when the leader is asked for it; no request is late."""
+    """The request for the older log takes an hour; no other request is late."""
     leader = whole_leader()
 
     async def run() -> Captured:

@@ -79,10 +79,10 @@ def _tar(directory: Path) -> bytes:
 
 @pytest.mark.parametrize("form", ["jsonl", "table"])
 @pytest.mark.parametrize("place", ["segment", "tar", "stdin"])
-def test_grep_finds_them_in_whatever_has_the_log(
+def test_grep_finds_them_in_a_segment_an_archive_and_a_stream(
     kraftool: Run, directory: Path, tmp_path: Path, place: str, form: str
 ) -> None:
-    """A stream is read once, so that its topics are learnt on the way."""
+    """A stream is read once, so the dump learns its topics while it reads."""
     tar = tmp_path / "data.tar"
     tar.write_bytes(_tar(directory))
     segment = directory / f"__cluster_metadata-0/{0:020}.log"
@@ -97,7 +97,7 @@ def test_grep_finds_them_in_whatever_has_the_log(
 def test_a_segment_that_cannot_be_read_keeps_no_other_back(
     kraftool: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The names of topics are read first; what cannot be read is reported once, by the dump."""
+    """The names of topics are read first; the dump reports an unreadable file, and only once."""
     broken = f"{7:020}.log"
     (directory / "__cluster_metadata-0" / broken).touch()
     open_file = LogFile.open

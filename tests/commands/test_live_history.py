@@ -162,15 +162,15 @@ def test_each_change_has_the_record_that_made_it(kraftool: Run) -> None:
     assert any("alice-a SCRAM-SHA-256" in row and ",57," in row for row in rows)
 
 
-def test_no_time_is_told_where_the_log_lacks_records(kraftool: Run) -> None:
-    """The newer side is a checkpoint: it has the result, and not when it came to be."""
+def test_no_time_is_shown_if_the_log_lacks_records(kraftool: Run) -> None:
+    """The newer side is a checkpoint: it has the result, and not its time."""
     checkpoint = WHOLE / FOLDER / f"{125:020}-{2:010}.checkpoint"
     older = WHOLE / FOLDER / f"{59:020}-{1:010}.checkpoint"
     done = kraftool("diff-state", older, checkpoint, "-o", "json")
     assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
 
 
-def test_no_time_is_told_of_two_clusters(kraftool: Run) -> None:
+def test_no_time_is_shown_of_two_clusters(kraftool: Run) -> None:
     done = kraftool("diff-state", WHOLE, CLEANED, "--at-end", "-o", "json")
     assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
 
@@ -188,7 +188,7 @@ def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("a", "b", *OPTIONS), "are too many"),
+        (("a", "b", *OPTIONS), "takes at most one PATH"),
         (OPTIONS, "--at-time 24h"),
         (("a", "--at", "3", "--at-time", "1h"), "contradict each other"),
     ],

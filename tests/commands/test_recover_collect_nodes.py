@@ -88,20 +88,20 @@ def test_each_host_has_its_file_or_its_problem(kraftool: Run, data: Path, tmp_pa
 def test_a_connection_that_breaks_costs_only_its_host(
     kraftool: Run, data: Path, tmp_path: Path
 ) -> None:
-    """ssh is killed in the middle of one host's files. The printed command fetches that host only:
-    the host that came refuses a second connection."""
+    """ssh is killed in the middle of one host's files. The printed command fetches only that host:
+    the other host refuses a second connection."""
     out = tmp_path / "collected"
     (tmp_path / "break").touch()
     ran = kraftool("recover", "collect", "--ssh", "once,breaks", data, "--out", out)
     assert ran.code == 3, ran.err
     assert [path.name for path in out.iterdir()] == ["once.collect"]
-    assert "1 node of 2 came; missing: breaks" in ran.narration
+    assert "collected 1 node of 2; missing: breaks" in ran.narration
     (command,) = [line for line in ran.err.splitlines() if "--keep" in line]
     (tmp_path / "break").unlink()
     (out / "breaks.collect").write_bytes(b"half")
     words = shlex.split(command.replace("$ kraftool", ""))
     ran = kraftool(*words)
-    assert ran.code == 3, "what is not whole is not kept as if it were"
+    assert ran.code == 3, "a part of a file is not kept as a whole file"
     assert "move" in ran.words
     (out / "breaks.collect").unlink()
     ran = kraftool(*words)

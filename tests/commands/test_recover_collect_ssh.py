@@ -219,7 +219,7 @@ def test_ctrl_c_ends_ssh_and_keeps_what_came(ssh: Hosts, tmp_path: Path) -> None
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=10)
     assert process.returncode == 130
-    assert "interrupted; good came" in said
+    assert "interrupted; collected: good" in said
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert f"{ssh.folder}/config -l hangs" not in left
 

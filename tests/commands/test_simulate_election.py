@@ -118,7 +118,7 @@ def test_without_v_verdict_advice_nodes_and_one_proof_fit_a_screen(
 
 
 def test_without_v_an_order_of_starts_is_not_left_out(tmp_path: Path, kraftool: Run) -> None:
-    """Voter 3 was not given, and may be empty: with it, voter 1 wins and cuts what 2 has."""
+    """Voter 3 was not given, and may be empty: with it, voter 1 wins and cuts 2's records."""
     scenario = tmp_path / "scenario.yaml"
     scenario.write_text("voters: [1, 2, 3]\nnodes: {1: {end: 84}, 2: {end: 95}}\n")
     for more in ((), ("-v",)):

@@ -336,6 +336,12 @@ def test_damage_is_told_at_its_place_and_never_raised(path: Path, kraftool: Run)
         assert told
 
 
+def test_damage_is_counted_in_cases(kraftool: Run) -> None:
+    path = FIXTURES / "damaged/flipped-bit-in-crc" / LOG
+    text = " ".join(kraftool("timeline", path).text.split())
+    assert "1 case of damage" in text
+
+
 def test_a_torn_header_is_the_finding_that_dump_has(kraftool: Run) -> None:
     path = FIXTURES / "damaged/torn-tail" / LOG
     dumped = json.loads(kraftool("dump", "-o", "json", path).out)["findings"]

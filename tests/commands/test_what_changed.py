@@ -1,4 +1,4 @@
-"""What the commands of docs/what-changed.md are for is in their answers.
+"""The commands of docs/what-changed.md show what the page says.
 
 Only the places are others: fixtures for the directories, and a leader that serves a fixture. That
 every command of the page runs is for test_documented_commands.py and

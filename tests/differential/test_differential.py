@@ -19,7 +19,8 @@ from tests.differential.kafka_client import KafkaClient, available
 pytestmark = pytest.mark.interop
 SECONDS = {"4.3.0": 6, "4.4.0": 4}
 FEWEST_STEPS = 1_000
-"""On a slow machine they take longer than the time; an idle one does twice as many."""
+"""The trials go on after their seconds until there are as many steps. An idle machine does twice
+as many in the time."""
 RARE = {
     "epoch near the last one",
     "log truncated",

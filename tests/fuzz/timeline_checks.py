@@ -55,7 +55,7 @@ CHANGES: tuple[dict[str, Any], ...] = (
     {"addingReplicas": [3]},
     {"removingReplicas": [1], "addingReplicas": []},
 )
-"""What PartitionChangeRecords set: nothing that is told, and each thing that is."""
+"""Fields that PartitionChangeRecords set: no field that a timeline shows, then each of these."""
 _RETENTION = {"resourceType": 2, "resourceName": "orders", "name": "retention.ms", "value": "1"}
 _ANN = [{"entityType": "user", "entityName": "ann"}]
 _SETTINGS: tuple[tuple[str, int, dict[str, Any]], ...] = (

@@ -108,7 +108,7 @@ def test_the_estimate_is_what_the_directories_give(tmp_path: Path, seed: int) ->
     assert kept, "the places are apart"
 
 
-def test_a_loss_that_no_word_accepts_names_its_own_way_out(tmp_path: Path) -> None:
+def test_a_loss_that_no_word_accepts_has_its_own_hint(tmp_path: Path) -> None:
     """With the word for collect files, the same directories are not asked for again."""
     quorum = damaged(tmp_path, {1: [-30], 2: [-25], 3: [-20]})
     files = collected(quorum, tmp_path)

@@ -104,7 +104,7 @@ def test_a_torn_tail_beside_a_lost_voter_is_not_called_harmless(tmp_path: Path) 
 
 
 def test_the_whole_batches_after_damage_end_with_their_last_record(tmp_path: Path) -> None:
-    """Bytes behind them that are no batch add no record to them."""
+    """Bytes after them that are not a batch add no record."""
     quorum = Quorum(tmp_path, EQUAL, [1])
     for snapshot in quorum.snapshots(1):
         snapshot.unlink()

@@ -149,7 +149,7 @@ def test_the_open_segment_of_a_running_node_is_a_risk(quorum: Quorum, locks: Exi
 def test_a_node_with_a_broken_quorum_state_is_repaired_before_it_starts(
     quorum: Quorum, locks: ExitStack
 ) -> None:
-    """Kafka exits on it. To start it is no advice."""
+    """Kafka exits on it, so no advice says to start it."""
     runs(locks, quorum, 1, 2)
     state = quorum[3] / "__cluster_metadata-0" / "quorum-state"
     state.chmod(0o644)

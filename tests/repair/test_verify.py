@@ -223,7 +223,7 @@ def test_without_a_leader_nothing_is_said_of_voters() -> None:
 
 
 def test_an_error_in_a_file_is_no_part_of_the_plan_only_if_the_plan_uses_it_as_it_is() -> None:
-    """An error elsewhere keeps the node from being started, and the plan is what made the rest."""
+    """An error elsewhere means that no node should start: the plan made the other files."""
     error = log_kinds.DAMAGE.at("/data/segment.log", "the CRC does not match")
     check = DirectoryCheck(
         path="/data", host="node-1", changes=1, stage=Stage.APPLIED, findings=(error,)

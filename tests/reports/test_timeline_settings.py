@@ -140,7 +140,7 @@ def test_what_is_set_first_in_a_log_without_its_beginning_may_have_been_there(
     for _ in range(2):
         log.records(("UserScramCredentialRecord", 0, credential))
         log.records(("DelegationTokenRecord", 0, token))
-    unknown = "; whether it was there before is not in the log"
+    unknown = "; the log does not show if it existed before"
     assert texts(tmp_path, log, Category.USERS, Category.TOKENS) == [
         f"credential SCRAM-SHA-256 of user alice added{unknown}",
         f"delegation token t of User:a created{unknown}",

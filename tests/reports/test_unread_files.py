@@ -1,4 +1,4 @@
-"""What is said of a directory with a file that may not be read."""
+"""The report on a directory with a file that may not be read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def read(path: Path) -> DumpReport:
     return read_location(open_path(str(path)))
 
 
-def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path) -> None:
+def test_a_file_that_may_not_be_read_is_reported_and_the_rest_is_shown(dynamic: Path) -> None:
     if os.geteuid() == 0:
         (dynamic / PARTITION / "quorum-state").unlink()
         os.mkfifo(dynamic / PARTITION / "quorum-state")
@@ -42,7 +42,7 @@ def test_a_file_that_may_not_be_read_is_told_and_the_rest_is_shown(dynamic: Path
 def test_a_log_that_may_not_be_read_is_not_called_missing(
     dynamic: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root may read every file, so the refusal is played."""
+    """Root may read every file, so the test simulates the refusal."""
     opened = os.open
 
     def refuse(path: str, *rest: int, **more: int) -> int:

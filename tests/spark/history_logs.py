@@ -1,4 +1,4 @@
-"""Logs and snapshots of a topic whose leader changes, and their histories as rows."""
+"""Logs and snapshots in which a topic's leader changes, and their histories as rows."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def write_snapshot(path: Path, offset: int, *, whole: bool = True) -> None:
 
 
 def cleaned_log(tmp_path: Path, start: int) -> Path:
-    """A log of which the records before an offset are gone, with three snapshots."""
+    """A log without the records before an offset, with three snapshots."""
     whole = [
         [topic_record(), partition_record()],
         *([leader_change(1 + number % 2)] for number in range(8)),

@@ -1,4 +1,4 @@
-"""One replay of a log serves verify-log and verify-snapshot, and finds what both find alone."""
+"""One replay of a log serves verify-log and verify-snapshot, with the findings of both."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_of_edited_directories_a_replay_in_parts_finds_the_same(tmp_path: Path) 
 
 
 def write_index(log: Path, by: int = 0) -> None:
-    """An index with an entry for each batch but the first, at places that are off by some bytes."""
+    """An index with an entry for each batch except the first, at places some bytes off."""
     data = log.read_bytes()
     batches = [item for item in Walk(lambda at, size: data[at : at + size]) if item.position]
     entries = (

@@ -1,4 +1,4 @@
-"""Histories in parts: what several tasks write of one log is what one task would write."""
+"""Histories in parts: several tasks write the same rows of one log as one task."""
 
 from __future__ import annotations
 

@@ -13,8 +13,8 @@ from textual.widgets import Input
 
 
 class LineInput(Input):
-    """A line to write in. The footer offers Enter and Escape while it has the focus, so that a
-    click does what they do."""
+    """A line to write in. While it has the focus, the footer shows Enter and Escape: a click on
+    one of them does what the key does."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter", "submit", "Accept", key_display="Enter"),

@@ -60,7 +60,7 @@ def quorum_commands(
 
 
 def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield how to collect what the voters have that were not given, and the plan with all."""
+    """Yield the commands that collect the state of voters that were not given, and the plan."""
     hosts = {
         voter: host
         for voter, host in assessment.not_given_hosts
@@ -83,11 +83,12 @@ def _with_absent(assessment: Assessment, given: Sequence[str]) -> Iterator[tuple
     for voter in carried:
         file = f"voter-{voter}.collect"
         yield (
-            f"To collect the state of voter {voter}: on its host, if the path there is the same",
+            f"On the host of voter {voter}, if the path there is the same, to collect its state",
             tools.line("kraftool", "recover", "collect", path, "--out", file),
         )
         plan.append(file)
-    here = f", with {'its file' if len(carried) == 1 else 'their files'} here" if carried else ""
+    files = "its file is" if len(carried) == 1 else "their files are"
+    here = f", when {files} here" if carried else ""
     # The shell expands the names of the files, so this word is not quoted.
     fetched = f" {_COLLECTED}/*.collect" if hosts else ""
     yield (
@@ -147,7 +148,7 @@ def emptied_directories(paths: Iterable[str]) -> Iterator[str]:
 
 
 def _is_empty(path: str) -> bool:
-    """True for a folder with nothing in it; a folder that cannot be listed may hold anything."""
+    """True if a folder has nothing in it; a folder that cannot be listed may hold anything."""
     try:
         return os.path.isdir(path) and not os.listdir(path)
     except OSError:

@@ -22,7 +22,7 @@ _TAKE_LIVE = ("diff-voters", "doctor", "features")
 
 
 class Unknown(str):
-    """A word of a command that only a reader can know. It names what belongs there."""
+    """A word of a command that kraftool does not know. It names the value that belongs there."""
 
     __slots__ = ()
 
@@ -34,8 +34,8 @@ NO_CLUSTER_ID = Unknown("cluster-id")
 
 
 def line(*words: object) -> str:
-    """Return a command line. With a word that is unknown it is a comment, so that a shell runs
-    none that is incomplete."""
+    """Return a command line. With an unknown word it is a comment, so that no shell runs an
+    incomplete command."""
     command = " ".join(quoted(str(word)) for word in words)
     unknown = dict.fromkeys(str(word) for word in words if isinstance(word, Unknown))
     return f"# replace {listed(unknown)}: {command}" if unknown else command

@@ -132,7 +132,7 @@ class NodeCase:
     settings: NodeSettings
     log: Log
     election: ElectionState | None = None
-    """quorum-state; None where there is no file that can be read."""
+    """quorum-state; None if no file can be read."""
     has_unreadable_state: bool = False
     """True if the file quorum-state is there and cannot be read."""
     source: str = ""

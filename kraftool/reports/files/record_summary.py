@@ -92,7 +92,7 @@ def _config(data: dict[str, Any], _: Names) -> str:
 
 
 def config_owner(data: dict[str, Any]) -> str:
-    """Return what a ConfigRecord is for."""
+    """Return the resource of a ConfigRecord."""
     kind = _RESOURCES.get(data["resourceType"], f"resource type {data['resourceType']}")
     return f"{kind} {data['resourceName'] or '(default)'}"
 
@@ -123,7 +123,7 @@ def _quota(data: dict[str, Any], _: Names) -> str:
 
 
 def quota_owner(data: dict[str, Any]) -> str:
-    """Return whom a ClientQuotaRecord limits."""
+    """Return the entity that a ClientQuotaRecord limits."""
     return ", ".join(
         f"{part['entityType']} {'(default)' if part['entityName'] is None else part['entityName']}"
         for part in data["entity"]

@@ -217,9 +217,9 @@ class _GrepSieve:
 
 
 def _search_for(pattern: re.Pattern[str], ids: AbstractSet[str]) -> Callable[[str], object]:
-    """Return what finds the pattern in a line, or the id of a topic whose name has it.
+    """Return a function that finds the pattern in a line, or an id of a matching topic.
 
-    The ids may be those of all topics, and become more while the log is read.
+    The set of ids may grow while the log is read.
     """
     search = pattern.search
     return lambda line: search(line) or (ids and not ids.isdisjoint(_TOPIC_ID.findall(line)))

@@ -55,8 +55,8 @@ class _Task:
 
 
 class _Pool:
-    """Threads that render spans, each with a renderer of its own. The thread that waits for a span
-    is one of them: it renders meanwhile, so that no more threads run than there are processors.
+    """Threads that render spans, each with its own renderer. The thread that waits for a span is
+    one of the `jobs`: it renders another span meanwhile.
 
     `concurrent.futures` takes longer to import than a thread takes to start.
     """

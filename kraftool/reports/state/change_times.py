@@ -1,7 +1,7 @@
 """The time of each difference between two states of one log: its last record that changed it.
 
-Owns which records change which entity. Nothing is said where the states are not of one log, or
-where the log does not have all records between them.
+Owns which records change which entity. It gives no time if the states are not of one
+log, or if the log does not have all records between them.
 """
 
 from __future__ import annotations

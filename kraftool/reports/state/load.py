@@ -97,7 +97,7 @@ def load_from(
 ) -> LoadedState:
     """Load the image that the files have at an offset or a time; the last one if neither.
 
-    `watcher` sees the records of the log itself, unless they come onto a damaged snapshot.
+    `watcher` sees the records of the log, unless the replay begins with a damaged snapshot.
     """
     assert at is None or at_time is None, "an offset or a time, not both"
     wanted = Wanted(at, at_time)

@@ -78,7 +78,7 @@ class Event:
     visibility: Visibility = Visibility.VISIBLE
     disputed: bool = False
     topics: frozenset[str] = frozenset()
-    """Names and ids of all topics that it is about; `data` lists only so many partitions."""
+    """Names and ids of all topics that it is about; `data` lists only the first partitions."""
     rank: int = Rank.RECORD
     transactional: bool = False
     """True if it comes from a data record, which a metadata transaction may hide."""

@@ -128,7 +128,7 @@ def _partitions(
     *,
     severity: Severity = Severity.INFO,
 ) -> Event:
-    """Return an event of several partitions, which are named after its words."""
+    """Return an event of several partitions. Their names follow its words."""
     ids = [record.data["topicId"] for record in records]
     names = [
         f"{known.topic(id)}-{record.data['partitionId']}"

@@ -23,7 +23,7 @@ def record_event(
     good: bool = False,
     topics: Iterable[str] = (),
 ) -> Event:
-    """Return the event of a record. A metadata transaction may hide that of a data record."""
+    """Return the event of a record. A metadata transaction may hide the event of a data record."""
     return Event(
         category=category,
         type=type,

@@ -26,7 +26,7 @@ from kraftool.reports.timeline.record_event import record_event
 
 _ACL_TOPIC = 2
 """The resource type of topics in ACLs."""
-_UNKNOWN_BEFORE = ("whether it was there before is not in the log",)
+_UNKNOWN_BEFORE = ("the log does not show if it existed before",)
 
 
 def configs(records: Sequence[Watched], epoch: int, known: Knowledge) -> Iterator[Event]:

@@ -96,8 +96,8 @@ def verify_logs(
     """Verify everything that the locations hold. Nothing is raised for what is wrong in it.
 
     `unopened` is what was found of the PATHs that lead nowhere. `states` gets the states that the
-    log of each directory makes at its snapshots, for `verify_snapshots`. Without `replays` somebody
-    else replays the logs.
+    log of each directory makes at its snapshots, for `verify_snapshots`. Without `replays`, other
+    tasks replay the logs.
     """
     verified: list[Verified] = []
     findings: list[Finding] = list(unopened)

@@ -1,8 +1,8 @@
 """The replay of a large log in parts, each from one snapshot to another one.
 
-Owns when parts are together as good as one replay of the whole log: each was sound, each reached
-its end, and the state there is that of the snapshot with which the next part begins. It refuses to
-say what is wrong. If anything is, only a replay of the whole log can tell.
+Owns the conditions under which the parts are as good as one replay of the whole log: each is sound
+and reached its end, and its state there is that of the snapshot with which the next part begins. It
+refuses to name a fault: only a replay of the whole log shows it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ReplayRange(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the log that this is, about."""
+        """About which share of the log this part is."""
         return 1 / self.parts
 
 
@@ -167,8 +167,8 @@ def _replay(
 
 
 def _position(segment: Entry, entries: Sequence[Entry], offset: int) -> int:
-    """The place of a batch before an offset, as the index says: 0 without an index. If it
-    is wrong, there is no batch, and the part is not sound."""
+    """The place of a batch before an offset, by the index; 0 without an index. If the index
+    is wrong, there is no batch at the place, and the part is not sound."""
     base = segment_offset(segment.basename) or 0
     name = segment.basename.removesuffix(".log") + ".index"
     index = next(

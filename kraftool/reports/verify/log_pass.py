@@ -76,7 +76,7 @@ class DirectoryPass:
     compares: bool = True
     """True if the newest snapshot's state is compared with the log's."""
     replays: bool = True
-    """False if somebody else replays the log."""
+    """False if other tasks replay the log."""
     history: ControlRecordChecks = field(default_factory=ControlRecordChecks)
     replay: DirectoryReplay = field(default_factory=DirectoryReplay)
     places: dict[int, SnapshotPlace] = field(default_factory=dict)

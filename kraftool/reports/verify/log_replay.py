@@ -45,7 +45,7 @@ class DirectoryReplay:
     compared: NewestSnapshot | None = None
     """The snapshot whose state is compared on the way."""
     states: LogStates | None = None
-    """Takes the states at the offsets of all snapshots, if somebody else compares them."""
+    """Takes the states at the offsets of all snapshots, if another report compares them."""
 
     def wants(self, snapshot: CheckpointName) -> bool:
         """True if a snapshot may be what replaying begins with."""
@@ -117,7 +117,7 @@ class DirectoryReplay:
         return due
 
     def _meet(self) -> None:
-        """Compare the state here; or not, if it was passed over, or is not that of the log."""
+        """Compare the state here, unless the replay passed over it, or it is not the log's."""
         is_wanted = self.states is not None and self.states.passed(self.next)
         if is_wanted and self.states is not None and self.is_sound:
             state = self.state()

@@ -1,7 +1,7 @@
 """The states that a log makes at the offsets of its snapshots, as hashes.
 
 Owns the values that one replay of a log leaves for another comparison of the same directory. It
-keeps no image, and only what a replay without any finding has reached.
+keeps no image, and no state that a replay reached with a finding.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class LogStates:
     hashes: dict[int, StateHash] = field(default_factory=dict)
     """By offset."""
     _wanted: list[int] = field(default_factory=list)
-    """Offsets that are still to come, falling."""
+    """Offsets that are still to come, in descending order."""
 
     def want(self, offsets: Iterable[int]) -> None:
-        """Say at which offsets there are snapshots."""
+        """Set the offsets of the snapshots."""
         self._wanted = sorted({offset for offset in offsets if offset > 0}, reverse=True)
 
     @property
@@ -45,7 +45,7 @@ class LogStates:
         return self._wanted[-1] if self._wanted else _NEVER
 
     def passed(self, offset: int) -> bool:
-        """Leave out what is wanted up to an offset. True if that was wanted itself."""
+        """Drop the wanted offsets up to this one. True if this one was wanted."""
         is_wanted = False
         while self.due <= offset:
             is_wanted = self._wanted.pop() == offset

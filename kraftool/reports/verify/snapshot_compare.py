@@ -84,8 +84,8 @@ def against_log(
 def equal_to(
     of: VerifiedDirectory, start: int | None, known: LogStates
 ) -> VerifiedDirectory | None:
-    """A directory whose log begins at `start`, compared with what its log makes of the snapshots;
-    None if one of them differs, or if the known states do not have it."""
+    """Return the directory, its snapshots compared with the known states of its log, which begins
+    at `start`. None if a snapshot differs, or if `known` does not have its state."""
     snapshots = [snapshot for snapshot in of.snapshots if snapshot.is_state and snapshot.state_hash]
     if start is None or not snapshots:
         return of
@@ -130,7 +130,7 @@ def _base(of: VerifiedDirectory, start: int) -> Base | None:
 
 
 def _bases(of: VerifiedDirectory, start: int) -> Iterator[VerifiedSnapshot]:
-    """The snapshots that a log may be replayed onto; none if it begins at 0."""
+    """The snapshots with which a replay of the log may begin; empty if the log begins at 0."""
     for snapshot in of.snapshots if start else ():
         if snapshot.is_state and snapshot.state_hash and snapshot.offset >= start:
             yield snapshot

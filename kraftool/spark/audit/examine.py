@@ -86,16 +86,16 @@ class DirectoryPart:
     traces: Traces = NO_TRACES
     batches: BatchIdentities | None = None
     replayed: ReplayedPart | None = None
-    """A part of the log; it has nothing else."""
+    """The replay of a part of the log. A part with it has no other results."""
     again: Undivided | None = None
-    """For verify-log without a replay: how to look once more if the parts are not sound."""
+    """For verify-log without a replay: how to look again if the parts are not sound."""
     bytes_read: int = 0
     seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Undivided:
-    """A directory whose log others replay in parts."""
+    """A directory whose log other tasks replay in parts."""
 
     files: tuple[FleetFile, ...]
     ignored_codes: frozenset[str]
@@ -129,8 +129,8 @@ def look(
 ) -> DirectoryPart:
     """Let some of the commands look at a directory. Nothing is raised.
 
-    `part` of the log is replayed by REPLAY. `is_divided`: verify-log and verify-snapshot leave
-    that to others.
+    REPLAY replays `part` of the log. With `is_divided`, verify-log and verify-snapshot do not
+    replay it.
     """
     directory = files[0].directory
     began = time.monotonic()
@@ -246,7 +246,7 @@ class _Look:
     is_divided: bool
 
     def looked(self, passes: Sequence[str]) -> DirectoryPart:
-        """The statements of some commands."""
+        """The results of some commands."""
         path, merge, progress = self.path, self.merge, self.progress
         part = DirectoryPart(summary=begun(self.files[0].directory))
         if DOCTOR in passes:
@@ -287,8 +287,8 @@ class _Look:
         )
 
     def _snapshots(self, states: Mapping[str, LogStates]) -> tuple[VerifiedSnapshot, ...]:
-        """Return what verify-snapshot says, and the snapshots in a form that other workers can
-        open."""
+        """Take the findings of verify-snapshot. Return the snapshots in a form that other workers
+        can open."""
         locations, unopened = open_paths([self.path])
         try:
             report = verify_snapshots(

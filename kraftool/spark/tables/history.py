@@ -106,7 +106,7 @@ class _Rows:
         return self.batch(arrays, count, visibility)
 
     def batch(self, arrays: Arrays, count: int, visibility: Visibility | None) -> ArrowBatch:
-        """Rows with what all of them have in common."""
+        """Rows, with the columns that have one value."""
         kinds, word = self._kinds, None if visibility is None else visibility.value
         same = {**self._same, "visibility": word}
         arrays |= {name: repeated(value, count, kinds[name]) for name, value in same.items()}
@@ -214,7 +214,7 @@ class ReplayRecorder:
         """Make rows of what was seen of topics and their configs."""
         for name, topic_id, _ in self._seen.topics:
             if self._names.setdefault(topic_id, name) != name:
-                self._hand_on()  # what was noted by this id is of the other topic
+                self._hand_on()  # the notes with this id are of the other topic
                 self._names[topic_id] = name
         delta, changes = loader.delta, self._topic_changes
         known = len(changes)
@@ -264,7 +264,7 @@ class ReplayRecorder:
         return None if self._is_open else Visibility.VISIBLE
 
     def _native_batch(self) -> ArrowBatch:
-        """The native changes as rows; and start again without any."""
+        """Return the native changes as rows, and clear them."""
         assert self.changes is not None, "it has noted some"
         ids, cells = self.changes.take()
         ends, files = zip(*self._files, strict=True)

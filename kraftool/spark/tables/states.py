@@ -126,7 +126,7 @@ def _write_earlier(
     for snapshots in starts:
         history = recorder()
         _replay(replace(files, snapshots=snapshots), history, part.end)
-        # Nothing is seen of a log that is replayed onto a damaged snapshot.
+        # A replay onto a damaged snapshot shows no record, so the next snapshot is tried.
         if history.has_begun:
             return
 

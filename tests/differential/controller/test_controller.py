@@ -18,7 +18,7 @@ from tests.differential.kafka_client import available
 pytestmark = pytest.mark.interop
 SECONDS = {"4.3.0": 6, "4.4.0": 4}
 FEWEST_REQUESTS = 5_000
-"""Of each release, however long they take."""
+"""The trials of a release go on after their seconds until there are as many requests."""
 ALWAYS_SEEN = {
     *(f"{api}: NONE" for api in ("AllocateProducerIds", "AlterPartition", "BrokerHeartbeat")),
     *(f"{api}: NONE" for api in ("BrokerRegistration", "CreateTopics", "UnregisterBroker")),

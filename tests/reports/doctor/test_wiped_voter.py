@@ -63,7 +63,7 @@ def test_an_export_without_its_beginning_is_not_complete(tmp_path: Path) -> None
 def test_a_folder_that_may_not_be_listed_is_not_called_empty(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Root lists every folder, so the refusal is played."""
+    """Root lists every folder, so the test simulates the refusal."""
 
     def refuse(path: str) -> list[str]:
         raise PermissionError(13, "Permission denied", path)

@@ -1,4 +1,4 @@
-//! The heads of batches, as Python has them.
+//! The heads of batches, as Python takes them.
 
 use kraftool_core::heads;
 use pyo3::exceptions::PyValueError;

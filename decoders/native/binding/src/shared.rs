@@ -1,4 +1,4 @@
-//! Tuples and texts that were made; many rows have the same ones.
+//! Tuples and texts that were made already: many rows have the same ones.
 
 use std::sync::Mutex;
 
@@ -25,7 +25,7 @@ impl Shared {
         })
     }
 
-    /// The same of uuids.
+    /// The same for uuids.
     pub fn uuids<'py>(
         &mut self,
         py: Python<'py>,
@@ -58,7 +58,7 @@ fn tuple<'py>(
     Ok(made.get(elements, || make().map(Bound::unbind))?.bind(py).clone())
 }
 
-/// Do something with what was made. Another thread meanwhile makes its own.
+/// Use the values that were made. A second thread at the same time makes its own.
 pub fn with<M: Default, T>(made: &Mutex<M>, run: impl FnOnce(&mut M) -> T) -> T {
     match made.try_lock() {
         Ok(mut made) => run(&mut made),

@@ -1,6 +1,6 @@
-//! Notes what records make of rows: a cell for each change and column, as Arrow has them.
+//! Notes how records change rows: a cell for each change and column, as Arrow has them.
 //!
-//! Owns the order, which is that of the records, and from which offset on changes are noted.
+//! Owns the order of the changes, which is that of the records, and the first offset that counts.
 
 use std::collections::HashMap;
 use std::mem;
@@ -12,7 +12,7 @@ use crate::groups::Groups;
 use crate::program::Kind;
 use crate::rows::{Cell, Effect, Group, INT32, Kinds, UUID};
 
-/// Bytes of cells after which changes have to be taken: a row can be large, and its changes many.
+/// Bytes of cells after which changes must be taken: a row can be large and change often.
 const FULL: usize = 8 << 20;
 /// Bytes of a change without its arrays.
 const OF_EACH: usize = 64;
@@ -34,7 +34,7 @@ pub struct Change {
 pub struct Changes {
     cells: Vec<Cell>,
     first: i64,
-    /// True if a record at or behind the first offset was seen.
+    /// True if a record at or after the first offset was seen.
     pub has_begun: bool,
     numbers: HashMap<Group, i64>,
     noted: Noted,

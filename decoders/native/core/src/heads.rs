@@ -1,7 +1,7 @@
 //! The numbers that identify plain batches, and how many records of each type they have.
 //!
-//! Owns what follows from headers and frames alone. No message is read: a record counts by its
-//! frame, whether or not it can be decoded.
+//! Owns the facts that follow from headers and frames. It reads no message: a record counts by its
+//! frame, even if it cannot be decoded.
 
 use crate::batch::{self, Header, Records};
 use crate::table::frame;
@@ -12,17 +12,17 @@ use crate::{NotPlain, Plain};
 pub struct Heads {
     /// Where each batch begins in the data.
     pub places: Vec<i64>,
-    /// Of each batch the bytes of its base offset, its epoch and its checksum.
+    /// For each batch the bytes of its base offset, its epoch and its checksum.
     pub heads: Vec<u8>,
-    /// Of each batch the number of its types, and of each type the api key, and the number of
-    /// records in four bytes.
+    /// For each batch the number of its types. For each type the api key and, in four bytes, the
+    /// number of records.
     pub types: Vec<u8>,
     /// The number of records of each type in all of them.
     pub totals: Vec<(u8, u64)>,
 }
 
-/// Read the sound batches from `at` on, up to a multiple of `grid` offsets or to one that is not
-/// plain, and without the last one unless `is_whole`. Returns how far it came.
+/// Read the sound batches from `at` on. Stops at a multiple of `grid` offsets, at a batch that is not
+/// plain, and, unless `is_whole`, before the last one. Returns how far it came.
 pub fn read(data: &[u8], mut at: usize, grid: i64, is_whole: bool) -> (Heads, usize) {
     let (mut heads, mut types, mut block) = (Heads::default(), Vec::new(), None);
     while let Ok((header, batch)) = batch::at(data, at) {

@@ -453,7 +453,7 @@ impl Kinds {
         rows.arrays[place * self.arrays + self.slots[cell]].as_deref().unwrap_or_default()
     }
 
-    /// The same, with the fillers that no uuids stand for.
+    /// The same; if there are no uuids, the fillers that they stand for.
     pub fn elements<'a>(&self, rows: &'a Rows, place: usize, cell: usize) -> Cow<'a, [u8]> {
         let elements = self.array(rows, place, cell);
         if cell != self.rules.as_many || !elements.is_empty() {

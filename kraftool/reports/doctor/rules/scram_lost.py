@@ -47,8 +47,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
 def _commands(
     examination: Examination, patient: ExaminedDirectory, lost: Sequence[Credential]
 ) -> Iterator[str]:
-    """Yield the commands that set the passwords again. The shell asks for each: a history does not
-    keep it. Only one line is sure to read what the operator types."""
+    """Yield the commands that set the passwords again. `read` keeps a password out of the shell's
+    history. Each command is one line: a pasted second line would be read as the password."""
     yield "# each command waits until you type the user's password"
     for name, kind in lost:
         alter = tools.line(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from struct import pack
 from typing import Any
@@ -10,7 +11,8 @@ import pytest
 
 pytest.importorskip("pyspark")
 
-from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.framing import encode_record
 from kraftool.decoders.walk import Walk
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
@@ -171,18 +173,84 @@ def test_a_log_is_replayed_from_snapshot_to_snapshot(
         data[len(data) // 2] ^= 4
         log.write_bytes(data)
     (item,) = _items(tmp_path)
-    undivided = examine(item)
-    again = []
+    again = _looks_again(monkeypatch)
+    divided, parts = _divided(item)
+    assert parts == 4
+    assert bool(again) == bool(damage), "only a log that is not sound is replayed again"
+    assert _result(divided) == _result(examine(item))
+
+
+def _looks_again(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What looks at a whole directory get that its parts do not show to be sound."""
+    again: list[Any] = []
 
     def looked(*given: Any) -> DirectoryPart:
         again.append(given)
         return look(*given)
 
     monkeypatch.setattr(examine_module, "look", looked)
+    return again
+
+
+@pytest.mark.parametrize("torn", ["half a batch", "zeros"])
+def test_what_is_torn_behind_the_last_batch_is_no_reason_to_read_a_log_again(
+    tmp_path: Path, torn: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
+    data = log.read_bytes()
+    batch = encode_batch([(None, b"")], base_offset=_end_of(data), epoch=1, timestamp=2_000)
+    log.write_bytes(data + (bytes(500) if torn == "zeros" else batch[:-10]))
+    (item,) = _items(tmp_path)
+    again = _looks_again(monkeypatch)
     divided, parts = _divided(item)
     assert parts == 4
-    assert _result(divided) == _result(undivided)
-    assert bool(again) == bool(damage), "only a log that is not sound is replayed again"
+    assert not again
+    assert _result(divided) == _result(examine(item))
+
+
+def _end_of(data: bytes) -> int:
+    batches = Walk(lambda at, size: data[at : at + size])
+    return max(item.last_offset for item in batches if isinstance(item, RecordBatch)) + 1
+
+
+def test_a_log_that_grows_while_its_parts_are_replayed_is_not_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
+    (item,) = _items(tmp_path)
+    looks = looks_at(0, item, 1)
+    parts = [look(item, (), one.passes, is_divided=True) for one in looks if one.part is None]
+    before = log.read_bytes()
+    value = encode_record(*leader_change(2))
+    more = encode_batch([(None, value)], base_offset=_end_of(before), epoch=1, timestamp=2_000)
+    log.write_bytes(before + more)
+    parts += [look(item, (), one.passes, one.part) for one in looks if one.part is not None]
+    again = _looks_again(monkeypatch)
+    divided = whole(parts)
+    assert not again
+    log.write_bytes(before)
+    assert _result(divided) == _result(examine(item))
+
+
+def test_parts_do_not_begin_within_a_transaction(tmp_path: Path) -> None:
+    """A snapshot there has none of its records, so a replay from there knows of no transaction."""
+    begin = "BeginTransactionRecord", 0, {"name": "t"}
+    level = "FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 30}
+    first = [[level, topic_record(), partition_record()], [leader_change(2)]]
+    later = [[leader_change(number)] for number in (1, 2)]
+    path = write_log(tmp_path, *first, [begin], [leader_change(1)], *later)
+    write_snapshot(path, 6)
+    # The snapshot that a replay from 6 on would lead to, if there were no transaction.
+    other = write_log(tmp_path / "other", *first, [level], [level], *later)
+    write_snapshot(other, 8)
+    below = "__cluster_metadata-0"
+    (snapshot,) = (other / below).glob("*.checkpoint")
+    shutil.copy(snapshot, path / below)
+    (item,) = [item for item in _items(tmp_path) if item[0].directory.name == str(path)]
+    divided, parts = _divided(item)
+    assert parts > 1
+    assert "KT-SNAP-DIFFERS" in {finding.finding.code for finding in divided.findings}
+    assert _result(divided) == _result(examine(item)) == _result(_alone(item))
 
 
 def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_path: Path) -> None:

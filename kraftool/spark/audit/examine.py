@@ -196,19 +196,27 @@ def _with_replay(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart]:
     again = next((part.again for part in parts if part.again is not None), None)
     if again is None:
         return parts
-    compared = _compared(parts)
+    compared = _compared(parts, again.ignored_codes)
     if compared is not None:
         return compared
-    left = (VERIFY_LOG, VERIFY_SNAPSHOT)
-    return [parts[0], look(again.files, again.ignored_codes, left)]
+    doctor, *left = parts
+    undivided = look(again.files, again.ignored_codes, (VERIFY_LOG, VERIFY_SNAPSHOT))
+    bytes_read = sum(part.bytes_read for part in left) + undivided.bytes_read
+    seconds = sum(part.seconds for part in left) + undivided.seconds
+    return [doctor, replace(undivided, bytes_read=bytes_read, seconds=seconds)]
 
 
-def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
-    replayed = [part.replayed for part in parts if part.replayed is not None]
+def _compared(
+    parts: Sequence[DirectoryPart], ignored_codes: frozenset[str]
+) -> Sequence[DirectoryPart] | None:
+    replays = [part for part in parts if part.replayed is not None]
     commands = [part for part in parts if part.replayed is None]
-    doctor, log, snapshot = commands if len(commands) == len(PASSES) else (None, None, None)
-    if doctor is None or log is None or snapshot is None or not replayed or log.checked is None:
+    if len(commands) != len(PASSES) or not replays:
         return None
+    doctor, log, snapshot = commands
+    if log.checked is None:
+        return None
+    replayed = [part.replayed for part in replays if part.replayed is not None]
     hashes = {verified.file: verified.state_hash for verified in snapshot.snapshots}
     known = joined(replayed, hashes, log.checked.end_offset)
     if known is None:
@@ -217,8 +225,7 @@ def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
     compared = equal_to(directory, replayed[0].log_start, known)
     if compared is None:
         return None
-    assert log.again is not None, "only then the log was divided"
-    merge = Said(log.summary.name, log.again.ignored_codes)
+    merge = Said(log.summary.name, ignored_codes)
     merge.take_ignored(snapshot.ignored)
     for finding in snapshot.findings:
         merge.take(finding)
@@ -231,7 +238,7 @@ def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
         ignored=merge.ignored_keys,
         snapshots=compared.snapshots,
     )
-    return [doctor, log, snapshot]
+    return [doctor, log, snapshot, *replays]
 
 
 @dataclass(frozen=True, slots=True)

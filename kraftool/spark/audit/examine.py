@@ -67,8 +67,6 @@ class AuditedDirectory:
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
-    batches: BatchIdentities | None = None
-    """None where only another look at the log can say what batches it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +83,7 @@ class DirectoryPart:
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
     batches: BatchIdentities | None = None
+    """None where only another look at the log can say what batches it has."""
     replayed: ReplayedPart | None = None
     """A part of the log; it has nothing else."""
     again: Undivided | None = None
@@ -173,7 +172,6 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     if patient is not None:
         summary = with_hash(summary, snapshots)
     findings = merge.findings()
-    batches = first.batches
     return AuditedDirectory(
         summary=replace(
             summary,
@@ -186,7 +184,6 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
         patient=patient,
         snapshots=snapshots,
         traces=joined_traces([part.traces for part in parts]),
-        batches=batches if batches is not None and batches.are_all_of(summary.batches) else None,
     )
 
 
@@ -324,12 +321,14 @@ def _with_doctor(
     patient = _doctor(path, merge, progress)
     if patient is None:
         return part
+    log, batches = patient.summary.log, identities_of(patient.statistics)
+    are_all = batches is not None and batches.are_all_of(log.batches if log is not None else 0)
     return replace(
         part,
         summary=with_patient(part.summary, patient),
         patient=_light(patient),
         traces=traces_of_log(patient.statistics),
-        batches=identities_of(patient.statistics),
+        batches=batches if are_all else None,
     )
 
 

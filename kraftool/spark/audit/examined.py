@@ -24,10 +24,8 @@ from kraftool.spark.audit.examine import (
     DOCTOR,
     PASSES,
     REPLAY,
-    AuditedDirectory,
     DirectoryPart,
     look,
-    whole,
 )
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
@@ -182,11 +180,11 @@ def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -
         )
 
 
-def wholes(rows: Iterable[tuple[int, int, bytes]]) -> list[AuditedDirectory]:
-    """The directories whose parts have come together, in rows of number, place and part."""
+def parts_by_directory(rows: Iterable[tuple[int, int, bytes]]) -> list[list[DirectoryPart]]:
+    """The parts of each directory, doctor's first, in rows of number, place and part."""
     ordered = sorted(rows, key=itemgetter(0, 1))
     return [
-        whole([pickle.loads(part) for _, _, part in some])
+        [pickle.loads(part) for _, _, part in some]
         for _, some in groupby(ordered, key=itemgetter(0))
     ]
 

@@ -38,13 +38,6 @@ class ReplayRange(NamedTuple):
     """0, or the offset of a snapshot."""
     end: int | None = None
     """The offset of a later snapshot; None for the last part."""
-    parts: int = 1
-    """How many parts there are."""
-
-    @property
-    def share(self) -> float:
-        """The share of the log that this is, about."""
-        return 1 / self.parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

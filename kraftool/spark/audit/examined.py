@@ -101,15 +101,15 @@ class ExaminedItem(NamedTuple):
     passes: tuple[str, ...] = PASSES
     part: ReplayRange | None = None
     """The part of the log that this task replays, by itself."""
+    share: float = 1
+    """The share of the log that this is, about."""
     is_divided: bool = False
     """True if other tasks replay the log."""
 
     @property
     def weight(self) -> float:
         """The bytes that take about as long."""
-        if self.part is not None:
-            return size_of(self.item) * self.part.share + _DIRECTORY
-        return size_of(self.item) * len(self.passes) + _DIRECTORY
+        return size_of(self.item) * self.share * len(self.passes) + _DIRECTORY
 
 
 def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
@@ -140,7 +140,8 @@ def looks_at(number: int, item: Item, large: int = LARGE) -> list[ExaminedItem]:
         ExaminedItem(number, item, (command,), is_divided=len(parts) > 1) for command in PASSES
     ]
     if len(parts) > 1:
-        looks += [ExaminedItem(number, item, (REPLAY,), part) for part in parts]
+        share = 1 / len(parts)
+        looks += [ExaminedItem(number, item, (REPLAY,), part, share) for part in parts]
     return looks
 
 
@@ -154,9 +155,9 @@ def _parts_of(item: Item, part_bytes: int) -> list[ReplayRange]:
     if log_start is None or len(set(offsets)) < len(offsets) or (log_start and not joined):
         return []
     first = joined[0] if log_start else 0
-    starts = [first, *borders(item, estimated_end(item), part_bytes)]
-    starts = sorted(start for start in set(starts) if start >= first)
-    return [ReplayRange(*bounds, len(starts)) for bounds in zip_longest(starts, starts[1:])]
+    later = borders(item, estimated_end(item), part_bytes)
+    starts = [first, *(offset for offset in later if offset > first)]
+    return [ReplayRange(*bounds) for bounds in zip_longest(starts, starts[1:])]
 
 
 def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedItem]]:
@@ -169,7 +170,7 @@ def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedIt
 
 
 def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item, passes, replayed, is_divided in looks:
+    for number, item, passes, replayed, _, is_divided in looks:
         part = look(item, ignored_codes, passes, replayed, is_divided=is_divided)
         yield (
             number,

@@ -44,7 +44,7 @@ def compared(
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)
         return
-    members = [_at_home(whole(parts), name) for parts in directories]
+    members = [_at_home(whole(parts, ignored_codes), name) for parts in directories]
     divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     unit = ClusterUnit(
         name=name,

@@ -86,18 +86,8 @@ class DirectoryPart:
     """None where only another look at the log can say what batches it has."""
     replayed: ReplayedPart | None = None
     """A part of the log; it has nothing else."""
-    again: Undivided | None = None
-    """For verify-log without a replay: how to look once more if the parts are not sound."""
     bytes_read: int = 0
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Undivided:
-    """A directory whose log others replay in parts."""
-
-    files: tuple[FleetFile, ...]
-    ignored_codes: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -149,14 +139,15 @@ def look(
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         merge.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
         looked = DirectoryPart(summary=begun(directory), findings=merge.findings())
-    if is_divided and VERIFY_LOG in passes:
-        looked = replace(looked, again=Undivided(tuple(files), frozenset(ignored_codes)))
     return replace(looked, ignored=merge.ignored_keys, seconds=time.monotonic() - began)
 
 
-def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
+def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -> AuditedDirectory:
     """Put together what all commands say about a directory; doctor's part is the first one."""
-    parts = _with_replay(parts)
+    if any(part.replayed is not None for part in parts):
+        compared = _compared(parts, ignored_codes)
+        assert compared is not None, "a log that is not sound is not replayed in parts"
+        parts = compared
     first = parts[0]
     merge = Said(first.summary.name)
     for part in parts:
@@ -187,24 +178,14 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     )
 
 
-def _with_replay(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart]:
-    """The parts of the commands, with what the parts of the replay show. If they do not show that
-    the log is sound, verify-log and verify-snapshot look at the whole directory again."""
-    again = next((part.again for part in parts if part.again is not None), None)
-    if again is None:
-        return parts
-    compared = _compared(parts, again.ignored_codes)
-    if compared is not None:
-        return compared
-    doctor, *left = parts
-    undivided = look(again.files, again.ignored_codes, (VERIFY_LOG, VERIFY_SNAPSHOT))
-    bytes_read = sum(part.bytes_read for part in left) + undivided.bytes_read
-    seconds = sum(part.seconds for part in left) + undivided.seconds
-    return [doctor, replace(undivided, bytes_read=bytes_read, seconds=seconds)]
+def is_shown_sound(parts: Sequence[DirectoryPart]) -> bool:
+    """True if the parts of a divided directory show that its log is sound. If not, verify-log and
+    verify-snapshot have to look at it undivided."""
+    return _compared(parts, ()) is not None
 
 
 def _compared(
-    parts: Sequence[DirectoryPart], ignored_codes: frozenset[str]
+    parts: Sequence[DirectoryPart], ignored_codes: Collection[str]
 ) -> Sequence[DirectoryPart] | None:
     replays = [part for part in parts if part.replayed is not None]
     commands = [part for part in parts if part.replayed is None]

@@ -5,7 +5,7 @@ Returns the values that `codec.decode` returns. It refuses a batch that is not p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from kraftool.decoders import fast_path, schema
 from kraftool.decoders.batch import RecordBatch
@@ -16,11 +16,16 @@ from kraftool.decoders.programs import program
 class NativeValues:
     """Decodes batch after batch."""
 
-    def __init__(self, offered: frozenset[str] = frozenset()) -> None:
-        """`offered`: the records that somebody else takes, if possible."""
+    def __init__(
+        self,
+        offered: frozenset[str] = frozenset(),
+        label: Callable[[str, int], str] = lambda name, version: name,
+    ) -> None:
+        """`offered`: the records that somebody else takes, if possible. `label` is what a record
+        of this name and version is called."""
         from kraftool.decoders._native import Values
 
-        self._values, self._offered = Values(), offered
+        self._values, self._offered, self._label = Values(), offered, label
 
     def read(self, batch: RecordBatch) -> Iterator[list[tuple[str, Value]]]:
         """Yield the names and values of a sound batch's records, a list of several at a time. It
@@ -55,7 +60,8 @@ class NativeValues:
             self._values.refuse(api_key, version)
         else:
             is_offered = message.name in self._offered
-            self._values.add(api_key, version, code, message.name, is_offered)
+            label = self._label(message.name, version)
+            self._values.add(api_key, version, code, label, is_offered)
 
 
 def native_values(offered: frozenset[str] = frozenset()) -> NativeValues | None:

@@ -22,11 +22,13 @@ from kraftool.decoders.native_values import NativeValues
 from kraftool.decoders.programs import program
 from kraftool.decoders.redact import CONFIG_PATHS, MASK, SECRET_PATHS
 from kraftool.decoders.schema import names
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import BEGINNING, Walk
 from kraftool.reports.browse.blocks import RowPlace
 from kraftool.reports.browse.rows import LogRow
 from kraftool.reports.browse.window import LogWindow
 from kraftool.reports.logs.dump import Selection
+from kraftool.reports.logs.native_reader import Taken, native_reader
 from kraftool.reports.logs.render import RenderPlan, render
 from kraftool.reports.logs.threads import render_in_threads
 from kraftool.reports.timeline.batches import (
@@ -99,6 +101,21 @@ def test_most_batches_of_a_real_log_are_taken_by_the_native_module() -> None:
         b'"kind":"batch"'
     )
     assert len(list(native_checks.accepted(data))) > 0.9 * batches
+
+
+def test_the_records_of_a_real_snapshot_are_taken_by_the_native_module() -> None:
+    """Python takes the two control batches around them."""
+    path = FIXTURES / "kafka-4.3.0/many-partitions/node-1/data/__cluster_metadata-0"
+    snapshot = max(path.glob("*.checkpoint")).read_bytes()
+    reader = native_reader()
+    assert reader is not None
+    for item in Walk(BytesSource("", snapshot).read_at).spans():
+        assert isinstance(item, BatchSpan)
+        parts = list(reader.parts(item))
+        assert [isinstance(part, RecordBatch) and part.is_control for part in parts] == [
+            True, False, True,
+        ]  # fmt: skip
+        assert isinstance(parts[1], Taken)
 
 
 def _rows(path: Path, selection: Selection) -> list[LogRow]:

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from struct import pack
-from typing import Any
+from typing import NamedTuple
 
 import pytest
 
 pytest.importorskip("pyspark")
 
-from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.batch import RecordBatch, encode_batch
+from kraftool.decoders.framing import encode_record
 from kraftool.decoders.walk import Walk
 from kraftool.reports.verify import snapshot_compare
 from kraftool.reports.verify.log_parts import joined
-from kraftool.spark.audit import examine as examine_module
 from kraftool.spark.audit.examine import (
     PASSES,
+    VERIFY_LOG,
+    VERIFY_SNAPSHOT,
     AuditedDirectory,
-    DirectoryPart,
     examine,
+    is_shown_sound,
     look,
     whole,
 )
@@ -117,19 +120,31 @@ def test_a_log_that_begins_at_a_snapshot_is_replayed_from_the_same_one(
     assert _result(examine(item)) == _result(_alone(item))
 
 
-def _divided(item: Item, large: int = 1) -> tuple[AuditedDirectory, int]:
-    """A directory that many tasks look at, and the number of tasks that replay its log."""
+class _Divided(NamedTuple):
+    """A directory that many tasks look at."""
+
+    audited: AuditedDirectory
+    parts: int
+    """The number of tasks that replay its log."""
+    is_read_again: bool
+
+
+def _divided(item: Item, large: int = 1) -> _Divided:
     looks = looks_at(0, item, large)
     parts = [look(item, (), one.passes, one.part, is_divided=one.is_divided) for one in looks]
-    return whole(parts), sum(one.part is not None for one in looks)
+    replays = sum(one.part is not None for one in looks)
+    is_read_again = bool(replays) and not is_shown_sound(parts)
+    if is_read_again:
+        parts = [parts[0], look(item, (), (VERIFY_LOG, VERIFY_SNAPSHOT))]
+    return _Divided(whole(parts), replays, is_read_again)
 
 
 def test_of_fixtures_a_replay_in_parts_finds_the_same() -> None:
     most = 0
     for item in _items(FIXTURES / "kafka-4.3.0") + _items(FIXTURES / "damaged"):
-        divided, parts = _divided(item)
-        most = max(most, parts)
-        assert _result(divided) == _result(examine(item)), item[0].directory.name
+        divided = _divided(item)
+        most = max(most, divided.parts)
+        assert _result(divided.audited) == _result(examine(item)), item[0].directory.name
     assert most > 1
 
 
@@ -137,7 +152,7 @@ def test_of_edited_directories_a_replay_in_parts_finds_the_same(tmp_path: Path) 
     for seed in range(12):
         edited_copy(tmp_path / str(seed), seed)
     for item in _items(tmp_path):
-        assert _result(_divided(item)[0]) == _result(examine(item)), item[0].directory.name
+        assert _result(_divided(item).audited) == _result(examine(item)), item[0].directory.name
 
 
 def write_index(log: Path, by: int = 0) -> None:
@@ -153,9 +168,7 @@ def write_index(log: Path, by: int = 0) -> None:
 
 
 @pytest.mark.parametrize("damage", ["", "snapshot in the middle", "log", "another state", "index"])
-def test_a_log_is_replayed_from_snapshot_to_snapshot(
-    tmp_path: Path, damage: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_is_replayed_from_snapshot_to_snapshot(tmp_path: Path, damage: str) -> None:
     below = _changing(tmp_path) / "__cluster_metadata-0"
     first, middle, _ = sorted(below.glob("*.checkpoint"))
     log = below / "00000000000000000000.log"
@@ -171,18 +184,66 @@ def test_a_log_is_replayed_from_snapshot_to_snapshot(
         data[len(data) // 2] ^= 4
         log.write_bytes(data)
     (item,) = _items(tmp_path)
-    undivided = examine(item)
-    again = []
+    divided = _divided(item)
+    assert divided.parts == 4
+    assert divided.is_read_again == bool(damage), "only a log that is not sound is replayed again"
+    assert _result(divided.audited) == _result(examine(item))
 
-    def looked(*given: Any) -> DirectoryPart:
-        again.append(given)
-        return look(*given)
 
-    monkeypatch.setattr(examine_module, "look", looked)
-    divided, parts = _divided(item)
-    assert parts == 4
-    assert _result(divided) == _result(undivided)
-    assert bool(again) == bool(damage), "only a log that is not sound is replayed again"
+@pytest.mark.parametrize("torn", ["half a batch", "zeros"])
+def test_what_is_torn_behind_the_last_batch_is_no_reason_to_read_a_log_again(
+    tmp_path: Path, torn: str
+) -> None:
+    log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
+    data = log.read_bytes()
+    batch = encode_batch([(None, b"")], base_offset=_end_of(data), epoch=1, timestamp=2_000)
+    log.write_bytes(data + (bytes(500) if torn == "zeros" else batch[:-10]))
+    (item,) = _items(tmp_path)
+    divided = _divided(item)
+    assert divided.parts == 4
+    assert not divided.is_read_again
+    assert _result(divided.audited) == _result(examine(item))
+
+
+def _end_of(data: bytes) -> int:
+    batches = Walk(lambda at, size: data[at : at + size])
+    return max(item.last_offset for item in batches if isinstance(item, RecordBatch)) + 1
+
+
+def test_a_log_that_grows_while_its_parts_are_replayed_is_not_read_again(tmp_path: Path) -> None:
+    log = _changing(tmp_path) / "__cluster_metadata-0/00000000000000000000.log"
+    (item,) = _items(tmp_path)
+    looks = looks_at(0, item, 1)
+    parts = [look(item, (), one.passes, is_divided=True) for one in looks if one.part is None]
+    before = log.read_bytes()
+    value = encode_record(*leader_change(2))
+    more = encode_batch([(None, value)], base_offset=_end_of(before), epoch=1, timestamp=2_000)
+    log.write_bytes(before + more)
+    parts += [look(item, (), one.passes, one.part) for one in looks if one.part is not None]
+    assert is_shown_sound(parts)
+    log.write_bytes(before)
+    assert _result(whole(parts)) == _result(examine(item))
+
+
+def test_parts_do_not_begin_within_a_transaction(tmp_path: Path) -> None:
+    """A snapshot there has none of its records, so a replay from there knows of no transaction."""
+    begin = "BeginTransactionRecord", 0, {"name": "t"}
+    level = "FeatureLevelRecord", 0, {"name": "metadata.version", "featureLevel": 30}
+    first = [[level, topic_record(), partition_record()], [leader_change(2)]]
+    later = [[leader_change(number)] for number in (1, 2)]
+    path = write_log(tmp_path, *first, [begin], [leader_change(1)], *later)
+    write_snapshot(path, 6)
+    # The snapshot that a replay from 6 on would lead to, if there were no transaction.
+    other = write_log(tmp_path / "other", *first, [level], [level], *later)
+    write_snapshot(other, 8)
+    below = "__cluster_metadata-0"
+    (snapshot,) = (other / below).glob("*.checkpoint")
+    shutil.copy(snapshot, path / below)
+    (item,) = [item for item in _items(tmp_path) if item[0].directory.name == str(path)]
+    divided = _divided(item)
+    assert divided.parts > 1
+    assert "KT-SNAP-DIFFERS" in {finding.finding.code for finding in divided.audited.findings}
+    assert _result(divided.audited) == _result(examine(item)) == _result(_alone(item))
 
 
 def test_parts_with_other_borders_than_their_snapshots_are_not_the_whole(tmp_path: Path) -> None:

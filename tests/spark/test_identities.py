@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kraftool.reports.doctor.log_statistics import LogStatistics
-from kraftool.spark.audit.examine import PASSES, AuditedDirectory, examine, look, whole
+from kraftool.spark.audit.examine import DOCTOR, PASSES, AuditedDirectory, examine, look, whole
 from kraftool.spark.audit.examined import LARGE, deal
 from kraftool.spark.audit.identities import MOST, BatchIdentities, identities_of, may_differ
 from kraftool.spark.audit.roots import find
@@ -54,12 +54,26 @@ def test_of_a_log_that_is_not_known_whole_nothing_is_said() -> None:
     known = identities(log)
     assert known is not None
     assert known.are_all_of(2)
-    assert not known.are_all_of(3), "verify-log saw a batch that is not sound"
+    assert not known.are_all_of(3), "a batch of the log is not sound"
     assert identities([(3, 1, 6), (0, 1, 5)]) is None, "offsets go back"
     many = LogStatistics(offsets=array("q", range(MOST + 1)))
     assert identities_of(many) is None
     assert may_differ([identities(log), None])
     assert not may_differ([identities(log), identities(log)])
+
+
+def test_the_batches_of_a_whole_log_are_known_whatever_snapshots_it_has() -> None:
+    items = find([str(FIXTURES / "kafka-4.3.0")]).items
+    for item in items:
+        looked = look(item, (), (DOCTOR,))
+        assert looked.patient is not None
+        log = looked.patient.summary.log
+        if log is not None:
+            assert looked.batches is not None, item[0].directory.name
+            assert len(looked.batches.offsets) == log.batches
+    damaged = find([str(FIXTURES / "damaged/flipped-bit-in-record")]).items
+    assert [look(item, (), (DOCTOR,)).batches for item in damaged] == [None] * len(damaged)
+    assert damaged
 
 
 def test_a_large_directory_has_a_task_for_each_command_and_small_ones_share() -> None:

@@ -67,11 +67,10 @@ class NativeReader:
                 at, for_python = taken.end, 1
                 if not taken.is_stuck:
                     continue
-            else:
-                for_python = min(2 * for_python, _MOST_FOR_PYTHON)
             for batch in islice(span.read_batches(at, span.end), for_python):
                 yield batch
                 at += batch.size
+            for_python = min(2 * for_python, _MOST_FOR_PYTHON)
 
     def _learn(self, api_key: int, version: int) -> None:
         code = program(api_key, version, masked=False)

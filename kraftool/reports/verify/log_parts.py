@@ -1,8 +1,9 @@
 """The replay of a large log in parts, each from one snapshot to another one.
 
-Owns the conditions under which the parts are as good as one replay of the whole log: each is sound
-and reached its end, and its state there is that of the snapshot with which the next part begins. It
-refuses to name a fault: only a replay of the whole log shows it.
+Owns the conditions under which the parts are as good as one replay of the whole log: all records
+fit, each part reached its end, and its state there is that of the snapshot with which the next part
+begins. The last part ends with the log; a torn tail may follow. It refuses to name a fault: only a
+replay of the whole log shows it.
 """
 
 from __future__ import annotations
@@ -37,13 +38,6 @@ class ReplayRange(NamedTuple):
     """0, or the offset of a snapshot."""
     end: int | None = None
     """The offset of a later snapshot; None for the last part."""
-    parts: int = 1
-    """How many parts there are."""
-
-    @property
-    def share(self) -> float:
-        """About which share of the log this part is."""
-        return 1 / self.parts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +51,8 @@ class ReplayedPart:
     states: LogStates
     next: int = 0
     """One beyond the last offset that was replayed."""
-    is_sound: bool = False
+    fits: bool = False
+    """True if it began, and each record up to `next` fits the state before it."""
 
 
 def replay_part(entries: Sequence[Entry], part: ReplayRange, progress: Progress) -> ReplayedPart:
@@ -87,7 +82,7 @@ def replay_part(entries: Sequence[Entry], part: ReplayRange, progress: Progress)
         base_hash=base_hash,
         states=states,
         next=replay.next,
-        is_sound=replay.is_sound,
+        fits=replay.fits,
     )
 
 
@@ -96,7 +91,8 @@ def joined(
 ) -> LogStates | None:
     """The states of the whole log; None if the parts do not show that all of it is sound.
 
-    `hashes` are those of the snapshots' states by file.
+    `hashes` are those of the snapshots' states by file. `log_end` is where another look at the log
+    ended; a running node may have appended records since.
     """
     parts = sorted(parts, key=lambda part: part.range.start)
     first = parts[0]
@@ -104,7 +100,7 @@ def joined(
     removals: frozenset[int] = frozenset()
     for part, following in zip_longest(parts, parts[1:]):
         base = part.states.base_file
-        if not part.is_sound or (base and hashes.get(base) != part.base_hash):
+        if not part.fits or (base and hashes.get(base) != part.base_hash):
             return None
         for offset, state in part.states.hashes.items():
             whole.hashes[offset] = StateHash(state.hash, removals | state.scram_removals)
@@ -113,7 +109,7 @@ def joined(
             if reached is None or reached.hash != following.base_hash:
                 return None
             removals |= reached.scram_removals
-    return whole if parts[-1].next == log_end else None
+    return whole if log_end is not None and parts[-1].next >= log_end else None
 
 
 def _offset(entry: Entry) -> int:
@@ -151,9 +147,9 @@ def _replay(
             continue
         if is_over():
             return
-        at = WalkState.at(_position(segment, entries, replay.next))
+        start = _position(segment, entries, replay.next)
         with segment.open() as source:
-            for item in Walk(source.read_at, at).spans():
+            for item in Walk(source.read_at, WalkState.at(start)).spans():
                 if isinstance(item, Faulty):
                     if item.fault.cuts:
                         replay.damage(item)
@@ -161,7 +157,7 @@ def _replay(
                     replay.span(segment.name, item, item.at, item.end)
                 else:
                     replay.batch(segment.name, item)
-                progress(segment.name, item.position + item.size)
+                progress(segment.name, item.position + item.size - start)
                 if is_over():
                     return
 

@@ -119,7 +119,7 @@ class DirectoryReplay:
     def _meet(self) -> None:
         """Compare the state here, unless the replay passed over it, or it is not the log's."""
         is_wanted = self.states is not None and self.states.passed(self.next)
-        if is_wanted and self.states is not None and self.is_sound:
+        if is_wanted and self.states is not None and self.is_sound and not self._is_in_transaction:
             state = self.state()
             self.states.hashes[self.next] = StateHash(state_hash(state.image), state.scram_removals)
         compared = self.compared
@@ -129,7 +129,17 @@ class DirectoryReplay:
     @property
     def is_sound(self) -> bool:
         """True if each record so far was replayed, and fits the state before it."""
-        return self.replay is not None and not self.replay.findings and not self.ended
+        return self.fits and not self.ended
+
+    @property
+    def fits(self) -> bool:
+        """True if replaying began, and each record that was replayed fits the state before it."""
+        return self.replay is not None and not self.replay.findings
+
+    @property
+    def _is_in_transaction(self) -> bool:
+        """True if what follows depends on more than the state that a snapshot could have here."""
+        return self.replay is not None and self.replay.loader.open_transaction is not None
 
     def state(self) -> LogState:
         """The state so far. The replay has begun."""

@@ -6,14 +6,18 @@ is read once; what that finds by itself is not found again here.
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
+from kraftool.decoders import fast_path
 from kraftool.decoders.batch import Record, RecordBatch
 from kraftool.decoders.control import ControlRecordType
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import DecodeError
 from kraftool.decoders.framing import decode_record
 from kraftool.decoders.log_record import decode_control, position_in_file
+from kraftool.decoders.native_values import NativeValues
+from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.image.image import MetadataImage
 from kraftool.reports.files.notes import Notes
@@ -68,6 +72,14 @@ class SnapshotCheck:
         self._controls: dict[str, dict[str, Any]] = {}
         self._footer: int | None = None
         self._has_data = False
+        self._forms: dict[str, tuple[str, int]] = {}
+        """The name and version of each label."""
+        self._native = NativeValues(label=self._label) if fast_path.is_native() else None
+
+    def _label(self, name: str, version: int) -> str:
+        label = f"{name} {version}"
+        self._forms[label] = name, version
+        return label
 
     @property
     def records(self) -> int:
@@ -87,32 +99,52 @@ class SnapshotCheck:
         if isinstance(item, Faulty):
             self.batches += item.batch is not None
             self.is_whole = self.is_whole and not item.fault.cuts
-            return
+        elif self._counted(item):
+            check_batch(self._notes, item)
+            self._judged(item)
+
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Take batches of a span whose form is right, and which hold data."""
+        for batch in span.read_batches(at, end):
+            if self._counted(batch):
+                self._judged(batch, self._native)
+
+    def _counted(self, batch: RecordBatch) -> bool:
+        """Count a batch. False if it is behind damage, where nothing is judged."""
         self.batches += 1
-        if not self.is_whole:
-            return
-        check_batch(self._notes, item)
+        return self.is_whole
+
+    def _judged(self, batch: RecordBatch, native: NativeValues | None = None) -> None:
+        """Judge a batch; `native` decodes one whose form is right."""
         if self._footer is not None:
             text = "a batch after the SnapshotFooter"
-            offset = item.base_offset
-            self._notes.add(kinds.FORM, text, position=item.position, offset=offset)
+            self._notes.add(kinds.FORM, text, position=batch.position, offset=batch.base_offset)
         try:
-            if item.is_control:
-                self._control_batch(item)
+            if batch.is_control:
+                self._control_batch(batch)
             else:
-                self._data_batch(item)
+                self._data_batch(batch, native)
         except DecodeError:
             self.is_whole = False
 
-    def _data_batch(self, batch: RecordBatch) -> None:
+    def _data_batch(self, batch: RecordBatch, native: NativeValues | None) -> None:
         self._has_data = True
-        check_records(self._notes, batch)
-        for record in batch.records():
+        self._rules.begin_batch(batch)
+        at = batch.base_offset
+        if native is None:
+            check_records(self._notes, batch)
+        else:
+            for values in native.read(batch):
+                for label, value in values:
+                    self._rules.record(*self._forms[label], value, at)
+                    at += 1
+            if at > batch.last_offset:
+                return
+        start = at - batch.base_offset
+        for record in islice(batch.records(), start, None):
             if record.key is not None:
                 self._note(kinds.RECORD_FORM, batch, record, "a data record with a key")
-            name, version, value = decode_record(record.value or b"")
-            position = position_in_file(batch, record)
-            self._rules.record(name, version, value, position, record.offset)
+            self._rules.record(*decode_record(record.value or b""), record.offset)
 
     def _control_batch(self, batch: RecordBatch) -> None:
         for record in batch.records():

@@ -9,8 +9,13 @@ what is there.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from contextlib import suppress
+from operator import itemgetter
 from typing import Any
 
+from kraftool.decoders.batch import RecordBatch
+from kraftool.decoders.errors import DecodeError
+from kraftool.decoders.log_record import position_in_file
 from kraftool.decoders.schema import NEWEST_RELEASE
 from kraftool.image.configs import BROKER, TOPIC
 from kraftool.image.delta import MetadataDelta
@@ -65,6 +70,21 @@ _KEYS: dict[str, Callable[[RecordValue], Hashable]] = {
 """What a record is about. Topics are looked up in the image, and producer ids only go up."""
 
 
+class _RecordPlaces:
+    """The places of a batch's records in the file, read when a finding needs one of them."""
+
+    def __init__(self, batch: RecordBatch) -> None:
+        self._batch = batch
+        self._positions: list[int] = []
+
+    def __getitem__(self, index: int) -> int:
+        if not self._positions:
+            with suppress(DecodeError):  # it is behind the record that is looked for
+                for record in self._batch.records():
+                    self._positions.append(position_in_file(self._batch, record))
+        return self._positions[index]
+
+
 class RecordRules:
     """Takes in the records of one snapshot, in order."""
 
@@ -78,17 +98,23 @@ class RecordRules:
         self._level: int | None = None
         self._elr_enabled = False
         self._seen: dict[str, set[Hashable]] = {}
-        self._leaders: dict[int, tuple[int, int, str]] = {}
+        self._leaders: dict[int, tuple[_RecordPlaces, int, int, str]] = {}
         """The first partition that each broker leads."""
-        self._position = self._at = 0
+        self._places: _RecordPlaces
+        self._index = self._at = 0
 
     @property
     def count(self) -> int:
         return self._count
 
-    def record(self, name: str, version: int, value: RecordValue, position: int, at: int) -> None:
+    def begin_batch(self, batch: RecordBatch) -> None:
+        """Say of which batch the next records are, from its first one on."""
+        self._places, self._index = _RecordPlaces(batch), -1
+
+    def record(self, name: str, version: int, value: RecordValue, at: int) -> None:
         """Judge a record and replay it; `at` is its offset in the file."""
-        self._position, self._at = position, at
+        self._at = at
+        self._index += 1
         self._count += 1
         if name in TRANSACTION_RECORDS:
             self._note(kinds.REPLAY, f"{name}: a snapshot has no transactions")
@@ -108,7 +134,8 @@ class RecordRules:
             self._note(kinds.REPLAY, f"{name}: {error.message}")
 
     def _note(self, kind: Any, text: str, **more: str) -> None:
-        self._notes.add(kind, text, position=self._position, offset=self._at, **more)
+        position = self._places[self._index]
+        self._notes.add(kind, text, position=position, offset=self._at, **more)
 
     def _order(self, name: str) -> None:
         rank = _RANK.get(name)
@@ -219,7 +246,7 @@ class RecordRules:
             )
         leader = value["leader"]
         if leader >= 0 and leader not in self._leaders:
-            self._leaders[leader] = (self._position, self._at, self._named(value))
+            self._leaders[leader] = self._places, self._index, self._at, self._named(value)
 
     def _named(self, value: RecordValue) -> str:
         name = self._delta.topics.name_of(value["topicId"])
@@ -231,12 +258,13 @@ class RecordRules:
         if needs_level and image.features.metadata_version is None:
             text = "no FeatureLevelRecord sets metadata.version"
             self._notes.add(kinds.METADATA_VERSION, text)
-        for broker, (position, at, partition) in sorted(self._leaders.items()):
+        leaders = sorted(self._leaders.items(), key=itemgetter(0))
+        for broker, (places, index, at, partition) in leaders:
             if broker not in image.cluster.brokers:
                 self._notes.add(
                     kinds.PARTITION,
                     f"{partition} is led by a broker that is not registered",
-                    position=position,
+                    position=places[index],
                     offset=at,
                     field="leader",
                     found=str(broker),

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import reduce
 
 from kraftool.spark.audit.cluster import ClusterUnit, compare
-from kraftool.spark.audit.examine import AuditedDirectory
-from kraftool.spark.audit.examined import key_text, wholes
+from kraftool.spark.audit.examine import AuditedDirectory, whole
+from kraftool.spark.audit.examined import key_text, parts_by_directory
 from kraftool.spark.audit.frames import (
     cluster_row,
     counts_row,
@@ -38,13 +38,14 @@ def compared(
 ) -> Iterator[Row]:
     """The rows of a cluster, or the name of one whose logs have to be read again."""
     name = key_text(key)
-    parts = [(number, place, part) for _, number, place, part, _ in rows if part is not None]
-    members = [_at_home(audited, name) for audited in wholes(parts)]
-    divergences = [pickle.loads(held) for *_, held in rows if held is not None]
-    logs = [member.batches for member in members if member.summary.name not in log_of]
+    held_parts = [(number, place, part) for _, number, place, part, _ in rows if part is not None]
+    directories = parts_by_directory(held_parts)
+    logs = [first.batches for first, *_ in directories if first.summary.name not in log_of]
     if not is_read and len(logs) > 1 and may_differ(logs):
         yield uncompared_row(name)
         return
+    members = [_at_home(whole(parts, ignored_codes), name) for parts in directories]
+    divergences = [pickle.loads(held) for *_, held in rows if held is not None]
     unit = ClusterUnit(
         name=name,
         members=tuple(sorted(members, key=lambda member: member.summary.name)),

@@ -67,8 +67,6 @@ class AuditedDirectory:
     """Light: without state, and with elections alone of its log."""
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
-    batches: BatchIdentities | None = None
-    """None where only another look at the log can say what batches it has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,20 +83,11 @@ class DirectoryPart:
     snapshots: tuple[VerifiedSnapshot, ...] = ()
     traces: Traces = NO_TRACES
     batches: BatchIdentities | None = None
+    """None where only another look at the log can say what batches it has."""
     replayed: ReplayedPart | None = None
     """The replay of a part of the log. A part with it has no other results."""
-    again: Undivided | None = None
-    """For verify-log without a replay: how to look again if the parts are not sound."""
     bytes_read: int = 0
     seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Undivided:
-    """A directory whose log other tasks replay in parts."""
-
-    files: tuple[FleetFile, ...]
-    ignored_codes: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -150,14 +139,15 @@ def look(
         name = error.message if isinstance(error, KraftoolError) else type(error).__name__
         merge.add(AUDIT, kinds.FAILED.at(directory.name, f"it could not be examined: {name}"))
         looked = DirectoryPart(summary=begun(directory), findings=merge.findings())
-    if is_divided and VERIFY_LOG in passes:
-        looked = replace(looked, again=Undivided(tuple(files), frozenset(ignored_codes)))
     return replace(looked, ignored=merge.ignored_keys, seconds=time.monotonic() - began)
 
 
-def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
+def whole(parts: Sequence[DirectoryPart], ignored_codes: Collection[str] = ()) -> AuditedDirectory:
     """Put together what all commands say about a directory; doctor's part is the first one."""
-    parts = _with_replay(parts)
+    if any(part.replayed is not None for part in parts):
+        compared = _compared(parts, ignored_codes)
+        assert compared is not None, "a log that is not sound is not replayed in parts"
+        parts = compared
     first = parts[0]
     merge = Said(first.summary.name)
     for part in parts:
@@ -173,7 +163,6 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
     if patient is not None:
         summary = with_hash(summary, snapshots)
     findings = merge.findings()
-    batches = first.batches
     return AuditedDirectory(
         summary=replace(
             summary,
@@ -186,29 +175,26 @@ def whole(parts: Sequence[DirectoryPart]) -> AuditedDirectory:
         patient=patient,
         snapshots=snapshots,
         traces=joined_traces([part.traces for part in parts]),
-        batches=batches if batches is not None and batches.are_all_of(summary.batches) else None,
     )
 
 
-def _with_replay(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart]:
-    """The parts of the commands, with what the parts of the replay show. If they do not show that
-    the log is sound, verify-log and verify-snapshot look at the whole directory again."""
-    again = next((part.again for part in parts if part.again is not None), None)
-    if again is None:
-        return parts
-    compared = _compared(parts)
-    if compared is not None:
-        return compared
-    left = (VERIFY_LOG, VERIFY_SNAPSHOT)
-    return [parts[0], look(again.files, again.ignored_codes, left)]
+def is_shown_sound(parts: Sequence[DirectoryPart]) -> bool:
+    """True if the parts of a divided directory show that its log is sound. If not, verify-log and
+    verify-snapshot have to look at it undivided."""
+    return _compared(parts, ()) is not None
 
 
-def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
-    replayed = [part.replayed for part in parts if part.replayed is not None]
+def _compared(
+    parts: Sequence[DirectoryPart], ignored_codes: Collection[str]
+) -> Sequence[DirectoryPart] | None:
+    replays = [part for part in parts if part.replayed is not None]
     commands = [part for part in parts if part.replayed is None]
-    doctor, log, snapshot = commands if len(commands) == len(PASSES) else (None, None, None)
-    if doctor is None or log is None or snapshot is None or not replayed or log.checked is None:
+    if len(commands) != len(PASSES) or not replays:
         return None
+    doctor, log, snapshot = commands
+    if log.checked is None:
+        return None
+    replayed = [part.replayed for part in replays if part.replayed is not None]
     hashes = {verified.file: verified.state_hash for verified in snapshot.snapshots}
     known = joined(replayed, hashes, log.checked.end_offset)
     if known is None:
@@ -217,8 +203,7 @@ def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
     compared = equal_to(directory, replayed[0].log_start, known)
     if compared is None:
         return None
-    assert log.again is not None, "only then the log was divided"
-    merge = Said(log.summary.name, log.again.ignored_codes)
+    merge = Said(log.summary.name, ignored_codes)
     merge.take_ignored(snapshot.ignored)
     for finding in snapshot.findings:
         merge.take(finding)
@@ -231,7 +216,7 @@ def _compared(parts: Sequence[DirectoryPart]) -> Sequence[DirectoryPart] | None:
         ignored=merge.ignored_keys,
         snapshots=compared.snapshots,
     )
-    return [doctor, log, snapshot]
+    return [doctor, log, snapshot, *replays]
 
 
 @dataclass(frozen=True, slots=True)
@@ -317,12 +302,14 @@ def _with_doctor(
     patient = _doctor(path, merge, progress)
     if patient is None:
         return part
+    log, batches = patient.summary.log, identities_of(patient.statistics)
+    are_all = batches is not None and batches.are_all_of(log.batches if log is not None else 0)
     return replace(
         part,
         summary=with_patient(part.summary, patient),
         patient=_light(patient),
         traces=traces_of_log(patient.statistics),
-        batches=identities_of(patient.statistics),
+        batches=batches if are_all else None,
     )
 
 

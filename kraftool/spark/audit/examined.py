@@ -7,7 +7,7 @@ is all that the driver gets.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby, zip_longest
@@ -24,15 +24,16 @@ from kraftool.spark.audit.examine import (
     DOCTOR,
     PASSES,
     REPLAY,
-    AuditedDirectory,
+    VERIFY_LOG,
+    VERIFY_SNAPSHOT,
     DirectoryPart,
+    is_shown_sound,
     look,
-    whole,
 )
 from kraftool.spark.audit.log_families import NO_TRACES, Kin
 from kraftool.spark.audit.roots import Item, size_of
 from kraftool.spark.log_borders import borders, estimated_end
-from kraftool.spark.values import DistributedValues, Row, parallelism
+from kraftool.spark.values import DistributedValues, Row, map_groups, parallelism
 from kraftool.storage.remote import is_url
 
 if TYPE_CHECKING:
@@ -57,11 +58,21 @@ class Examined:
     def __init__(
         self, spark: SparkSession, items: Sequence[Item], ignored_codes: frozenset[str]
     ) -> None:
-        self._spark = spark
+        self._spark, self._ignored_codes = spark, ignored_codes
+        self._kept: list[DataFrame] = []
         self.cores = parallelism(spark)
-        task = partial(_examine_all, ignored_codes=ignored_codes)
-        work = DistributedValues.of(spark, deal(items, self.cores))
-        self.frame = work.rows(task, _COLUMNS).persist(StorageLevel.DISK_ONLY)
+        tasks = deal(items, self.cores)
+        self.frame = self._rows(tasks)
+        divided = {look.number for looks in tasks for look in looks if look.is_divided}
+        again = self._not_sound(divided) if divided else []
+        if again:
+            # A task each: these are large.
+            passes = VERIFY_LOG, VERIFY_SNAPSHOT
+            undivided = self._rows(
+                [[ExaminedItem(number, items[number], passes)] for number in again]
+            )
+            left = f"place = {_ORDER.index(DOCTOR)} OR NOT {_is_one_of(again)}"
+            self.frame = self.frame.where(left).union(undivided)
         table = self.frame.select("number", "kin").where("kin IS NOT NULL").toArrow()
         numbers, kin = (table.column(name).to_pylist() for name in ("number", "kin"))
         self.members: Mapping[int, Kin] = {
@@ -82,7 +93,32 @@ class Examined:
 
     def forget(self) -> None:
         """Let Spark drop what it keeps for this."""
-        self.frame.unpersist()
+        for frame in self._kept:
+            frame.unpersist()
+
+    def _rows(self, tasks: Sequence[Sequence[ExaminedItem]]) -> DataFrame:
+        """The rows of tasks, kept on the workers' disks."""
+        task = partial(_examine_all, ignored_codes=self._ignored_codes)
+        rows = DistributedValues.of(self._spark, tasks).rows(task, _COLUMNS)
+        self._kept.append(rows.persist(StorageLevel.DISK_ONLY))
+        return self._kept[-1]
+
+    def _not_sound(self, divided: Collection[int]) -> list[int]:
+        """The divided directories whose parts do not show that the log is sound."""
+        parts = self.frame.where(_is_one_of(divided)).select("number", "place", "part")
+        numbers = map_groups(parts, "number", _numbers_not_sound, "number INT").toArrow()
+        return sorted(numbers.column("number").to_pylist())
+
+
+def _is_one_of(numbers: Iterable[int]) -> str:
+    return f"number IN ({', '.join(map(str, numbers))})"
+
+
+def _numbers_not_sound(number: int, rows: Sequence[Row]) -> Iterator[Row]:
+    """The number of a divided directory, if its log has to be replayed undivided."""
+    (parts,) = parts_by_directory(rows)
+    if not is_shown_sound(parts):
+        yield (number,)
 
 
 def key_bytes(text: str) -> bytes:
@@ -103,15 +139,15 @@ class ExaminedItem(NamedTuple):
     passes: tuple[str, ...] = PASSES
     part: ReplayRange | None = None
     """The part of the log that this task replays, by itself."""
+    share: float = 1
+    """The share of the log that this is, about."""
     is_divided: bool = False
     """True if other tasks replay the log."""
 
     @property
     def weight(self) -> float:
         """The bytes that take about as long."""
-        if self.part is not None:
-            return size_of(self.item) * self.part.share + _DIRECTORY
-        return size_of(self.item) * len(self.passes) + _DIRECTORY
+        return size_of(self.item) * self.share * len(self.passes) + _DIRECTORY
 
 
 def deal(items: Sequence[Item], cores: int) -> list[list[ExaminedItem]]:
@@ -142,7 +178,8 @@ def looks_at(number: int, item: Item, large: int = LARGE) -> list[ExaminedItem]:
         ExaminedItem(number, item, (command,), is_divided=len(parts) > 1) for command in PASSES
     ]
     if len(parts) > 1:
-        looks += [ExaminedItem(number, item, (REPLAY,), part) for part in parts]
+        share = 1 / len(parts)
+        looks += [ExaminedItem(number, item, (REPLAY,), part, share) for part in parts]
     return looks
 
 
@@ -156,9 +193,9 @@ def _parts_of(item: Item, part_bytes: int) -> list[ReplayRange]:
     if log_start is None or len(set(offsets)) < len(offsets) or (log_start and not joined):
         return []
     first = joined[0] if log_start else 0
-    starts = [first, *borders(item, estimated_end(item), part_bytes)]
-    starts = sorted(start for start in set(starts) if start >= first)
-    return [ReplayRange(*bounds, len(starts)) for bounds in zip_longest(starts, starts[1:])]
+    later = borders(item, estimated_end(item), part_bytes)
+    starts = [first, *(offset for offset in later if offset > first)]
+    return [ReplayRange(*bounds) for bounds in zip_longest(starts, starts[1:])]
 
 
 def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedItem]]:
@@ -171,7 +208,7 @@ def _at_most(most: int, tasks: list[list[ExaminedItem]]) -> list[list[ExaminedIt
 
 
 def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -> Iterator[Row]:
-    for number, item, passes, replayed, is_divided in looks:
+    for number, item, passes, replayed, _, is_divided in looks:
         part = look(item, ignored_codes, passes, replayed, is_divided=is_divided)
         yield (
             number,
@@ -182,11 +219,11 @@ def _examine_all(looks: Sequence[ExaminedItem], ignored_codes: frozenset[str]) -
         )
 
 
-def wholes(rows: Iterable[tuple[int, int, bytes]]) -> list[AuditedDirectory]:
-    """The directories whose parts have come together, in rows of number, place and part."""
+def parts_by_directory(rows: Iterable[Row]) -> list[list[DirectoryPart]]:
+    """The parts of each directory, doctor's first, in rows of number, place and part."""
     ordered = sorted(rows, key=itemgetter(0, 1))
     return [
-        whole([pickle.loads(part) for _, _, part in some])
+        [pickle.loads(part) for _, _, part in some]
         for _, some in groupby(ordered, key=itemgetter(0))
     ]
 

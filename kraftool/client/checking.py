@@ -12,6 +12,7 @@ from kraftool.client.health import Health, health
 from kraftool.client.model import QuorumView
 from kraftool.client.observer import Observation, observe
 from kraftool.client.observing import Progress, UnobservableError, silent
+from kraftool.client.second_look import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 
@@ -28,7 +29,7 @@ async def check(
     if with_metadata:
         observed = await _observed(before, target, progress)
     await pause
-    now = await target.survey()
+    now = await second_look(target, before)
     if isinstance(observed, str):
         return health(before, now, unobserved=observed)
     return health(before, now, cluster_health(observed, now, before))

@@ -12,6 +12,7 @@ from kraftool.client.active_controller import EVIDENCE, next_step, only_controll
 from kraftool.client.cluster_health import ClusterHealth
 from kraftool.client.model import NodeAnswer, QuorumView
 from kraftool.client.reaching import broker_findings, node_findings, unobserved_finding
+from kraftool.client.second_look import awaits_commit, has_same_leader, leader_end
 from kraftool.client.thresholds import (
     LAG_MS,
     LAG_RECORDS,
@@ -261,27 +262,18 @@ def _lag(state: ReplicaState, name: str, clock: int, end: int) -> Iterator[Findi
 
 def _progress(before: QuorumView, now: QuorumView) -> tuple[float | None, list[Finding]]:
     then, this = before.quorum, now.quorum
-    assert this is not None, "who asks for progress has a leader"
-    if then is None or then.leader_id != this.leader_id or then.leader_epoch != this.leader_epoch:
+    if then is None or this is None or not has_same_leader(then, this):
         return None, []
-    grown = _end(this) - _end(then)
+    grown = leader_end(this) - leader_end(then)
     committed = this.high_watermark - then.high_watermark
     seconds = (leader_clock(this) - leader_clock(then)) / 1000
     findings = []
-    if committed <= 0 and grown > 0:
-        findings.append(
-            kinds.STUCK.at(
-                "", f"{grown} records were written in {seconds:.1f} s, but none was committed"
-            )
-        )
+    if awaits_commit(before, now):
+        wrote = f"the leader wrote {many(grown, 'record')} in {seconds:.1f} s"
+        findings.append(kinds.STUCK.at("", f"{wrote}, but committed none"))
     elif grown <= 0 and seconds > 0:
         findings.append(kinds.IDLE.at("", f"no record was written in {seconds:.1f} s"))
     return (committed / seconds if seconds > 0 else None), findings
-
-
-def _end(quorum: DescribeQuorumResponse) -> int:
-    own = [voter for voter in quorum.voters if voter.replica.id == quorum.leader_id]
-    return max((replica.log_end_offset for replica in own or quorum.voters), default=-1)
 
 
 def _features(before: QuorumView, now: QuorumView) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kraftool.client.capture import Captured, Capturing
 from kraftool.client.model import QuorumView
 from kraftool.client.observing import LIMIT_S, Progress, UnobservableError, silent
+from kraftool.client.second_look import second_look
 from kraftool.client.target import Target
 from kraftool.client.thresholds import LOOKS_APART_S
 
@@ -61,5 +62,5 @@ async def look(
     except UnobservableError as error:
         unobserved = error.message
     await pause
-    now = await target.survey() if judged else view
+    now = await second_look(target, view) if judged else view
     return LiveQuorum(before=view, now=now, captured=captured, unobserved=unobserved)

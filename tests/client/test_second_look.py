@@ -1,0 +1,53 @@
+"""The second look at a live quorum waits for a commit before it shows that there is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from kraftool.client import second_look as looking
+from kraftool.client.health import health
+from kraftool.client.model import QuorumView
+from tests.client.views import NOW, described, node, replica, view, well
+
+
+class _Quorum:
+    """Shows one look after the other, and the last one from then on."""
+
+    def __init__(self, *looks: QuorumView) -> None:
+        self._looks: Iterator[QuorumView] = iter(looks)
+        self._last = looks[-1]
+
+    async def survey(self) -> QuorumView:
+        return next(self._looks, self._last)
+
+
+def _with_one_record_more() -> QuorumView:
+    return view(described([replica(number, end=101) for number in (1, 2, 3)]), node(2), node(3))
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looking, "_PAUSE_S", 0.001)
+    monkeypatch.setattr(looking, "COMMIT_S", 0.05)
+
+
+def test_a_record_that_is_committed_a_moment_later_is_no_finding() -> None:
+    """A busy leader had written one record in 1.5 s, and committed it after the second look."""
+    before = well(at=NOW - 1500)
+    committed = view(
+        described([replica(number, end=101) for number in (1, 2, 3)], mark=101), node(2), node(3)
+    )
+    now = asyncio.run(looking.second_look(_Quorum(_with_one_record_more(), committed), before))
+    assert now is committed
+    assert health(before, now).findings == ()
+
+
+def test_a_leader_that_commits_nothing_is_found() -> None:
+    before = well(at=NOW - 1500)
+    now = asyncio.run(looking.second_look(_Quorum(_with_one_record_more()), before))
+    (finding,) = health(before, now).findings
+    assert finding.code == "KT-LIVE-STUCK"
+    assert finding.text == "the leader wrote 1 record in 1.5 s, but committed none"

@@ -10,8 +10,9 @@ DEMO_FIXTURE ?= fixtures/kafka-4.3.0/dynamic-quorum/node-2/data
 SEEDS        ?= 0..10000
 ROUNDS       ?= 200
 KAFKA        ?= 4.3.0
-# A worker takes whole files, in the order of tests/conftest.py: long ones first. Two more than there
-# are cores, since many tests wait for a Kafka to start or to elect a leader.
+# A worker takes whole files, in the order of tests/conftest.py: long ones first. One worker takes all
+# files that share Spark (tests/spark_sharing.py). Two more workers than there are cores, since many
+# tests wait for a Kafka to start or to elect a leader.
 CORES        := getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))(0)
 WORKERS      ?= $(shell $(PYTHON) -c 'import os; print(len($(CORES)) + 2)')
 PURE_TESTS   := $(addprefix tests/,commands/test_damaged.py commands/test_dump_log.py commands/test_secrets.py \
@@ -231,6 +232,7 @@ package: $(VENV)/.installed-dev  ## sdist and wheels into dist/: one with the na
 	@rm -rf dist build
 	@$(BUILD) . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@KRAFTOOL_PURE=1 $(BUILD) --wheel . >$(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch dist/.complete
 	@for wheel in dist/*.whl; do echo "$$wheel"; $(BIN)/python -m zipfile --list "$$wheel"; done
 	@tar -tzf dist/*.tar.gz
 

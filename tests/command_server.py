@@ -7,7 +7,7 @@ streams and end. What a start imports, and that it can, is for tests/commands/te
 for the tests that start a process themselves.
 
 The modules read settings from the environment when they are imported. So a caller whose
-environment has changed gets a process from scratch.
+environment has changed gets a process from scratch, except for variables that no module reads.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from typing import NoReturn
 ROOT = Path(__file__).resolve().parents[1]
 _TOO_BIG = ("kraftool.spark", "kraftool.tui", "kraftool.commands.generated")
 """What few commands import, and what takes long to load."""
-_CHANGES = "PYTEST_CURRENT_TEST"
-"""The one variable that is different in each test, and that no command reads."""
+_CHANGES = ("PYTEST_CURRENT_TEST", "SPARK_CONF_DIR")
+"""Variables that kraftool's modules do not read. The first is different in each test. The second
+changes at a worker's first test with Spark, whose programs read it: a child gets today's value."""
 
 
 def run(
@@ -57,7 +58,11 @@ def run(
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if name != _CHANGES}
+    return {name: value for name, value in os.environ.items() if name not in _CHANGES}
+
+
+def _changing() -> dict[str, str]:
+    return {name: os.environ[name] for name in _CHANGES if name in os.environ}
 
 
 @functools.cache
@@ -94,7 +99,8 @@ class _Server:
         out, their_out = os.pipe()
         err, their_err = os.pipe()
         status, their_status = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        question = json.dumps({"words": words, "cwd": str(cwd)}).encode()
+        told = {"words": words, "cwd": str(cwd), "environment": _changing()}
+        question = json.dumps(told).encode()
         fds = (their_out, their_err, their_status.fileno())
         try:
             with self._lock:
@@ -189,6 +195,7 @@ def _serve(requests: socket.socket) -> list[str]:
                     os.dup2(err, 2)
                     os.closerange(3, max(out, err, status, *_open_fds()) + 1)
                     os.chdir(question["cwd"])
+                    os.environ.update(question["environment"])
                     return list(question["words"])
                 os.close(out)
                 os.close(err)

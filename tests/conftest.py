@@ -17,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -125,15 +126,28 @@ def _start_with_long_files(items: list[pytest.Item]) -> None:
     """So that no worker runs a long file after the others have nothing left.
 
     The kinds of long files are mixed: those that wait for a Kafka run beside those that compute.
+    The files that share Spark are the longest piece of work, since one worker runs them all. It
+    also makes the archive of Spark's classes, for which the other files with Spark would wait.
     """
+    from tests.spark_sharing import shares_spark
+
     kinds: dict[Path, set[str]] = {}
     for item in items:
         kinds.setdefault(item.path, set()).update(filter(item.get_closest_marker, _LONG))
-    begin = dict.fromkeys(kinds, 2.0)
+    begin = {path: -1.0 if shares_spark(path) else 2.0 for path in kinds}
     for kind, last in _LONG.items():
         own = [path for path in kinds if kind in kinds[path] and begin[path] > 1]
-        begin |= {path: last * number / len(own) for number, path in enumerate(own)}
+        begin |= {path: last * number / (len(own) + 1) for number, path in enumerate(own, 1)}
     items.sort(key=lambda item: begin[item.path])
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from tests.spark_sharing import spark_files_together
+
+    return spark_files_together(config, log)
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

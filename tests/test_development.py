@@ -1,5 +1,6 @@
 """What contributors rely on: locked dependencies, hooks, hosted CI, and the targets they call."""
 
+import ast
 import re
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
+
+from tests.spark_sharing import shares_spark
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = (ROOT / "requirements-dev.lock").read_text()
@@ -85,3 +88,26 @@ def test_the_make_targets_that_are_called_exist(path: str) -> None:
         called |= set(re.findall(r"^[a-z-]+|(?<=')[a-z-]+(?=')", arguments))
     assert called
     assert called <= targets
+
+
+def _takes_fixture(function: ast.FunctionDef) -> bool:
+    if not function.name.startswith("test_") and not function.decorator_list:
+        return False
+    return any(
+        argument.arg in ("spark", "cluster")
+        and ast.unparse(argument.annotation or argument) != "str"
+        for argument in function.args.args
+    )
+
+
+def test_one_worker_runs_each_file_that_shares_spark() -> None:
+    """The scheduler recognizes these files by their text: it does not collect."""
+    files = list((ROOT / "tests/spark").glob("test_*.py"))
+    sharing = {
+        path
+        for path in files
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef) and _takes_fixture(node)
+    }
+    assert sharing == set(filter(shares_spark, files))
+    assert len(sharing) > 10

@@ -54,6 +54,21 @@ def test_a_change_of_the_environment_reaches_the_command(monkeypatch: pytest.Mon
     assert b"pure Python" in command_server.run("--version").stdout
 
 
+@pytest.mark.spark
+def test_new_settings_of_spark_reach_a_command_that_is_still_forked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker's first test with Spark changes them, after other tests have run commands."""
+    assert command_server.run("--version").returncode == 0
+    (tmp_path / "spark-env.sh").write_text(f"touch {tmp_path}/was-read\nexit 1\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    with monkeypatch.context() as forked:
+        forked.setattr("subprocess.run", lambda *_, **__: pytest.fail("not forked"))
+        done = command_server.run("pipeline", "tables", NODE, "--out", tmp_path / "out")
+    assert b"Spark did not start" in done.stderr
+    assert (tmp_path / "was-read").exists()
+
+
 def test_a_command_that_takes_too_long_is_killed() -> None:
     words = ("dump-log", "--follow", NODE)
     with pytest.raises(subprocess.TimeoutExpired):

@@ -23,7 +23,7 @@ SHOWN_BY = {
         "verify-log",
         "verify-snapshot",
     },
-    "commands/test_pipeline_secrets.py": {"pipeline audit", "pipeline stream", "pipeline tables"},
+    "spark/test_pipeline_secrets.py": {"pipeline audit", "pipeline stream", "pipeline tables"},
     "commands/test_recover_plan.py": {"recover collect", "recover plan"},
     "commands/test_recover_guide.py": {"recover guide"},
     "commands/test_recover_apply.py": {"recover apply", "recover undo", "recover verify"},

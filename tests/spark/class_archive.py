@@ -60,6 +60,21 @@ def settings_folder() -> Path:
     return folder
 
 
+def variables() -> dict[str, str]:
+    """Return the environment by which Spark's own programs start as the Sparks of the tests do.
+
+    Spark's daemons, a master and a worker, read no settings for their JVMs from the folder.
+    """
+    folder = Path(os.environ["SPARK_CONF_DIR"])
+    lines = [line.split(maxsplit=1) for line in (folder / _DEFAULTS).read_text().splitlines()]
+    settings = {line[0]: line[1] for line in lines if len(line) > 1}
+    return {
+        "SPARK_CONF_DIR": str(folder),
+        "SPARK_DAEMON_JAVA_OPTS": settings["spark.driver.extraJavaOptions"],
+        "SPARK_DAEMON_CLASSPATH": settings.get("spark.driver.extraClassPath", ""),
+    }
+
+
 def _digest(java: Path, version: str, home: Path) -> str:
     """Return a name for what an archive depends on."""
     done = subprocess.run([java / "bin" / "java", "-version"], capture_output=True, check=False)

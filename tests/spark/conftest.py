@@ -1,12 +1,18 @@
-"""What the tests of the pipelines share: one Spark session a run, since each takes seconds."""
+"""What the tests of the pipelines share: one Spark session and one cluster, which take seconds.
+
+`tests/conftest.py` has one worker of pytest-xdist run all files that use them.
+"""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from tests.spark.standalone_cluster import Cluster
 
 
 SMALL = {
@@ -16,12 +22,27 @@ SMALL = {
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator["SparkSession"]:
+def spark_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the JVM of the session writes, in all tests."""
+    return tmp_path_factory.mktemp("spark") / "jvm.log"
+
+
+@pytest.fixture(scope="session")
+def spark(spark_log: Path) -> Iterator["SparkSession"]:
     """A session on two cores of this machine, as kraftool makes it."""
     from kraftool.spark.engine import session
 
-    with session("local[2]", SMALL) as made:
+    with session("local[2]", SMALL, log=spark_log) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator["Cluster"]:
+    """A standalone cluster. A test may kill executors, but neither its master nor its worker."""
+    from tests.spark.standalone_cluster import running_cluster
+
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
 
 
 class Collected:

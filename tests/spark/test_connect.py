@@ -25,9 +25,10 @@ from kraftool.spark.java import find_java
 from kraftool.spark.source import register
 from kraftool.spark.values import DistributedValues
 from tests.spark.audit_cases import LOG, VOTERS, quorum, replace_batch
+from tests.spark.class_archive import variables
 from tests.spark.live_fleet import BATCHES, Live, next_offset
+from tests.spark.standalone_cluster import said_in, started, worker_python
 from tests.spark.test_audit import findings_by_command, findings_of_audit
-from tests.spark.test_cluster import said_in, started, worker_python
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow]
 
@@ -45,7 +46,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     inherited = {
         key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "SPARK"))
     }
-    environment = inherited | {
+    own = {
         "JAVA_HOME": str(find_java(folder).home),
         "SPARK_HOME": str(home),
         "SPARK_LOCAL_IP": "127.0.0.1",
@@ -53,10 +54,10 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         "SPARK_LOG_DIR": str(folder),
         "PYSPARK_PYTHON": str(worker_python(folder / "python")),
     }
+    environment = inherited | variables() | own
     settings = {
         "spark.connect.grpc.binding.port": str(port),
         "spark.driver.memory": "1g",
-        "spark.sql.shuffle.partitions": "2",
         "spark.ui.enabled": "false",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
     }

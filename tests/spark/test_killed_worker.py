@@ -26,13 +26,12 @@ from fleets.build import FleetPlan, build
 
 from kraftool.spark.engine import with_tries
 from tests.spark.audit_cases import audited
-from tests.spark.test_cluster import Cluster, cluster
+from tests.spark.standalone_cluster import Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-__all__ = ["cluster"]
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 300
 LOG = f"{0:020}.log"

@@ -29,6 +29,7 @@ from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
+from tests.interop.shared_jvms import ToolOutput, tool_session
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
@@ -328,7 +329,9 @@ def test_kafkas_admin_client_reaches_our_server(
     asker = _asker(protocol, stores, "PKCS12", mechanism)
     client.write_text("".join(f"{key}={value}\n" for key, value in asker.items()))
 
-    async def run() -> subprocess.CompletedProcess[bytes]:
+    tools = tool_session(kafka.TOOLS_VERSION)  # its JVM would end with another thread
+
+    async def run() -> ToolOutput:
         [port] = free_ports(1)
         listener = Listener(name=str(port), host=HOST, port=port, security=security)
         served = {"ApiVersions": (0, 4), "DescribeQuorum": (0, 2), "DescribeCluster": (0, 2)}
@@ -336,8 +339,7 @@ def test_kafkas_admin_client_reaches_our_server(
         await server.start()
         try:
             return await asyncio.to_thread(
-                kafka.run,
-                kafka.TOOLS_VERSION,
+                tools.run,
                 "org.apache.kafka.tools.MetadataQuorumCommand",
                 *("--bootstrap-controller", f"{HOST}:{port}"),
                 *("--command-config", str(client), "describe", "--status"),
@@ -346,8 +348,8 @@ def test_kafkas_admin_client_reaches_our_server(
             await server.close()
 
     done = asyncio.run(run())
-    assert done.returncode == 0, done.stderr.decode()
-    shown = done.stdout.decode()
+    assert done.code == 0, done.err
+    shown = done.out
     who = "admin" if "SASL" in protocol else _java_name(stores)
     expected = "User:ANONYMOUS" if protocol == "PLAINTEXT" else f"User:{who}"
     assert f"ClusterId:              {expected}\n" in shown

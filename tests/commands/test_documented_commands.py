@@ -26,7 +26,7 @@ CLUSTER = "PEkXprY7S1u0acukNS_ggA"
 NAMES = {"POD": "kafka-0", "1234": "120", "CLUSTER_ID": CLUSTER, "ID": CLUSTER, "RELEASE": "4.3"}
 ELSEWHERE = {
     "--kafka-home /opt/kafka": "tests/interop/test_storage_kafka.py",
-    "--kafka /opt/kafka": "tests/interop/test_recover_rehearse.py",
+    "--kafka /opt/kafka": "tests/interop/test_recover_cases.py",
     "--to parquet:": "tests/spark/test_live.py",
     "--to kafka:": "tests/spark/test_live.py",
     "--out s3:": "tests/spark/test_tables_in_a_store.py",

@@ -48,6 +48,12 @@ def start_ours(
         node.process.wait_for_line(rf" started node={node.id} ")
 
 
+def is_ours(node: Node) -> bool:
+    """Whether a running node is kraftool's."""
+    assert node.process is not None
+    return node.process.pid in _metrics
+
+
 def metric(node: Node, name: str) -> int:
     """A raft metric of one of ours, by Kafka's name."""
     assert node.process is not None

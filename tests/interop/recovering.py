@@ -23,7 +23,7 @@ from tests.interop.clusters import Cluster, Node
 from tests.interop.ondisk import PARTITION, differences, gathered, segments, trees
 from tests.interop.our_commands import ROOT
 from tests.interop.our_nodes import end_of
-from tests.interop.shared_jvms import AdminRefused, AdminSession, admin_client
+from tests.interop.shared_jvms import AdminRefused, AdminSession, admin_client, tool_session
 
 MESSAGES = 40
 OURS, THEIRS = 1_111_111, 2_222_222
@@ -236,7 +236,7 @@ class Kept:
         self.end()
         for node in [node for node in self.cluster.nodes.values() if node not in self.nodes]:
             shutil.rmtree(node.directory)
-            del self.cluster.nodes[node.id]
+        self.cluster.nodes = {node.id: node for node in self.nodes}
         for node in self.nodes:
             photograph = self._photographs[name][node.id]
             node.settings, node.ports = dict(photograph.settings), dict(photograph.ports)
@@ -447,8 +447,23 @@ def consumed(cluster: Cluster, broker: Node) -> None:
     tool = "org.apache.kafka.tools.consumer.ConsoleConsumer"
     options = [*("--bootstrap-server", broker.at("BROKER"), "--topic", "kept", "--partition", "0")]
     options += ["--offset", "earliest", "--max-messages", str(MESSAGES), "--timeout-ms", "60000"]
-    done = kafka.run(cluster.version, tool, *options, check=True)
-    assert f"Processed a total of {MESSAGES} messages".encode() in done.stdout + done.stderr
+    done = tool_session(cluster.version).run(tool, *options)
+    assert done.code == 0, done.err
+    assert f"Processed a total of {MESSAGES} messages" in done.out + done.err
+
+
+def return_while_the_leader_dies(kept: Kept) -> None:
+    """Old voters come back one by one, and each time the leader is killed and starts again."""
+    cluster, survivor = kept.cluster, kept.survivor
+    for number, other in enumerate(kept.others, 1):
+        cluster.start(other)
+        cluster.kill(survivor)
+        cluster.start(survivor)
+        kept.leads(survivor)
+        kept.follow(survivor, *kept.others[:number])
+    cluster.start(kept.broker)
+    kept.has_everything()
+    kept.follow(survivor, *kept.others, kept.broker)
 
 
 def sources_of(plan: Plan, name: str) -> list[str]:

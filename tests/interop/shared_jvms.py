@@ -1,7 +1,7 @@
 """JVMs that the clusters of a process share: a start takes as much CPU as that of a node.
 
-Owns the admin client, kafka-storage and the command line tools, each with a line of JSON each way,
-and their end with the process.
+Owns the admin client, kafka-storage, the command line tools and the trees of kafka-metadata-shell,
+each with a line of JSON each way, and their end with the process.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from tests.interop import kafka
 ADMIN_SOURCE = Path(__file__).with_name("java") / "Admin.java"
 STORAGE_SOURCE = ADMIN_SOURCE.with_name("StorageEach.java")
 TOOLS_SOURCE = ADMIN_SOURCE.with_name("ToolsEach.java")
+TREES_SOURCE = ADMIN_SOURCE.with_name("ShellTrees.java")
 
 
 class AdminRefused(kafka.KafkaFailed):
@@ -93,8 +94,8 @@ class StorageSession:
         self.process = kafka.Process(command, _stderr_of("kafka-storage-"), piped=True)
         atexit.register(self.process.close)
 
-    def call(self, arguments: Sequence[str]) -> None:
-        """Run it once; raise KafkaFailed with what it printed where it fails."""
+    def call(self, arguments: Sequence[str]) -> str:
+        """Run it once, for what it prints; raise KafkaFailed with that where it fails."""
         self.process.stdin.write(json.dumps(list(arguments)).encode() + b"\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
@@ -105,6 +106,8 @@ class StorageSession:
         if answer["code"]:
             shown = answer["out"] + (answer["error"] or "")
             raise kafka.KafkaFailed(f"kafka-storage {' '.join(arguments)} failed:\n{shown}")
+        said: str = answer["out"]
+        return said
 
 
 @functools.cache
@@ -139,6 +142,33 @@ class ToolSession:
             self.process.require_alive()
             raise kafka.KafkaFailed(f"no answer of {tool} {' '.join(arguments)}")
         return ToolOutput(**json.loads(line))
+
+
+@functools.cache
+def tree_session() -> TreeSession:
+    """The one of this process."""
+    return TreeSession(kafka.TOOLS_VERSION)
+
+
+class TreeSession:
+    """A JVM that shows files as kafka-metadata-shell does; it goes with this process."""
+
+    def __init__(self, version: str) -> None:
+        command = kafka.java_command(version, TREES_SOURCE)
+        self.process = kafka.Process(command, _stderr_of("kafka-trees-"), piped=True)
+        atexit.register(self.process.close)
+
+    def call(self, *words: str) -> list[str]:
+        """The fields that it answers with."""
+        self.process.stdin.write(json.dumps(words).encode() + b"\n")
+        self.process.stdin.flush()
+        line = self.process.stdout.readline()
+        if not line:
+            tree_session.cache_clear()
+            self.process.require_alive()
+            raise kafka.KafkaFailed(f"no answer to {' '.join(words)}")
+        fields: list[str] = json.loads(line)
+        return fields
 
 
 def forget_all(version: str) -> None:

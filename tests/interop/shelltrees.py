@@ -2,10 +2,10 @@
 
     python -m tests.interop.shelltrees fixtures      (makes the goldens of all fixtures again)
 
-Owns the JVM run, and the hashes of Kafka's trees that lie beside a fixture for machines without
-Java. Left out of a tree is /local, which tells of the program; the provenance, which is compared by
-itself; and the name of a metadata.version that Kafka 4.3.0 does not know, where it shows the one
-before.
+Owns what is asked of their JVM, and the hashes of Kafka's trees that lie beside a fixture for
+machines without Java. Left out of a tree is /local, which tells of the program; the provenance,
+which is compared by itself; and the name of a metadata.version that Kafka 4.3.0 does not know,
+where it shows the one before.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.interop import kafka
+from tests.interop.shared_jvms import tree_session
 
-SOURCE = Path(__file__).with_name("java") / "ShellTrees.java"
 GOLDEN = f"shell-tree-{kafka.TOOLS_VERSION}.json"
 PROVENANCE = "/image/provenance"
 METADATA_VERSION = "/image/features/metadataVersion"
@@ -46,20 +46,19 @@ class KafkaTree:
 
 def kafka_trees(files: Sequence[str], cwd: Path) -> dict[str, KafkaTree]:
     """The trees of files, which are named relative to `cwd`."""
-    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "tree", *files, cwd=cwd, check=True)
-    fields = iter(done.stdout.decode().split("\0"))
+    fields = iter(tree_session().call("tree", *(str(cwd / name) for name in files)))
     trees = {}
-    for _ in files:
-        name, faults, count = next(fields), next(fields), int(next(fields))
+    for name in files:
+        assert next(fields) == str(cwd / name)
+        faults, count = next(fields), int(next(fields))
         trees[name] = KafkaTree({next(fields): next(fields) for _ in range(count)}, faults)
-    assert list(trees) == list(files)
+    assert next(fields, None) is None
     return trees
 
 
 def kafka_answers(file: str, lines: Sequence[str], cwd: Path) -> list[str]:
     """What the shell prints for each line of a session over a file."""
-    done = kafka.run_source(kafka.TOOLS_VERSION, SOURCE, "run", file, *lines, cwd=cwd, check=True)
-    return done.stdout.decode().split("\0")[:-1]
+    return tree_session().call("run", str(cwd / file), *lines)
 
 
 def comparable(nodes: Mapping[str, str], *, knows_version: bool = True) -> dict[str, str]:

@@ -352,10 +352,10 @@ class Starts:
             self._jvm = None
             jvm.close()
             raise KafkaFailed(f"no answer of the JVM that starts {question}:\n{log[-3000:]}")
-        if len(nodes) > 1:  # they are not all stopped
+        answer = json.loads(line)
+        if len(nodes) > 1 or answer["spent"] == "true":  # they are not all stopped
             self._jvm = None
             jvm.close()
-        answer = json.loads(line)
         result = []
         for node in nodes:
             outcome, _, why = answer[node.settings["node.id"]].partition(": ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from kraftool.reports.findings.finding import Severity
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.scenarios import SMALL_SNAPSHOTS
+from tests.interop.starts import Starts, server
 
 BUILT = Path(__file__).parents[2] / "fixtures/built/aborted-transaction/node-1/data"
 PARTITION = "__cluster_metadata-0"
@@ -52,21 +53,54 @@ def diagnoses(data: Path) -> list[Diagnosis]:
     return [diagnosis for section in report.sections for diagnosis in section.diagnoses]
 
 
+@pytest.fixture(scope="module")
+def starts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Starts]:
+    if problem := kafka.available(kafka.TOOLS_VERSION):
+        pytest.skip(problem)
+    with Starts(kafka.TOOLS_VERSION, tmp_path_factory.mktemp("starts")) as running:
+        yield running
+
+
+def mended(data: Path, make_ill: Callable[[Path], None], code: str) -> None:
+    """Doctor finds it, and after doctor's command it does not."""
+    shutil.copytree(BUILT, data)
+    make_ill(data)
+    told = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]
+    assert told
+    assert told[0].finding.severity is Severity.ERROR
+    subprocess.run(["bash", "-c", told[0].commands[0]], check=True)
+    assert code not in [diagnosis.finding.code for diagnosis in diagnoses(data)]
+
+
 @pytest.mark.interop
 @pytest.mark.parametrize(
     ("make_ill", "code"),
     [
         (backup_of_a_snapshot, "KT-SNAP-NAME"),
-        (lost_and_found, "KT-SIG-FOLDER-NAME"),
-        (partition_put_aside, "KT-SIG-FOLDER-NAME"),
         (garbage_epochs, "KT-DIR-EPOCHS"),
         (foreign_topic_id, "KT-DIR-TOPIC-ID"),
         (junk_snapshot, "KT-SIG-JUNK-SNAPSHOT"),
     ],
 )
-def test_kafka_dies_on_what_doctor_finds_and_starts_after_its_command(
-    tmp_path: Path, make_ill: Callable[[Path], None], code: str
+def test_a_controller_dies_on_what_doctor_finds_and_starts_after_its_command(
+    starts: Starts, tmp_path: Path, make_ill: Callable[[Path], None], code: str
 ) -> None:
+    ill, cured = tmp_path / "ill/data", tmp_path / "cured/data"
+    shutil.copytree(BUILT, ill)
+    make_ill(ill)
+    [died] = starts.start(server(ill))
+    assert died.outcome == "exit", died.log[-3000:]
+    mended(cured, make_ill, code)
+    [started] = starts.start(server(cured))
+    assert started.outcome == "active", started.log[-3000:]
+
+
+@pytest.mark.interop
+@pytest.mark.parametrize("make_ill", [lost_and_found, partition_put_aside])
+def test_a_broker_dies_on_what_doctor_finds_and_starts_after_its_command(
+    tmp_path: Path, make_ill: Callable[[Path], None]
+) -> None:
+    """Controllers look at the folder of their log only."""
     if problem := kafka.available(kafka.TOOLS_VERSION):
         pytest.skip(problem)
     with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes", common=SMALL_SNAPSHOTS) as cluster:
@@ -75,19 +109,10 @@ def test_kafka_dies_on_what_doctor_finds_and_starts_after_its_command(
         data = node.directory / "data"
         shutil.copytree(BUILT, data)
         make_ill(data)
-        copy = tmp_path / "copy"
-        shutil.copytree(data, copy)
         with pytest.raises(kafka.KafkaFailed):
             cluster.start(node)
         node.process = None
-
-        # What Kafka leaves of it may be less than what there was.
         shutil.rmtree(data)
-        shutil.copytree(copy, data)
-        told = [diagnosis for diagnosis in diagnoses(data) if diagnosis.finding.code == code]
-        assert told
-        assert told[0].finding.severity is Severity.ERROR
-        subprocess.run(["bash", "-c", told[0].commands[0]], check=True)
-        assert code not in [diagnosis.finding.code for diagnosis in diagnoses(data)]
+        mended(data, make_ill, "KT-SIG-FOLDER-NAME")
         cluster.start(node)
         assert cluster.wait_leader() is node

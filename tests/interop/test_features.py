@@ -27,6 +27,7 @@ from kraftool.reports.state.load import load_state
 from kraftool.storage.kafka_home import installed_release
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
+from tests.interop.shared_jvms import storage_session
 
 pytestmark = pytest.mark.interop
 JAVA = Path(__file__).with_name("java")
@@ -173,9 +174,8 @@ def test_kafka_3_9_needs_its_own_level_for_kraft_version_and_has_no_other_featur
 def test_version_mapping_says_the_same(release: str) -> None:
     level = table.level_of(release)
     assert level is not None
-    args = ("version-mapping", "--release-version", release)
-    done = kafka.run("4.3.0", "kafka.tools.StorageTool", *args, check=True, heap="-Xmx200m")
-    pairs = re.findall(r"^(\S+)=(\d+)", done.stdout.decode(), re.MULTILINE)
+    said = storage_session("4.3.0").call(("version-mapping", "--release-version", release))
+    pairs = re.findall(r"^(\S+)=(\d+)", said, re.MULTILINE)
     assert {name: int(value) for name, value in pairs} == table.release_levels(level)
 
 
@@ -183,9 +183,7 @@ def test_feature_dependencies_says_the_same() -> None:
     wanted = [(name, rule) for name, rules in table.FEATURES.items() for rule in rules]
     wanted = [(name, rule) for name, rule in wanted if (name, rule.level) != ("share.version", 2)]
     args = [word for name, rule in wanted for word in ("--feature", f"{name}={rule.level}")]
-    target = "kafka.tools.StorageTool"
-    done = kafka.run("4.3.0", target, "feature-dependencies", *args, check=True, heap="-Xmx200m")
-    said = done.stdout.decode()
+    said = storage_session("4.3.0").call(("feature-dependencies", *args))
     for name, rule in wanted:
         block = re.search(
             rf"^{re.escape(name)}={rule.level} (.*(?:\n {{2,}}.*)*)", said, re.MULTILINE

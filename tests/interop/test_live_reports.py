@@ -91,7 +91,7 @@ def _check_unseen(cluster: Cluster, node: Node, directory: Path) -> None:
     assert {"one", "two", "three"} <= set(told.image.topics.by_name)
 
 
-@pytest.fixture(scope="module", params=["3.9.1", "4.3.0"])
+@pytest.fixture(scope="module", params=["3.9.1", pytest.param("4.3.0", marks=pytest.mark.soak)])
 def single(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:

@@ -29,6 +29,7 @@ from kraftool.net.stores import open_store
 from kraftool.raft.names import Endpoint
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
+from tests.interop.shared_jvms import ToolOutput, tool_session
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
@@ -204,19 +205,20 @@ _WRONG = {
 }
 
 
-@pytest.mark.parametrize(("secured", "ours"), [*_WRONG], indirect=["secured"], scope="module")
 def test_a_wrong_security_protocol_is_named(
-    secured: tuple[str, list[Node]], stores: Stores, ours: str
+    secured: tuple[str, list[Node]], stores: Stores
 ) -> None:
     protocol, nodes = secured
-    advice = _WRONG[protocol, ours]
-    client = {"security.protocol": ours}
-    if ours == "SSL":
-        client |= stores.settings("PEM", key=False)
-    access = Access(security=client_security(client))
-    answer = asyncio.run(question(Endpoint(HOST, nodes[0].ports["CONTROLLER"]), access))
-    assert not answer.is_reached
-    assert answer.advice.startswith(advice), answer
+    wrong = {ours: advice for (theirs, ours), advice in _WRONG.items() if theirs == protocol}
+    assert wrong
+    for ours, advice in wrong.items():
+        client = {"security.protocol": ours}
+        if ours == "SSL":
+            client |= stores.settings("PEM", key=False)
+        access = Access(security=client_security(client))
+        answer = asyncio.run(question(Endpoint(HOST, nodes[0].ports["CONTROLLER"]), access))
+        assert not answer.is_reached
+        assert answer.advice.startswith(advice), answer
 
 
 def test_real_controllers_are_reached(secured: tuple[str, list[Node]], stores: Stores) -> None:
@@ -327,7 +329,9 @@ def test_kafkas_admin_client_reaches_our_server(
     asker = _asker(protocol, stores, "PKCS12", mechanism)
     client.write_text("".join(f"{key}={value}\n" for key, value in asker.items()))
 
-    async def run() -> subprocess.CompletedProcess[bytes]:
+    tools = tool_session(kafka.TOOLS_VERSION)  # its JVM would end with another thread
+
+    async def run() -> ToolOutput:
         [port] = free_ports(1)
         listener = Listener(name=str(port), host=HOST, port=port, security=security)
         served = {"ApiVersions": (0, 4), "DescribeQuorum": (0, 2), "DescribeCluster": (0, 2)}
@@ -335,8 +339,7 @@ def test_kafkas_admin_client_reaches_our_server(
         await server.start()
         try:
             return await asyncio.to_thread(
-                kafka.run,
-                kafka.TOOLS_VERSION,
+                tools.run,
                 "org.apache.kafka.tools.MetadataQuorumCommand",
                 *("--bootstrap-controller", f"{HOST}:{port}"),
                 *("--command-config", str(client), "describe", "--status"),
@@ -345,8 +348,8 @@ def test_kafkas_admin_client_reaches_our_server(
             await server.close()
 
     done = asyncio.run(run())
-    assert done.returncode == 0, done.stderr.decode()
-    shown = done.stdout.decode()
+    assert done.code == 0, done.err
+    shown = done.out
     who = "admin" if "SASL" in protocol else _java_name(stores)
     expected = "User:ANONYMOUS" if protocol == "PLAINTEXT" else f"User:{who}"
     assert f"ClusterId:              {expected}\n" in shown

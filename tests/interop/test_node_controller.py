@@ -16,6 +16,7 @@ from kraftool.storage.random_ids import random_uuid
 from tests.interop import kafka
 from tests.interop.clusters import Cluster
 from tests.interop.our_nodes import PARTITION, ROOT, batches_in, start_ours
+from tests.interop.shared_jvms import tool_session
 from tests.ports import HOST, free_ports
 
 pytestmark = pytest.mark.interop
@@ -36,9 +37,13 @@ JOINING = [
 
 
 def tool(version: str, name: str, *arguments: str, stdin: bytes = b"") -> str:
-    """What a command line tool of Kafka prints."""
-    done = kafka.run(version, f"org.apache.kafka.tools.{name}", *arguments, stdin=stdin, check=True)
-    return done.stdout.decode()
+    """What a command line tool of Kafka prints; one that reads has a JVM of its own."""
+    target = f"org.apache.kafka.tools.{name}"
+    if stdin:
+        return kafka.run(version, target, *arguments, stdin=stdin, check=True).stdout.decode()
+    done = tool_session(kafka.tools_version(version)).run(target, *arguments)
+    assert done.code == 0, done.err
+    return done.out
 
 
 # test_controller_chaos.py has stock brokers of 4.3.0, with clients that produce and consume.
@@ -94,14 +99,16 @@ def administer(version: str, at: tuple[str, str]) -> None:
     tool(version, "TopicCommand", *at, "--alter", *topic, "--partitions", "3")
     configs = ("--entity-type", "topics", "--entity-name", "words")
     alter = ("--alter", "--add-config", "retention.ms=7000,cleanup.policy=[compact,delete]")
-    config_command = (kafka.TOOLS_VERSION, "kafka.admin.ConfigCommand", *at, *configs)
-    kafka.run(*config_command, *alter, check=True)
+    session = tool_session(kafka.TOOLS_VERSION)
+    config_command = ("kafka.admin.ConfigCommand", *at, *configs)
+    altered = session.run(*config_command, *alter)
+    assert altered.code == 0, altered.err
     described = tool(version, "TopicCommand", *at, "--describe", *topic)
     assert "PartitionCount: 3" in described
     assert "retention.ms=7000" in described
     assert "cleanup.policy=compact,delete" in described
-    refused = kafka.run(*config_command, "--alter", "--add-config", "retention.ms=soon")
-    assert b"InvalidConfigurationException" in refused.stdout + refused.stderr
+    refused = session.run(*config_command, "--alter", "--add-config", "retention.ms=soon")
+    assert "InvalidConfigurationException" in refused.out + refused.err
     elected = tool(
         version, "LeaderElectionCommand", *at, "--election-type", "preferred", *topic,
         "--partition", "2",

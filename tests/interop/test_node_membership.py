@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import kraftool
 from tests.interop.our_nodes import assert_same_log, metric, start_ours, wait_same_end
+from tests.interop.shared_jvms import ToolOutput, tool_session
 from tests.ports import HOST
 
 pytestmark = pytest.mark.interop
@@ -29,26 +29,32 @@ VERSIONS = [kafka.TOOLS_VERSION, pytest.param(kafka.NEWEST, marks=pytest.mark.so
 
 
 def tool(cluster: Cluster, leader: Node, *arguments: str, at: Node | None = None) -> str:
-    """kafka-metadata-quorum, run where a node's configuration lies."""
-    done = kafka.run(
-        cluster.version,
+    """kafka-metadata-quorum with the configuration of a node."""
+    done = metadata_quorum(cluster, leader, *arguments, at=at)
+    assert done.code == 0, done.err
+    return done.out
+
+
+def metadata_quorum(
+    cluster: Cluster, leader: Node, *arguments: str, at: Node | None = None
+) -> ToolOutput:
+    node = at or leader
+    # The tool has another working directory.
+    whole = node.directory / "whole.properties"
+    settings = node.settings | {"log.dirs": str(node.metadata_log_dir)}
+    whole.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    return tool_session(kafka.tools_version(cluster.version)).run(
         "org.apache.kafka.tools.MetadataQuorumCommand",
-        *("--command-config", "server.properties"),
+        *("--command-config", str(whole)),
         *("--bootstrap-controller", leader.at("CONTROLLER"), *arguments),
-        cwd=(at or leader).directory,
-        check=True,
-        heap="-Xmx200m",
     )
-    return done.stdout.decode()
 
 
-def features(cluster: Cluster, leader: Node, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+def features(cluster: Cluster, leader: Node, *arguments: str) -> ToolOutput:
     """kafka-features."""
-    return kafka.run(
-        cluster.version,
+    return tool_session(kafka.tools_version(cluster.version)).run(
         "org.apache.kafka.tools.FeatureCommand",
         *("--bootstrap-controller", leader.at("CONTROLLER"), *arguments),
-        heap="-Xmx200m",
     )
 
 
@@ -133,16 +139,9 @@ def test_kafkas_tool_adds_and_removes_a_controller_at_a_leader_of_ours(quorum: C
     told = tool(quorum, leader, "add-controller", at=added)
     assert "Added controller 4" in told
     wait_voters(quorum, leader, 1, 2, 3, 4)
-    again = kafka.run(
-        quorum.version,
-        "org.apache.kafka.tools.MetadataQuorumCommand",
-        *("--command-config", "server.properties"),
-        *("--bootstrap-controller", leader.at("CONTROLLER"), "add-controller"),
-        cwd=added.directory,
-        heap="-Xmx200m",
-    )
-    assert again.returncode != 0
-    assert b"DuplicateVoterException" in again.stdout + again.stderr
+    again = metadata_quorum(quorum, leader, "add-controller", at=added)
+    assert again.code != 0
+    assert "DuplicateVoterException" in again.out + again.err
     tool(
         quorum, leader, "remove-controller", "--controller-id", "4",
         "--controller-directory-id", added.directory_id,
@@ -252,15 +251,15 @@ def test_static_voters_become_dynamic_at_a_leader_of_ours(static: Cluster) -> No
     static.start(follower)
     leads(static, leader)
     refused = features(static, leader, "upgrade", "--feature", "group.version=1")
-    assert refused.returncode != 0
-    assert b"only a controller can change group.version" in refused.stdout + refused.stderr
+    assert refused.code != 0
+    assert "only a controller can change group.version" in refused.out + refused.err
 
     def upgraded() -> bool:
         done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
-        said = done.stdout + done.stderr
+        said = done.out + done.err
         # Until the Kafka has told of itself, ours has to refuse.
-        assert done.returncode == 0 or b"is known of: voters" in said, said
-        return done.returncode == 0
+        assert done.code == 0 or "is known of: voters" in said, said
+        return done.code == 0
 
     kafka.wait_for("the upgrade", upgraded, every=1)
     wait_voters(static, leader, 1, 2)
@@ -292,10 +291,10 @@ def test_a_voter_of_ours_registers_with_a_kafka_that_leads(static: Cluster) -> N
 
     def upgraded() -> bool:
         done = features(static, leader, "upgrade", "--feature", "kraft.version=1")
-        said = done.stdout + done.stderr
+        said = done.out + done.err
         # Each registers, and tells of where it is, a moment after it has found its leader.
-        assert done.returncode == 0 or b"has not registered" in said or b"voters" in said, said
-        return done.returncode == 0
+        assert done.code == 0 or "has not registered" in said or "voters" in said, said
+        return done.code == 0
 
     kafka.wait_for("the upgrade", upgraded, every=1)
     shown = tool(static, leader, "describe", "--status")
@@ -324,12 +323,10 @@ def registered_as(node: Node) -> str:
 
 def controllers(cluster: Cluster, leader: Node) -> dict[int, str]:
     """Where each registered controller is, as Kafka's tool prints it."""
-    done = kafka.run(
-        cluster.version,
+    done = tool_session(kafka.tools_version(cluster.version)).run(
         "org.apache.kafka.tools.ClusterTool",
         *("list-endpoints", "--bootstrap-controller", leader.at("CONTROLLER")),
-        check=True,
-        heap="-Xmx200m",
     )
-    rows = [line.split() for line in done.stdout.decode().splitlines()[1:] if line.strip()]
+    assert done.code == 0, done.err
+    rows = [line.split() for line in done.out.splitlines()[1:] if line.strip()]
     return {int(row[0]): f"{row[1]}:{row[2]}" for row in rows}

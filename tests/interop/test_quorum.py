@@ -22,6 +22,7 @@ from kraftool.client.target import target_of
 from tests.interop import kafka
 from tests.interop.clusters import Cluster, Node
 from tests.interop.our_commands import document, kraftool
+from tests.interop.shared_jvms import tool_session
 from tests.ports import HOST
 
 T = TypeVar("T")
@@ -33,15 +34,13 @@ _kraftool = partial(kraftool, "quorum")
 _document = partial(document, "quorum")
 
 
-def _tool(cluster: Cluster, *arguments: str, cwd: Path | None = None) -> str:
-    done = kafka.run(
-        cluster.version,
+def _tool(cluster: Cluster, *arguments: str) -> str:
+    done = tool_session(kafka.tools_version(cluster.version)).run(
         "org.apache.kafka.tools.MetadataQuorumCommand",
         *("--bootstrap-controller", cluster.wait_leader().at("CONTROLLER"), *arguments),
-        cwd=cwd,
-        check=True,
     )
-    return done.stdout.decode()
+    assert done.code == 0, done.err
+    return done.out
 
 
 OLDEST = "3.9.1"
@@ -136,6 +135,11 @@ def _config(node: Node) -> str:
     return str(node.directory / "server.properties")
 
 
+def _with_log_dir(node: Node, folder: Path) -> str:
+    settings = Path(_config(node)).read_text()
+    return re.sub(r"(?m)^log\.dirs=.*", f"log.dirs={folder}", settings)
+
+
 def test_status_is_what_kafkas_tool_prints(quorum: Cluster) -> None:
     theirs, ours = _in_one_epoch(
         quorum,
@@ -192,9 +196,8 @@ def test_a_quorum_that_is_well_is_told_to_be(quorum: Cluster) -> None:
 def test_a_cluster_begins_at_the_level_that_a_running_quorum_has_finalized(
     quorum: Cluster, tmp_path: Path
 ) -> None:
-    settings = Path(_config(quorum.nodes[1])).read_text()
     config = tmp_path / "server.properties"
-    config.write_text(re.sub(r"(?m)^log\.dirs=.*", f"log.dirs={tmp_path / 'data'}", settings))
+    config.write_text(_with_log_dir(quorum.nodes[1], tmp_path / "data"))
     words = ("format", "-s", "-c", config, *_at(quorum.nodes[2]))
     done = kraftool(*words, "-t", "AAAAAAAAAAAAAAAAAAAAAA", "-o", "json", "--dry-run")
     assert done.returncode == 0, done.stderr
@@ -322,8 +325,9 @@ def test_a_controller_is_added_moved_and_removed(quorum: Cluster) -> None:
     if quorum.version != kafka.TOOLS_VERSION:
         return
     ours = _voters_with(quorum, 4)[0]
-    tool = ("--command-config", _config(fourth), "add-controller")
-    _tool(quorum, *tool, cwd=fourth.directory)
+    whole = fourth.directory / "whole.properties"  # the tool has another working directory
+    whole.write_text(_with_log_dir(fourth, fourth.metadata_log_dir))
+    _tool(quorum, "--command-config", str(whole), "add-controller")
     assert _voters_with(quorum, 4)[-1] == ours
     assert _document("remove-controller", *at, "-i", "4")["quorumChange"]["outcome"] == "done"
 

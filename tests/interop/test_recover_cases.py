@@ -1,4 +1,4 @@
-"""Recovery where it is not the plain night of two lost controllers, on real Kafka.
+"""The night of two lost controllers on real Kafka, and what else may come with it.
 
 A quorum is made once, struck down under load, and kept: its logs end in different epochs. Each
 trial works on a copy of that. What the plan writes is what Kafka's own shell shows of it, before
@@ -7,19 +7,75 @@ and after Kafka has run on it.
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
-from kraftool.repair.plan import Method
+from kraftool.repair.plan import Action, Method
 from kraftool.repair.surveying import survey_path
 from kraftool.reports.election.assessment import LossBound
-from tests.interop import damages, recovering
+from tests.interop import damages, kafka, ondisk, recovering
+from tests.interop.nights import Night
 from tests.interop.ondisk import batches, differences, segments, trees
 from tests.interop.our_nodes import end_of
-from tests.interop.recovering import OURS, SAID, THEIRS, Kept, kept, kraftool, voters
+from tests.interop.recovering import (
+    OURS,
+    SAID,
+    THEIRS,
+    Kept,
+    kept,
+    kraftool,
+    return_while_the_leader_dies,
+    voters,
+)
+from tests.interop.rehearsing import Rehearsals
 
 __all__ = ["kept"]
 pytestmark = pytest.mark.interop
 always, in_soak = recovering.on("kept", always=True), recovering.on("kept")
+
+
+@always
+def test_two_of_three_controllers_are_lost_and_the_survivor_was_behind(kept: Kept) -> None:
+    """The broker comes back with everything, and new controllers are added with Kafka's own tool.
+
+    The survivor has an older epoch, and records that nobody took. In between the old majority comes
+    back from the dead; in the end the quorum bears the loss of the one that was saved.
+    """
+    kept.put_back()
+    cluster, survivor = kept.cluster, kept.survivor
+    night = Night(cluster, kept.controllers, kept.broker, kept.topics)
+    lost = night.lose(survivor)
+    plan = night.collect_and_plan(survivor, lost)
+    assert plan.method is Method.SNAPSHOT_JUMP
+    assert plan.loss.verdict is LossBound.UNBOUNDED
+    assert plan.ranking[0].host == "node-11", "the broker has the later epoch"
+    assert sorted(node.node_id for node in plan.quarantine) == [node.id for node in lost]
+    night.do(plan, Action.APPLY)
+    cluster.start(survivor)
+    assert cluster.wait_leader() is survivor
+    cluster.start(night.broker)
+    night.do(plan, Action.CHECK)
+    night.has_everything()
+    cluster.admin("create-topic", topic="after", partitions=1, replication=1)
+
+    # The old majority comes back from the dead: it takes the checkpoint, and votes no more.
+    for node in lost:
+        shutil.move(node.directory / "lost", node.metadata_log_dir)
+    cluster.start(*lost)
+    cluster.wait_caught_up(*lost)
+    assert voters(cluster) == [survivor.id]
+    assert "after" in cluster.admin("list-topics")
+    cluster.stop(*lost)
+
+    new = night.add_controllers(survivor)
+    assert voters(cluster) == sorted([survivor.id, *(node.id for node in new)])
+    epoch = cluster.leader_epoch()
+    cluster.kill(survivor)
+    assert cluster.wait_leader(above_epoch=epoch) in new
+    cluster.admin("create-topic", topic="at-last", partitions=1, replication=1)
+    night.topics += ["after", "at-last"]
+    night.has_everything()
 
 
 @always
@@ -87,6 +143,20 @@ def test_the_old_majority_went_on_apart_and_meets_the_leader_of_a_jump(kept: Kep
         assert [one.id for one in survey.voters] == [survivor.id], "it would not vote by itself"
 
 
+@always
+def test_the_leader_of_a_jump_dies_while_old_voters_come_back_one_by_one(kept: Kept) -> None:
+    kept.put_back()
+    plan = kept.plan_lost(kept.others)
+    assert plan.method is Method.SNAPSHOT_JUMP
+    kept.apply(plan)
+    wanted = kept.planned_tree(plan, kept.survivor) | {SAID: str(OURS)}
+    kept.cluster.start(kept.survivor)
+    kept.leads(kept.survivor)
+    kept.say(kept.survivor, OURS)
+    return_while_the_leader_dies(kept)
+    kept.assert_tree(wanted, *kept.nodes)
+
+
 @in_soak
 def test_the_old_majority_leads_before_and_while_the_jump_begins(kept: Kept) -> None:
     """The broker is with them, and is restarted as the plan says."""
@@ -130,6 +200,42 @@ def test_with_a_new_cluster_id_neither_quorum_touches_the_other(kept: Kept) -> N
     kept.follow(survivor, kept.broker)
     kept.assert_tree(wanted | {SAID: str(OURS)}, survivor, kept.broker)
     kept.assert_tree(kept.tree(leader, "struck") | {SAID: str(THEIRS)}, *kept.others)
+
+
+@always
+def test_what_a_rehearsal_shows_is_what_comes(kept: Kept) -> None:
+    """Its Kafka runs on copies, and the real one on the directory that the plan was applied to."""
+    kept.put_back()
+    cluster, survivor = kept.cluster, kept.survivor
+    night = Rehearsals(cluster, survivor, kept.others, kept.broker, kept.topics)
+    plan = night.plan()
+    assert plan.method is Method.SNAPSHOT_JUMP
+    everyone = [survivor, night.broker, *night.lost]
+    before = {node.id: ondisk.contents(node.directory) for node in everyone}
+    told = night.rehearse_all(plan)
+    assert {node.id: ondisk.contents(node.directory) for node in everyone} == before
+    nodes = told["startedNodes"]
+    assert nodes["software"] == f"Kafka {cluster.version}"
+    assert (nodes["leaderId"], nodes["voterIds"]) == (survivor.id, [survivor.id])
+    assert nodes["isCompared"]
+    assert nodes["topicCount"] >= len(night.topics)
+    assert nodes["returned"] == [
+        {"nodeId": node.id, "isFollowing": True, "leaderId": survivor.id, "lastWords": None}
+        for node in sorted(night.lost, key=lambda each: each.id)
+    ], "a real Kafka takes the checkpoint, and votes no more"
+
+    options = ("--dir", survivor.metadata_log_dir, "--source",
+               f"node-11={night.broker.metadata_log_dir}", "--yes", plan.id)  # fmt: skip
+    words = [f"--accept={risk.word}" for risk in plan.risks]
+    kraftool("recover", "apply", night.plan_file, *options, *words)
+    cluster.start(survivor)
+    assert cluster.wait_leader() is survivor
+    shown = kafka.wait_for("an answer to describe-quorum", cluster.quorum)
+    assert [each["id"] for each in shown["voters"]] == nodes["voterIds"]
+    assert shown["leaderEpoch"] == nodes["epoch"], "the first election after the same checkpoint"
+    cluster.start(night.broker)
+    assert set(night.topics) <= set(cluster.admin("list-topics"))
+    assert len(cluster.admin("list-topics")) == nodes["topicCount"]
 
 
 @in_soak

@@ -2,6 +2,7 @@
 
 Each test is a cell of the table of methods in docs/recover.md, also where the cell says what goes
 wrong. Those of the jump and of a new cluster id are in test_recover_cases.py, as they are promises.
+All are for the soak; test_recover_cases.py shares its quorum.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ import pytest
 from kraftool.repair.plan import Method
 from tests.interop import kafka, recovering
 from tests.interop.ondisk import partition
-from tests.interop.recovering import OURS, SAID, THEIRS, Kept, kept
+from tests.interop.recovering import OURS, SAID, THEIRS, Kept, kept, return_while_the_leader_dies
 
 __all__ = ["kept"]
-pytestmark = pytest.mark.interop
-on_each, always = recovering.on("kept"), recovering.on("kept", always=True)
+pytestmark = [pytest.mark.interop, pytest.mark.soak]
+on_each = recovering.on("kept")
 
 
 def appended(kept: Kept) -> None:
@@ -57,34 +58,6 @@ def test_after_an_append_old_voters_by_themselves_elect_and_commit(kept: Kept) -
 
 
 # --- the leader dies meanwhile ------------------------------------------------------------------
-
-
-def return_while_the_leader_dies(kept: Kept) -> None:
-    """Old voters come back one by one, and each time the leader is killed and starts again."""
-    cluster, survivor = kept.cluster, kept.survivor
-    for number, other in enumerate(kept.others, 1):
-        cluster.start(other)
-        cluster.kill(survivor)
-        cluster.start(survivor)
-        kept.leads(survivor)
-        kept.follow(survivor, *kept.others[:number])
-    cluster.start(kept.broker)
-    kept.has_everything()
-    kept.follow(survivor, *kept.others, kept.broker)
-
-
-@always
-def test_the_leader_of_a_jump_dies_while_old_voters_come_back_one_by_one(kept: Kept) -> None:
-    kept.put_back()
-    plan = kept.plan_lost(kept.others)
-    assert plan.method is Method.SNAPSHOT_JUMP
-    kept.apply(plan)
-    wanted = kept.planned_tree(plan, kept.survivor) | {SAID: str(OURS)}
-    kept.cluster.start(kept.survivor)
-    kept.leads(kept.survivor)
-    kept.say(kept.survivor, OURS)
-    return_while_the_leader_dies(kept)
-    kept.assert_tree(wanted, *kept.nodes)
 
 
 @on_each

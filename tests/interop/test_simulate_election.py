@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,18 +28,47 @@ pytestmark = pytest.mark.interop
 PARTITION = "__cluster_metadata-0"
 
 
-@pytest.fixture
-def quorum(tmp_path: Path) -> Iterator[Cluster]:
-    """Three dynamic voters that have a leader."""
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """Three dynamic voters that were killed: one of them first, and then the others."""
+
+    cluster: Cluster
+    behind: Node
+    """A follower that misses the last records."""
+    other: Node
+    """The other follower."""
+    leader: Node
+
+
+@pytest.fixture(scope="module")
+def kept_quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Quorum]:
+    """Made once: each test starts nodes on a copy of its directories."""
     if problem := kafka.available(kafka.TOOLS_VERSION):
         pytest.skip(problem)
-    with Cluster(kafka.TOOLS_VERSION, tmp_path / "nodes") as cluster:
+    with Cluster(kafka.TOOLS_VERSION, tmp_path_factory.mktemp("election") / "nodes") as cluster:
         nodes = [cluster.add_node(number, ("controller",)) for number in (1, 2, 3)]
         cluster.use_bootstrap_servers()
         cluster.format(nodes, "--initial-controllers", cluster.initial_controllers())
         cluster.start(*nodes)
-        cluster.wait_leader()
-        yield cluster
+        quorum = Quorum(cluster, *left_behind(cluster))
+        for node in nodes:
+            shutil.copytree(node.directory, real_elections.kept(node))
+        yield quorum
+
+
+@pytest.fixture
+def quorum(kept_quorum: Quorum) -> Iterator[Quorum]:
+    """The directories and settings as they were."""
+    settings = {node.id: dict(node.settings) for node in kept_quorum.cluster.controllers}
+    for node in kept_quorum.cluster.controllers:
+        shutil.rmtree(node.directory)
+        shutil.copytree(real_elections.kept(node), node.directory)
+    yield kept_quorum
+    for node in kept_quorum.cluster.controllers:
+        node.settings = settings[node.id]
+        if node.process is not None:
+            node.process.close()
+            node.process = None
 
 
 def case_of(*nodes: Node) -> ElectionCase:
@@ -106,8 +135,9 @@ def without_own_votes(*nodes: Node) -> None:
         promise(node, voted_id=-1, voted_directory_id=ZERO_UUID)
 
 
-def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum: Cluster) -> None:
-    behind, other, leader = left_behind(quorum)
+def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum: Quorum) -> None:
+    cluster = quorum.cluster
+    behind, other, leader = quorum.behind, quorum.other, quorum.leader
     report = simulated(behind, other)
     assert report.leaders == (other.id,)
     (chance,) = (each for each in report.chances if each.node == behind.id)
@@ -117,7 +147,7 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
         for refusal in chance.refusals
     )
     epoch = max(node.end.epoch for node in report.case.nodes)
-    quorum.start(behind, other)
+    cluster.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == other.id
     kafka.wait_for(
         "both to have the new leader's first record, which is committed by that",
@@ -125,11 +155,11 @@ def test_a_voter_with_a_shorter_log_never_leads_the_one_that_it_is_beside(quorum
         every=0.2,
     )
 
-    quorum.kill(behind, other)
+    cluster.kill(behind, other)
     report = simulated(behind, other, leader)
     assert leader.id not in report.leaders, "it has not what was committed since"
     epoch = max(node.end.epoch for node in report.case.nodes)
-    quorum.start(behind, other, leader)
+    cluster.start(behind, other, leader)
     assert elected(behind, other, leader, above_epoch=epoch) in report.leaders
 
 
@@ -144,9 +174,9 @@ def promise(node: Node, **changed: Any) -> int:
 
 
 def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
-    quorum: Cluster,
+    quorum: Quorum,
 ) -> None:
-    behind, other, leader = left_behind(quorum)
+    behind, other, leader = quorum.behind, quorum.other, quorum.leader
     # The disk of one who has the records is lost, but for meta.properties.
     shutil.rmtree(other.metadata_log_dir / PARTITION)
     report = simulated(behind, other)
@@ -156,57 +186,54 @@ def test_a_voter_without_its_log_is_enough_to_elect_a_leader_that_lacks_records(
     assert lost, "the old leader's records were on a majority that no longer is"
     epoch = max(node.end.epoch for node in report.case.nodes)
     end = report.case.by_id[behind.id].end.offset
-    quorum.start(behind, other)
+    quorum.cluster.start(behind, other)
     assert elected(behind, other, above_epoch=epoch) == behind.id
     assert lost[0].first == end
 
 
-def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum: Cluster) -> None:
+def test_a_voter_that_voted_for_itself_in_an_epoch_that_another_won_ends(quorum: Quorum) -> None:
     """It is a candidate of that epoch again at every start, until quorum-state has a later one."""
-    behind, other, _ = left_behind(quorum)
+    cluster, behind, other = quorum.cluster, quorum.behind, quorum.other
     shutil.rmtree(other.metadata_log_dir / PARTITION)
     directory = case_of(behind).nodes[0].settings.directory_id
     epoch = promise(behind, voted_id=behind.id, voted_directory_id=directory)
     assert {node for node, _, _ in simulated(behind, other).broken} == {behind.id}
     # Whoever asks it learns the epoch, and no leader.
-    quorum.start(other)
-    quorum.start(behind)
+    cluster.start(other)
+    cluster.start(behind)
     kafka.wait_for("the candidate to end", lambda: has_ended(behind), every=0.2)
     assert behind.process is not None
     assert "Received unexpected invalid request error" in behind.process.output()
     behind.process.close()
     behind.process = None
 
-    quorum.kill(other)
+    cluster.kill(other)
     promise(behind, leader_id=-1, leader_epoch=epoch + 1, voted_id=-1, voted_directory_id=ZERO_UUID)
     assert simulated(behind, other).broken == ()
-    quorum.start(behind, other)
+    cluster.start(behind, other)
     assert elected(behind, other, above_epoch=epoch + 1) == behind.id
 
 
-def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quorum: Cluster) -> None:
-    leader = quorum.wait_leader()
-    wiped, other = (controller for controller in quorum.controllers if controller is not leader)
-    quorum.wait_caught_up(wiped, other)
-    quorum.kill(wiped, other, leader)
-    without_own_votes(other)
+def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye(quorum: Quorum) -> None:
+    cluster = quorum.cluster
+    wiped, other, leader = quorum.behind, quorum.other, quorum.leader
     shutil.rmtree(wiped.metadata_log_dir / PARTITION)
     report = simulated(wiped, other, leader)
     assert {node for node, _, _ in report.broken} == {wiped.id}
     assert wiped.id not in report.leaders
 
-    quorum.start(wiped)
+    cluster.start(wiped)
     # It says goodbye until it stands for election again, which must not be before it is heard.
     patient = {"controller.quorum.election.timeout.ms": "15000"}
     leader.settings |= patient
     leader.write_properties()
-    quorum.start(leader)
+    cluster.start(leader)
     kafka.wait_for("the wiped voter to end", lambda: has_ended(wiped), every=0.2)
     assert wiped.process is not None
     wiped.process.close()
     wiped.process = None
     epoch = max(node_case.end.epoch for node_case in report.case.nodes)
-    quorum.start(other)
+    cluster.start(other)
     assert elected(other, leader, above_epoch=epoch) in report.leaders
 
 

@@ -1,14 +1,19 @@
 // Prints the tree that kafka-metadata-shell has for each file, or what its commands print over one.
 //
-//   ShellTrees tree FILE...         for each file: name, faults, number of nodes, and each node's path and text
-//   ShellTrees run FILE LINE...     for each line: what it prints; a line is split as the shell's line reader splits it
+// A line on stdin is a JSON array, and is answered by a line on stdout, a JSON array of strings:
 //
-// Every field ends with a NUL. A directory's path ends with a slash. The shell's own main waits for ever on some files and
+//   ["tree", FILE...]         for each file: name, faults, number of nodes, and each node's path and text
+//   ["run", FILE, LINE...]    for each line: what it prints; a line is split as the shell's line reader splits it
+//
+// A directory's path ends with a slash. The shell's own main waits for ever on some files and
 // may print before it has loaded; here the loader's queue is drained first, by reflection. A quota entity with a default
 // part cannot be reached by its node's name: such a node is left out, and the entity printed under the name that kraftool
 // gives it, where a default part is its type alone. What the loader or the reader complains of counts as a fault.
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.BufferedReader;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -41,18 +46,25 @@ public class ShellTrees {
 
     public static void main(String[] args) throws Exception {
         PrintStream out = new PrintStream(new FileOutputStream(FileDescriptor.out), false, "UTF-8");
-        if (args[0].equals("run")) {
-            run(out, args);
-        } else {
-            for (int i = 1; i < args.length; i++) {
-                tree(out, args[i]);
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in, "UTF-8"));
+        ObjectMapper json = new ObjectMapper();
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = json.readValue(line, String[].class);
+            List<String> fields = new ArrayList<>();
+            if (words[0].equals("run")) {
+                run(fields, words);
+            } else {
+                for (int i = 1; i < words.length; i++) {
+                    tree(fields, words[i]);
+                }
             }
+            out.println(json.writeValueAsString(fields));
+            out.flush();
         }
-        out.flush();
         System.exit(0);
     }
 
-    private static void run(PrintStream out, String[] args) throws Exception {
+    private static void run(List<String> fields, String[] args) throws Exception {
         MetadataShellState state = new MetadataShellState();
         state.setRoot(new RootShellNode(load(args[1], new ArrayList<>())));
         Commands commands = new Commands(true);
@@ -66,18 +78,18 @@ public class ShellTrees {
                 writer.print("EXCEPTION " + thrown.getMessage());
             }
             writer.flush();
-            out.print(written + "\0");
+            fields.add(written.toString());
         }
     }
 
-    private static void tree(PrintStream out, String file) throws Exception {
+    private static void tree(List<String> fields, String file) throws Exception {
         List<String> faults = new ArrayList<>();
         MetadataImage image = load(file, faults);
         Map<String, String> nodes = new TreeMap<>();
         walk(new RootShellNode(image), "/", nodes);
         defaults(image, nodes);
-        out.print(file + "\0" + String.join("; ", faults) + "\0" + nodes.size() + "\0");
-        nodes.forEach((path, text) -> out.print(path + "\0" + text + "\0"));
+        fields.addAll(List.of(file, String.join("; ", faults), "" + nodes.size()));
+        nodes.forEach((path, text) -> fields.addAll(List.of(path, text)));
     }
 
     private static MetadataImage load(String file, List<String> faults) throws Exception {

@@ -11,14 +11,20 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Properties;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import kafka.server.ControllerServer;
 import kafka.server.KafkaConfig;
 import kafka.server.KafkaRaftServer;
+import org.apache.kafka.common.message.RequestHeaderData;
+import org.apache.kafka.common.security.auth.KafkaPrincipal;
 import org.apache.kafka.common.utils.Exit;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.controller.Controller;
+import org.apache.kafka.controller.ControllerRequestContext;
 
 /**
  * Starts Kafka servers on directories, one case after the other in one JVM, and stops them again.
@@ -27,7 +33,8 @@ import org.apache.kafka.common.utils.Time;
  * each node how its start ended: "active" (it is the active controller), "started" (it follows, or
  * is a broker that started), "exit" (Kafka ended the process) or "waiting" (time is up). A case ends
  * as soon as every node has an outcome; with "writes", when the active controller has written a record
- * after that. Stderr has Kafka's log between lines of marks.
+ * after that. "spent" is "true" when a start goes on: this JVM serves no other case then. Stderr has
+ * Kafka's log between lines of marks.
  */
 public class Starts {
     static final ObjectMapper JSON = new ObjectMapper();
@@ -45,6 +52,7 @@ public class Starts {
         volatile boolean started;
         volatile String exited;
         Thread thread;
+        CompletableFuture<?> answer;
 
         Node(String path) throws Exception {
             properties.load(new StringReader(Files.readString(Path.of(path), StandardCharsets.UTF_8)));
@@ -75,8 +83,25 @@ public class Starts {
             }
             Field field = KafkaRaftServer.class.getDeclaredField("controller");
             field.setAccessible(true);
-            scala.Option<?> controller = (scala.Option<?>) field.get(server);
-            return controller.isDefined() && ((ControllerServer) controller.get()).controller().isActive();
+            scala.Option<?> found = (scala.Option<?>) field.get(server);
+            if (!found.isDefined()) {
+                return false;
+            }
+            Controller controller = ((ControllerServer) found.get()).controller();
+            if (!controller.isActive()) {
+                return false;
+            }
+            // It is called active before it has read its state and written its first records, on
+            // which it may end. A question is answered after that.
+            if (answer == null) {
+                answer = controller.findAllTopicIds(
+                    new ControllerRequestContext(
+                        new RequestHeaderData(), KafkaPrincipal.ANONYMOUS, OptionalLong.empty()));
+            }
+            if (answer.isCompletedExceptionally()) {
+                answer = null;
+            }
+            return answer != null && answer.isDone();
         }
     }
 
@@ -130,16 +155,30 @@ public class Starts {
         for (Node node : nodes) {
             outcomes.put("" + node.id(), outcome(node));
         }
+        boolean waits = outcomes.containsValue("waiting");
         List<Thread> stopping = new ArrayList<>();
         for (Node node : nodes) {
             stopping.add(stop(node));
         }
         for (Thread thread : stopping) {
-            // The last of several voters waits 5 s for a next leader; the JVM ends after such a case.
-            thread.join(nodes.size() == 1 ? 10_000 : 500);
+            // The last of several voters waits 5 s for a next leader, and a stop for a start that
+            // hangs; the JVM ends after such a case.
+            thread.join(nodes.size() == 1 && !waits ? 10_000 : 500);
         }
         running = List.of();
+        outcomes.put("spent", "" + spent(nodes));
         return outcomes;
+    }
+
+    /** Whether a start goes on although its server was told to stop: some do so with a whole core. */
+    static boolean spent(List<Node> nodes) throws Exception {
+        for (Node node : nodes) {
+            node.thread.join(500);
+            if (node.thread.isAlive()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Bytes in the segments of all nodes. */

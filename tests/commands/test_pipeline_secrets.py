@@ -25,7 +25,7 @@ def test_the_pipelines_show_no_secret(scenarios: tuple[str, ...], tmp_path: Path
     pytest.importorskip("pyspark", reason="pip install 'kraftool[spark]'")
     pq: Any = import_module("pyarrow.parquet")
 
-    roots = [FIXTURES / name for name in scenarios]
+    roots = [FIXTURES / each for each in scenarios]
     page, tables, log = tmp_path / "audit.html", tmp_path / "tables", tmp_path / "jvm.log"
     spark = ("--spark-log", log, "--master", "local[2]")
     run = partial(apart, "pipeline", timeout=None)  # there may be a Spark session in this process
@@ -43,5 +43,5 @@ def test_the_pipelines_show_no_secret(scenarios: tuple[str, ...], tmp_path: Path
     for scenario in scenarios:
         for ran in (audited, exported, streamed):
             assert_no_secret(scenario, ran, "pipeline")
-        for content in written:
-            assert_no_secret(scenario, Ran(0, content, ""), "what the pipelines wrote")
+        for each in written:
+            assert_no_secret(scenario, Ran(0, each, ""), "what the pipelines wrote")

@@ -143,9 +143,9 @@ def test_two_of_three_down_ends_with_1_and_says_what_to_start(
 ) -> None:
     ran = kraftool("simulate-election", *FEW, "--down", 2, "--down", 3, *voters)
     assert ran.code == 1
-    text = words(ran.text)
-    assert text.startswith("✖ No leader is possible: of the 3 voters 2, 3 and 4 only 4 is")
-    assert "→ Start 2 or 3: with either a leader can be elected." in text
+    told = words(ran.text)
+    assert told.startswith("✖ No leader is possible: of the 3 voters 2, 3 and 4 only 4 is")
+    assert "→ Start 2 or 3: with either a leader can be elected." in told
     assert "2 does not answer 4: it is down" in ran.text
 
 

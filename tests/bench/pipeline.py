@@ -19,8 +19,10 @@ import shutil
 import signal
 import sys
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import TypeAlias
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
@@ -41,8 +43,8 @@ _UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 _SEED = 1
 _SEGMENT = 1 << 30
 """As Kafka's metadata.log.segment.bytes is by default; the fleet's own are tiny, so as to roll."""
-_TIMES_THE_SIZE, _BESIDES = 4, 300_000_000
-"""What is on disk at once: one set with a tenth of it, its tables, and shuffles."""
+_TIMES_THE_SIZE, _BESIDES = 5, 300_000_000
+"""What is on disk at once: two sets with a tenth of one, tables, and shuffles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,10 @@ class Input:
     size: int
 
 
+Starts: TypeAlias = Mapping[int, float]
+"""How long a session without work takes, by cores."""
+
+
 @dataclass(frozen=True, slots=True)
 class Row:
     """A line of the result."""
@@ -64,11 +70,15 @@ class Row:
     input: Input
     run: Watched
 
-    def cells(self, start_s: float) -> list[str]:
-        """Its cells; `start_s` is how long a session without work takes."""
+    def busy_s(self, starts: Starts) -> float:
+        """How long it took without what a session by itself takes on so many cores."""
+        start_s = 0.0 if self.what in (_READING, _DUMPING) else starts[self.cores]
+        return max(self.run.wall_s - start_s, 0.001)
+
+    def cells(self, starts: Starts) -> list[str]:
         peaks = self.run.peaks
-        busy_s = max(self.run.wall_s - start_s, 0.0)
-        rate = self.input.records / busy_s / self.cores if busy_s else 0
+        busy_s = self.busy_s(starts)
+        rate = self.input.records / busy_s / self.cores
         return [
             self.what,
             str(self.cores),
@@ -178,10 +188,10 @@ class Bench:
         names = map(str, given.directories)
         return self._kraftool(_DUMPING, 1, given, "dump-log", "-o", "jsonl", *names)
 
-    def audit(self, given: Input, out: Path, cores: int) -> Row:
+    def audit(self, what: str, cores: int, given: Input, out: Path, ok: int = 0) -> Row:
         return self._kraftool(
-            "audit", cores, given, "pipeline", "audit", str(given.root), "-o", "json",
-            "--out", str(out), *self._engine(cores), ok=3,
+            what, cores, given, "pipeline", "audit", str(given.root), "-o", "json",
+            "--out", str(out), *self._engine(cores), ok=ok,
         )  # fmt: skip
 
     def _engine(self, cores: int) -> list[str]:
@@ -189,30 +199,49 @@ class Bench:
         return ["--master", f"local[{cores}]", "--conf", memory, "--quiet"]
 
 
-def show(rows: list[Row], start_s: float) -> None:
+def show(rows: list[Row], starts: Starts) -> None:
     """Print a Markdown table."""
-    print(f"\nA session by itself takes {start_s:.1f} s, which records/s leave out.\n")
-    lines = [list(_HEADS), ["---"] * len(_HEADS)]
-    direct = (_READING, _DUMPING)
-    lines += [row.cells(0.0 if row.what in direct else start_s) for row in rows]
+    lines = [list(_HEADS), ["---"] * len(_HEADS), *(row.cells(starts) for row in rows)]
+    print()
     for line in lines:
         print(f"| {' | '.join(line)} |")
 
 
-def ratios(rows: list[Row], start_s: float) -> list[str]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """The runs that are compared."""
+
+    start: Row
+    start_of_one: Row
+    tenth: Row
+    one: Row
+    two: Row
+    floor: Row
+    direct: Row
+    audit_of_one: Row
+    audit: Row
+    uneven: Row
+
+    def all(self) -> list[Row]:
+        return [getattr(self, field.name) for field in fields(self)]
+
+
+def ratios(rows: Rows, starts: Starts) -> list[str]:
     """What the runs are to each other; sessions are started in each, which is left out."""
-    tenth, one, two, floor, direct, uneven = rows
-    busy = {id(row): max(row.run.wall_s - start_s, 0.001) for row in rows}
-    per_core = one.input.records / busy[id(one)]
-    directly = direct.input.records / direct.run.wall_s
+    one_s, two_s = rows.one.busy_s(starts), rows.two.busy_s(starts)
+    directly_s, uneven_s = rows.direct.busy_s(starts), rows.uneven.busy_s(starts)
+    audits = rows.audit_of_one.busy_s(starts) / rows.audit.busy_s(starts)
+    peaks, of_tenth = rows.two.run.peaks, rows.tenth.run.peaks
+    cpu = rows.one.run.cpu_s / rows.floor.run.cpu_s
     return [
-        f"{two.cores} cores against 1: {busy[id(one)] / busy[id(two)]:.2f} times as fast",
-        f"tables against dump-log, a core each: {per_core / directly:.2f} times the records/s",
-        f"tables against reading and CRC: {one.run.cpu_s / floor.run.cpu_s:.0f} times the CPU",
-        f"one huge cluster against even ones: {busy[id(uneven)] / busy[id(two)]:.2f} times as long",
+        f"{rows.two.cores} cores against 1: {one_s / two_s:.2f} times as fast",
+        f"{rows.audit.cores} cores against 1, audit: {audits:.2f} times as fast",
+        f"tables against dump-log, a core each: {directly_s / one_s:.2f} times the records/s",
+        f"tables against reading and CRC: {cpu:.0f} times the CPU",
+        f"one huge cluster against even ones: {uneven_s / two_s:.2f} times as long",
         "10 times the input: "
         + ", ".join(
-            f"{name} {getattr(two.run.peaks, name) / getattr(tenth.run.peaks, name):.2f}"
+            f"{name} {getattr(peaks, name) / getattr(of_tenth, name):.2f}"
             for name in ("jvm", "driver", "worker")
         )
         + " times the memory",
@@ -242,33 +271,35 @@ def main(arguments: list[str] | None = None) -> int:
         bench = Bench(folder, chosen.memory)
         build(folder / "tiny", FleetPlan(clusters=1, nodes=1))
         tiny = Input(folder / "tiny", (), 0, 0)
-        starts = [bench.tables("nothing but a start", cores, tiny).run for _ in range(2)]
-        start_s = min(each.wall_s for each in starts)
+        start_of_one, start = (bench.tables("nothing but a start", n, tiny) for n in (1, cores))
         small = make_set(folder / "small", chosen.size // 10, is_even=True)
         even = make_set(folder / "even", chosen.size, is_even=True)
-        rows = [
-            bench.tables("tables, a tenth", cores, small),
-            bench.tables("tables", 1, even),
-            bench.tables("tables", cores, even),
-            bench.floor(even),
-            bench.direct(even),
-        ]
-        shutil.rmtree(even.root)
         uneven = make_set(folder / "uneven", chosen.size, is_even=False)
-        rows.append(bench.tables("tables, one huge cluster", cores, uneven))
-        shutil.rmtree(uneven.root)
+        rows = Rows(
+            start=start,
+            start_of_one=start_of_one,
+            tenth=bench.tables("tables, a tenth", cores, small),
+            one=bench.tables("tables", 1, even),
+            two=bench.tables("tables", cores, even),
+            floor=bench.floor(even),
+            direct=bench.direct(even),
+            audit_of_one=bench.audit("audit", 1, even, folder / "one.json"),
+            audit=bench.audit("audit", cores, even, folder / "two.json"),
+            uneven=bench.tables("tables, one huge cluster", cores, uneven),
+        )
         fleet = folder / "fleet"
         build(fleet, FleetPlan(clusters=chosen.clusters, faults=chosen.clusters // 2))
         directories = tuple(sorted(path for path in fleet.glob("*/*") if path.is_dir()))
         size = sum(path.stat().st_size for path in fleet.rglob("*.log"))
-        told = folder / "audit.json"
-        audited = bench.audit(Input(fleet, directories, 0, size), told, cores)
-        start = Row("nothing but a start", cores, tiny, min(starts, key=lambda each: each.wall_s))
-        show([start, *rows, audited], start_s)
+        answer = folder / "audit.json"
+        given = Input(fleet, directories, 0, size)
+        audited = bench.audit("audit of small directories", cores, given, answer, ok=3)
+        starts = {1: start_of_one.run.wall_s, cores: start.run.wall_s}
+        show([*rows.all(), audited], starts)
         print()
-        for line in ratios(rows, start_s):
+        for line in ratios(rows, starts):
             print(line)
-        document = json.loads(told.read_text())
+        document = json.loads(answer.read_text())
         compared = answers(json.loads((fleet / MANIFEST).read_text()), document)
         print(
             f"audit of {len(directories)} directories: {audited.run.wall_s:.1f} s; of"

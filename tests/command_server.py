@@ -156,11 +156,11 @@ def _load() -> None:
     packages = [importlib.import_module("kraftool")]
     while packages:
         package = packages.pop()
-        for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-            if found.name.startswith(_TOO_BIG) or found.name.endswith(".__main__"):
+        for module_info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+            if module_info.name.startswith(_TOO_BIG) or module_info.name.endswith(".__main__"):
                 continue
-            module = importlib.import_module(found.name)
-            if found.ispkg:
+            module = importlib.import_module(module_info.name)
+            if module_info.ispkg:
                 packages.append(module)
     gc.collect()
     gc.freeze()  # a child's collector does not copy the pages of these objects

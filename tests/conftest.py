@@ -63,10 +63,10 @@ def _missing_java() -> str:
     if java is None:
         return "no java on PATH"
     # The version goes to stderr; a stub without a JDK behind it prints something else.
-    said = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
-    version = re.search(r'version "(\d+)', said)
+    output = subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr
+    version = re.search(r'version "(\d+)', output)
     if version is None or int(version[1]) < OLDEST_JDK:
-        return f"java is older than {OLDEST_JDK}: {said.partition(chr(10))[0]}"
+        return f"java is older than {OLDEST_JDK}: {output.partition(chr(10))[0]}"
     return ""
 
 

@@ -63,8 +63,8 @@ def examples(document: Path) -> list[Example]:
             # Output of a command is indented or boxed, and may name the next command.
             if example := _EXAMPLE.match(line):
                 host, command = example.groups()
-                found = Example(document.name, host or "", " ".join(command.split()))
-                shown[found] = None
+                shown_example = Example(document.name, host or "", " ".join(command.split()))
+                shown[shown_example] = None
     return list(shown)
 
 

@@ -24,12 +24,12 @@ _left: list[int] = []
 
 def free_ports(count: int) -> list[int]:
     """Distinct ports that nobody listens on at the moment."""
-    found: list[int] = []
-    while len(found) < count:
+    ports: list[int] = []
+    while len(ports) < count:
         if not _left:
             _left.extend(_CHOOSER.sample(_OURS, len(_OURS)))
         port = _left.pop()
-        with socket.socket() as each, contextlib.suppress(OSError):
-            each.bind((HOST, port))
-            found.append(port)
-    return found
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind((HOST, port))
+            ports.append(port)
+    return ports

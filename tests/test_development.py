@@ -33,13 +33,13 @@ def locked() -> list[Requirement]:
 
 def test_the_lock_has_a_version_that_fits_each_dependency() -> None:
     extras = project()["optional-dependencies"].values()
-    wanted = [Requirement(each) for names in (project()["dependencies"], *extras) for each in names]
+    wanted = [Requirement(text) for names in (project()["dependencies"], *extras) for text in names]
     for requirement in wanted:
         name = canonicalize_name(requirement.name)
         versions = [
-            str(next(iter(each.specifier)).version)
-            for each in locked()
-            if canonicalize_name(each.name) == name
+            str(next(iter(locked_requirement.specifier)).version)
+            for locked_requirement in locked()
+            if canonicalize_name(locked_requirement.name) == name
         ]
         assert versions, f"{name} is not locked; run: make lock"
         for version in versions:

@@ -42,17 +42,17 @@ class Property(NamedTuple):
 
     @property
     def types(self) -> set[str]:
-        said = self.schema.get("type", [])
-        return {said} if isinstance(said, str) else set(said)
+        kind = self.schema.get("type", [])
+        return {kind} if isinstance(kind, str) else set(kind)
 
 
 def properties(name: str) -> Iterator[Property]:
     whole = schema(name)
     owners = {"document": whole, **whole.get("$defs", {})}
-    for number, each in enumerate(whole.get("anyOf", [])):
-        owners[f"document {number}"] = each
-    for owner, each in owners.items():
-        for member, value in each.get("properties", {}).items():
+    for number, branch in enumerate(whole.get("anyOf", [])):
+        owners[f"document {number}"] = branch
+    for owner, owned in owners.items():
+        for member, value in owned.get("properties", {}).items():
             yield Property(f"{name} {owner}", member, value)
 
 
@@ -60,7 +60,7 @@ def properties(name: str) -> Iterator[Property]:
 def all_properties() -> tuple[Property, ...]:
     """Those of every document. No import of this file reads the schemas: each worker imports it,
     and one runs it."""
-    return tuple(each for name in NAMES for each in properties(name))
+    return tuple(field for name in NAMES for field in properties(name))
 
 
 def test_the_schemas_are_fresh() -> None:
@@ -100,15 +100,15 @@ def test_a_schema_is_one(name: str) -> None:
 
 def test_names_are_in_camel_case() -> None:
     assert [
-        each for each in all_properties() if not re.fullmatch("[a-z][A-Za-z0-9]*", each.name)
+        field for field in all_properties() if not re.fullmatch("[a-z][A-Za-z0-9]*", field.name)
     ] == []
 
 
 def test_booleans_are_questions_that_is_or_has_begins() -> None:
     wrong = [
-        each
-        for each in all_properties()
-        if ("boolean" in each.types) != bool(re.match("(is|has)[A-Z]", each.name))
+        field
+        for field in all_properties()
+        if ("boolean" in field.types) != bool(re.match("(is|has)[A-Z]", field.name))
     ]
     assert wrong == []
 
@@ -116,39 +116,41 @@ def test_booleans_are_questions_that_is_or_has_begins() -> None:
 def test_times_and_spans_end_with_ms_and_only_they() -> None:
     times = ("timestamp", "at", "time", "since", "milliseconds", "duration", "took")
     wrong = [
-        each
-        for each in all_properties()
-        if "integer" in each.types
-        and (each.name.lower().endswith(times) or "millisecond" in each.name.lower())
+        field
+        for field in all_properties()
+        if "integer" in field.types
+        and (field.name.lower().endswith(times) or "millisecond" in field.name.lower())
     ]
     assert wrong == []
 
 
 def test_what_counts_ends_with_count_and_ids_with_id() -> None:
     """A plural noun is a list of objects or texts, not a number and not a list of ids."""
-    lists = {each.name for each in all_properties() if "array" in each.types}
-    wrong = [each for each in all_properties() if "integer" in each.types and each.name in lists]
+    lists = {field.name for field in all_properties() if "array" in field.types}
+    wrong = [
+        field for field in all_properties() if "integer" in field.types and field.name in lists
+    ]
     wrong += [
-        each
-        for each in all_properties()
-        if each.schema.get("items") == {"type": "integer"}
-        and not each.name.endswith("s")
-        and each.name not in ("isr", "elr", "lastKnownElr")
+        field
+        for field in all_properties()
+        if field.schema.get("items") == {"type": "integer"}
+        and not field.name.endswith("s")
+        and field.name not in ("isr", "elr", "lastKnownElr")
     ]
     assert wrong == []
 
 
 def test_one_word_for_one_thing() -> None:
-    assert [each for each in all_properties() if each.name in OTHER_WORDS] == []
+    assert [field for field in all_properties() if field.name in OTHER_WORDS] == []
 
 
 def test_the_same_name_is_the_same_thing_in_every_document() -> None:
     """By its type, apart from null: an object, a list of these, a number, a text, a truth."""
     shapes: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for each in all_properties():
-        if shape := _shape(each.schema, has_names=each.name in COMMON):
-            shapes[each.name][shape].add(each.owner)
-    several = {name: dict(found) for name, found in shapes.items() if len(found) > 1}
+    for field in all_properties():
+        if shape := _shape(field.schema, has_names=field.name in COMMON):
+            shapes[field.name][shape].add(field.owner)
+    several = {name: dict(owners) for name, owners in shapes.items() if len(owners) > 1}
     assert several == {}
 
 
@@ -159,10 +161,12 @@ def _shape(value: dict[str, Any], *, has_names: bool) -> str:
         name = str(value["$ref"]).rpartition("/")[2]
         return MORE.get(name, name) if has_names else "object"
     if "anyOf" in value:
-        inner = [each for each in value["anyOf"] if each != {"type": "null"}]
-        return " or ".join(dict.fromkeys(_shape(each, has_names=has_names) for each in inner))
-    said = value.get("type", "")
-    kinds = [said] if isinstance(said, str) else [each for each in said if each != "null"]
+        inner = [branch for branch in value["anyOf"] if branch != {"type": "null"}]
+        return " or ".join(dict.fromkeys(_shape(branch, has_names=has_names) for branch in inner))
+    declared = value.get("type", "")
+    kinds = (
+        [declared] if isinstance(declared, str) else [kind for kind in declared if kind != "null"]
+    )
     if kinds == ["array"]:
         return f"list of {_shape(value['items'], has_names=has_names)}"
     return " or ".join("text" if kind == "string" else kind for kind in kinds)

@@ -25,15 +25,15 @@ _RUNS = re.compile(r"^(?:Examples?:|\$).*$", re.MULTILINE)
 def retired_uses(text: str) -> list[str]:
     """Return each retired use in a text, with the words around it and what to write instead."""
     flat = " ".join(text.split())
-    found = []
+    uses = []
     for retired in RETIRED:
         searched = flat
         for allowed in retired.allowed:
             searched = re.sub(allowed, "…", searched, flags=re.IGNORECASE)
         for use in re.finditer(retired.pattern, searched, re.IGNORECASE):
             around = searched[max(0, use.start() - 40) : use.end() + 30]
-            found.append(f"…{around}… write: {retired.instead}")
-    return found
+            uses.append(f"…{around}… write: {retired.instead}")
+    return uses
 
 
 def help_texts() -> Iterator[tuple[str, str]]:
@@ -90,9 +90,9 @@ def test_make_help_has_no_retired_word() -> None:
 
 @pytest.mark.parametrize("page", sorted((ROOT / "man").glob("*.1")), ids=lambda path: path.name)
 def test_a_man_page_has_no_retired_word(page: Path) -> None:
-    said = page.read_text(encoding="utf-8").replace("\\-", "-").replace("\\(aq", "'")
+    text = page.read_text(encoding="utf-8").replace("\\-", "-").replace("\\(aq", "'")
     assert not retired_uses(
-        "\n".join(line for line in said.splitlines() if "Written by" not in line)
+        "\n".join(line for line in text.splitlines() if "Written by" not in line)
     )
 
 
@@ -141,14 +141,16 @@ def documented() -> Iterator[tuple[str, DOCUMENTED, str]]:
             if path.resolve() != path:
                 continue  # by a link in kraftool/
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                if isinstance(node, DOCUMENTED) and (said := ast.get_docstring(node)):
-                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node, said
+                if isinstance(node, DOCUMENTED) and (docstring := ast.get_docstring(node)):
+                    yield f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 1)}", node, docstring
 
 
 def test_a_docstring_says_what_it_is_or_does() -> None:
     assert len(docstrings()) > 4000
     assert not [
-        f"{place}: {said[:60]}" for place, _, said in docstrings() if NOUN_CLAUSE.match(said)
+        f"{place}: {docstring[:60]}"
+        for place, _, docstring in docstrings()
+        if NOUN_CLAUSE.match(docstring)
     ]
 
 
@@ -164,14 +166,14 @@ def _yields(function: ast.AST) -> bool:
 
 def test_a_generator_yields_and_only_a_bool_is_true() -> None:
     wrong = []
-    for place, node, said in docstrings():
+    for place, node, docstring in docstrings():
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             returned = "" if node.returns is None else ast.unparse(node.returns)
-            if said.startswith("True if") and not re.search("bool|TypeGuard|TypeIs", returned):
-                wrong.append(f"{place}: {said[:60]}")
+            if docstring.startswith("True if") and not re.search("bool|TypeGuard|TypeIs", returned):
+                wrong.append(f"{place}: {docstring[:60]}")
             is_manager = any("contextmanager" in ast.unparse(one) for one in node.decorator_list)
-            if said.startswith("Return ") and _yields(node) and not is_manager:
-                wrong.append(f"{place}: {said[:60]}")
+            if docstring.startswith("Return ") and _yields(node) and not is_manager:
+                wrong.append(f"{place}: {docstring[:60]}")
         if isinstance(node, ast.ClassDef):
             wrong += [f"{place}: {name}" for name in _called_true(node)]
     assert not wrong
@@ -179,12 +181,12 @@ def test_a_generator_yields_and_only_a_bool_is_true() -> None:
 
 def _called_true(node: ast.ClassDef) -> Iterator[str]:
     """Yield the attributes of a class that are described as true or false, and are not bool."""
-    for attribute, said in zip(node.body, node.body[1:], strict=False):
+    for attribute, following in zip(node.body, node.body[1:], strict=False):
         if (
             isinstance(attribute, ast.AnnAssign)
-            and isinstance(said, ast.Expr)
-            and isinstance(said.value, ast.Constant)
-            and str(said.value.value).startswith("True if")
+            and isinstance(following, ast.Expr)
+            and isinstance(following.value, ast.Constant)
+            and str(following.value.value).startswith("True if")
             and "bool" not in ast.unparse(attribute.annotation)
         ):
             yield ast.unparse(attribute)

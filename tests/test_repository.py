@@ -65,25 +65,25 @@ def test_every_module_says_what_it_is() -> None:
 
 def test_code_carries_no_exemption_from_the_linters() -> None:
     exemption = re.compile(r"#\s*(?:noqa|ruff:|type:\s*ignore|mypy:|pyright:)")
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{number}"
         for path in _python_files()
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
         if exemption.search(line) and path != Path(__file__).resolve()
     ]
-    assert not found
+    assert not places
 
 
 def test_no_file_names_a_path_of_somebodys_machine() -> None:
-    found = []
+    places = []
     for path in _files():
         content = path.read_bytes()
         if b"\0" in content:
             continue
         for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), 1):
             if MACHINE_PATHS.search(line):
-                found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
-    assert not found
+                places.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:80]}")
+    assert not places
 
 
 def test_the_make_targets_that_documents_name_exist() -> None:
@@ -116,10 +116,10 @@ def test_the_changelog_keeps_its_form() -> None:
 
 
 @pytest.mark.parametrize(
-    ("strict", "exit_code", "said"), [("0", 0, "1 skipped"), ("1", 1, "because of the weather")]
+    ("strict", "exit_code", "message"), [("0", 0, "1 skipped"), ("1", 1, "because of the weather")]
 )
 def test_a_skip_fails_when_the_run_is_strict(
-    strict: str, exit_code: int, said: str, tmp_path: Path
+    strict: str, exit_code: int, message: str, tmp_path: Path
 ) -> None:
     shutil.copy(Path(__file__).with_name("conftest.py"), tmp_path)
     (tmp_path / "test_it.py").write_text(
@@ -136,4 +136,4 @@ def test_a_skip_fails_when_the_run_is_strict(
         check=False,
     )
     assert done.returncode == exit_code, done.stdout
-    assert said in done.stdout
+    assert message in done.stdout

@@ -26,8 +26,8 @@ def modules() -> dict[str, str]:
 def test_no_two_modules_define_a_class_of_the_same_name() -> None:
     classes = defaultdict(list)
     for name, text in modules().items():
-        for found in re.findall(r"^class ([A-Z]\w*)", text, re.MULTILINE):
-            classes[found].append(name)
+        for class_name in re.findall(r"^class ([A-Z]\w*)", text, re.MULTILINE):
+            classes[class_name].append(name)
     assert "VoterSet" in classes
     assert {name: where for name, where in classes.items() if len(where) > 1} == {}
 
@@ -42,21 +42,21 @@ def is_half(node: ast.AST) -> bool:
 
 def majorities(text: str) -> list[str]:
     """Expressions that count a majority: half and one more, or compared with half of a length."""
-    found = []
+    expressions = []
     for node in ast.walk(ast.parse(text)) if "// 2" in text else ():
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
             if is_half(node.left) and ast.unparse(node.right) == "1":
-                found.append(ast.unparse(node))
+                expressions.append(ast.unparse(node))
         elif isinstance(node, ast.Compare):
             sides = (node.left, *node.comparators)
             if any(is_half(side) and "len(" in ast.unparse(side) for side in sides):
-                found.append(ast.unparse(node))
-    return found
+                expressions.append(ast.unparse(node))
+    return expressions
 
 
 def test_a_majority_is_counted_in_one_place() -> None:
-    found = {name: majorities(text) for name, text in modules().items()}
-    assert found.pop(MAJORITY) == ["count // 2 + 1"]
-    others = {name for name, places in found.items() if places}
+    by_module = {name: majorities(text) for name, text in modules().items()}
+    assert by_module.pop(MAJORITY) == ["count // 2 + 1"]
+    others = {name for name, places in by_module.items() if places}
     assert {name for name in others if not name.startswith(OF_THEIR_OWN)} == set()
     assert others, "the checkers count by themselves, and this test sees it"

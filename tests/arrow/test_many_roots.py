@@ -65,8 +65,8 @@ def test_far_roots_are_looked_at_together_with_the_same_result(
 
     monkeypatch.setattr(many_roots, "find_fleet", meeting)
     monkeypatch.setattr(many_roots, "is_far", lambda _: True)
-    *found, error = find_fleets(paths)
-    assert found == near[:-1]
-    assert all(isinstance(each, Fleet) and each.files for each in found)
+    *fleets, error = find_fleets(paths)
+    assert fleets == near[:-1]
+    assert all(isinstance(far_fleet, Fleet) and far_fleet.files for far_fleet in fleets)
     assert isinstance(error, KraftoolError)
     assert "no such file or directory" in error.message

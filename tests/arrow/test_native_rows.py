@@ -71,7 +71,7 @@ def test_fields_of_every_fixture_are_the_same(record: str) -> None:
 
 def test_most_records_of_the_fixtures_are_taken() -> None:
     counts = [accepted(split) for split in SPLITS]
-    taken, left = (sum(each) for each in zip(*counts, strict=True))
+    taken, left = (sum(column) for column in zip(*counts, strict=True))
     assert taken > left
 
 
@@ -103,7 +103,7 @@ def test_doubles_that_are_not_whole_become_columns_and_their_text_is_python_s(
         )
         for number in numbers
     ]
-    split = split_of(_log(tmp_path, *(_batch([each], at) for at, each in enumerate(made))))
+    split = split_of(_log(tmp_path, *(_batch([record], at) for at, record in enumerate(made))))
     assert accepted(split) == (1, 6)
     check([split], RECORDS, {})
     check([split], f"{RECORDS}.ClientQuotaRecord", {})
@@ -125,7 +125,7 @@ def test_a_secret_is_masked_in_text_and_in_columns(tmp_path: Path) -> None:
         "serverKey": b"server-key", "iterations": 4096,
     }  # fmt: skip
     token = encode_record("UserScramCredentialRecord", 0, scram)
-    batches = [_batch([each], at) for at, each in enumerate((*configs, token))]
+    batches = [_batch([config], at) for at, config in enumerate((*configs, token))]
     split = split_of(_log(tmp_path, *batches))
     assert accepted(split)[0] >= 7
     for record in ("ConfigRecord", "UserScramCredentialRecord"):

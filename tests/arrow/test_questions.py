@@ -57,8 +57,8 @@ def states() -> dict[str, Row]:
     """What `state -o json` says of the newest directory of each cluster."""
     newest: dict[str, tuple[Any, Row]] = {}
     for meta in (path for root in FLEET for path in Path(root).rglob("meta.properties")):
-        found = re.search(r"(?m)^cluster\.id=(.*)$", meta.read_text())
-        assert found is not None
+        match = re.search(r"(?m)^cluster\.id=(.*)$", meta.read_text())
+        assert match is not None
         try:
             loaded = load_from(open_state(str(meta.parent)))
         except KraftoolError:
@@ -66,8 +66,8 @@ def states() -> dict[str, Row]:
         document = json.loads(b"".join(json_document(state_document(loaded, show_secrets=False))))
         end = document["provenance"]
         key = (end["lastEpoch"], end["offset"])
-        if found[1] not in newest or newest[found[1]][0] < key:
-            newest[found[1]] = (key, document)
+        if match[1] not in newest or newest[match[1]][0] < key:
+            newest[match[1]] = (key, document)
     return {cluster: document for cluster, (_, document) in newest.items()}
 
 
@@ -103,14 +103,14 @@ def test_changes_of_acls_are_those_of_dump_log(fleet: Any) -> None:
     expected = set()
     for path in (path for root in FLEET for path in Path(root).rglob("__cluster_metadata-0/*.log")):
         meta = (path.parents[1] / "meta.properties").read_text()
-        found = re.search(r"(?m)^cluster\.id=(.*)$", meta)
-        assert found is not None
+        match = re.search(r"(?m)^cluster\.id=(.*)$", meta)
+        assert match is not None
         with FileSource(str(path)) as source:
             for entry in LogDump().entries(str(path), source.read_at):
                 for line in map(json.loads, jsonl_entry(entry).splitlines()):
                     if line.get("type") in kinds:
                         change = kinds[line["type"]]
-                        expected.add((found[1], line["offset"], change, line["data"]["id"]))
+                        expected.add((match[1], line["offset"], change, line["data"]["id"]))
     rows = _ask(fleet, "acl changes")
     assert {
         (row["cluster_id"], row["offset"], row["change"], row["id"]) for row in rows

@@ -99,15 +99,15 @@ def test_a_range_of_nodes_is_a_choice_of_each() -> None:
 
 
 def test_choices_narrow_the_rows() -> None:
-    found = read(SINGLE, type="TopicRecord", kind="record", offsets=(0, 60), columns="type,offset")
-    rows = found.read().to_pylist()
+    table = read(SINGLE, type="TopicRecord", kind="record", offsets=(0, 60), columns="type,offset")
+    rows = table.read().to_pylist()
     assert rows
     assert {row["type"] for row in rows} == {"TopicRecord"}
     assert all(row["offset"] <= 60 for row in rows)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"rows": "partition"}, "kraft has no rows 'partition'"),
         ({"rows": "topics", "type": "TopicRecord"}, "kraft.state.topics has no option type"),
@@ -119,8 +119,8 @@ def test_choices_narrow_the_rows() -> None:
         ({"path": "/nowhere"}, "no such file or directory"),
     ],
 )
-def test_what_cannot_be_meant_is_refused_at_once(arguments: dict[str, Any], said: str) -> None:
-    with pytest.raises(KraftoolError, match=said):
+def test_what_cannot_be_meant_is_refused_at_once(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(KraftoolError, match=message):
         read(**{"path": SINGLE, **arguments})
 
 
@@ -282,7 +282,7 @@ def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
     )
     # Before 2001, epoch milliseconds have fewer digits than a time has to have as a number.
     assert narrowed(endingTimestamp="2000-01-01").selection.until == 946_684_799_999
-    for options, said in (
+    for options, message in (
         ({"endingOffsets": "earliest"}, "not earliest"),
         ({"endingOffsets": '{"topic": {"0": 1}}'}, "earliest, latest or an offset"),
         ({"startingOffsets": '{"__cluster_metadata": {"0": []}}'}, "latest or an offset"),
@@ -293,7 +293,7 @@ def test_the_options_of_sparks_kafka_source_mean_the_same_here() -> None:
         ({"startingOffsets": "20", "endingOffsets": "20"}, "no later than startingOffsets"),
         ({"startingOffsets": "20", "offsets": "1.."}, "are both given"),
     ):
-        with pytest.raises(KraftoolError, match=said):
+        with pytest.raises(KraftoolError, match=message):
             narrowed(**options)
     with pytest.raises(KraftoolError, match=r"kraft\.files has no option offsets"):
         read_settings({"path": "x", "endingOffsets": "5"}, "kraft.files")

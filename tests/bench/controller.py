@@ -147,7 +147,7 @@ def measure(root: Path, version: str, load: Load, *, are_ours: bool) -> Measured
 
 async def _measured(cluster: Cluster, node: Node, version: str, load: Load) -> Measured:
     assert node.process is not None
-    pid, found = node.process.pid, Measured()
+    pid, measured = node.process.pid, Measured()
     endpoint = Endpoint(HOST, node.ports["CONTROLLER"])
     brokers = [Broker(number) for number in range(1, load.brokers + 1)]
     for broker in brokers:
@@ -159,25 +159,25 @@ async def _measured(cluster: Cluster, node: Node, version: str, load: Load) -> M
         _take(brokers)
         cpu, began = cpu_s(pid), time.monotonic()
         await asyncio.sleep(load.seconds)
-        found.alone_ms = _take(brokers)
-        found.alone_cpu_percent = (cpu_s(pid) - cpu) / (time.monotonic() - began) * 100
+        measured.alone_ms = _take(brokers)
+        measured.alone_cpu_percent = (cpu_s(pid) - cpu) / (time.monotonic() - began) * 100
         cpu, began = cpu_s(pid), time.monotonic()
         await _create(client, load.partitions)
-        found.created_s = time.monotonic() - began
-        found.created_cpu_s = cpu_s(pid) - cpu
+        measured.created_s = time.monotonic() - began
+        measured.created_cpu_s = cpu_s(pid) - cpu
         await asyncio.sleep(HEARTBEAT_S)
-        found.busy_ms = _take(brokers)
+        measured.busy_ms = _take(brokers)
         await _give_leadership(client, load)
-        await _fail(brokers, found)
+        await _fail(brokers, measured)
         memory = memory_mb(pid)
         assert memory is not None, "it runs"
-        found.memory = memory[1]
+        measured.memory = memory[1]
     finally:
         for beat in beats:
             beat.cancel()
         await asyncio.gather(*beats, return_exceptions=True)
         await asyncio.gather(client.close(), *(broker.close() for broker in brokers))
-    return found
+    return measured
 
 
 class Broker:
@@ -204,11 +204,11 @@ class Broker:
             "logDirs": [directory(self.id)],
             "previousBrokerEpoch": -1,
         }
-        told = await self._connection.request("BrokerRegistration", (0, 4), body)
-        assert told["errorCode"] == Error.NONE, told
-        self.epoch = told["brokerEpoch"]
-        told = await self.beat()
-        assert not told["isFenced"], told
+        answer = await self._connection.request("BrokerRegistration", (0, 4), body)
+        assert answer["errorCode"] == Error.NONE, answer
+        self.epoch = answer["brokerEpoch"]
+        answer = await self.beat()
+        assert not answer["isFenced"], answer
 
     async def beat(self, *, want_fence: bool = False) -> Any:
         assert self._connection is not None, "it has joined"
@@ -220,9 +220,9 @@ class Broker:
             "wantShutDown": False,
         }
         began = time.perf_counter()
-        told = await self._connection.request("BrokerHeartbeat", (0, 2), body)
+        answer = await self._connection.request("BrokerHeartbeat", (0, 2), body)
         self.took_ms.append((time.perf_counter() - began) * 1000)
-        return told
+        return answer
 
     async def beat_on(self) -> None:
         """Brokers that started at once do not stay in step."""
@@ -282,11 +282,11 @@ async def _give_leadership(client: Connection, load: Load) -> None:
 
 async def _ask_for(client: Connection, topics: list[dict[str, Any]]) -> None:
     body = {"topics": topics, "timeoutMs": 60_000, "validateOnly": False}
-    told = await client.request("CreateTopics", (2, 7), body)
-    assert {topic["errorCode"] for topic in told["topics"]} == {Error.NONE}, told["topics"][0]
+    answer = await client.request("CreateTopics", (2, 7), body)
+    assert {topic["errorCode"] for topic in answer["topics"]} == {Error.NONE}, answer["topics"][0]
 
 
-async def _fail(brokers: list[Broker], found: Measured) -> None:
+async def _fail(brokers: list[Broker], measured: Measured) -> None:
     failing, other, *_ = brokers
     began = time.perf_counter()
     fence = asyncio.create_task(failing.beat(want_fence=True))
@@ -295,10 +295,10 @@ async def _fail(brokers: list[Broker], found: Measured) -> None:
         asked = time.perf_counter()
         await other.beat()
         longest = max(longest, (time.perf_counter() - asked) * 1000)
-    told = await fence
-    assert told["isFenced"], told
-    found.fenced_ms = (time.perf_counter() - began) * 1000
-    found.fenced_heartbeat_ms = longest
+    answer = await fence
+    assert answer["isFenced"], answer
+    measured.fenced_ms = (time.perf_counter() - began) * 1000
+    measured.fenced_heartbeat_ms = longest
 
 
 if __name__ == "__main__":

@@ -39,9 +39,9 @@ SMALL = 200_000
 
 def widest_batch(log: bytes) -> RecordBatch:
     """The batch with the most records: a topic with all its partitions."""
-    found = scan(lambda at, size: log[at : at + size])
+    parts = scan(lambda at, size: log[at : at + size])
     return max(
-        (b for b in found if isinstance(b, RecordBatch)), key=lambda b: b.header.record_count
+        (b for b in parts if isinstance(b, RecordBatch)), key=lambda b: b.header.record_count
     )
 
 
@@ -91,13 +91,13 @@ def measure(command: Sequence[str], cwd: Path) -> Run:
         stderr=subprocess.PIPE,
     )
     assert process.stderr is not None
-    said = process.stderr.read().decode(errors="replace")
+    message = process.stderr.read().decode(errors="replace")
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     process.stderr.close()
     if process.returncode:
-        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{said}")
+        raise SystemExit(f"{' '.join(command)} ended with {process.returncode}:\n{message}")
     return Run(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 

@@ -66,13 +66,13 @@ class Quorum:
 
 def read() -> list[Quorum]:
     """Return what was measured."""
-    found = []
+    quorums = []
     for entry in json.loads(DATA.read_text()):
         scenario = entry["case"]
         nodes = {int(id_): dict(node) for id_, node in scenario["nodes"].items()}
         for node in nodes.values():
             node["log"] = {int(epoch): start for epoch, start in node["log"].items()}
-        found.append(
+        quorums.append(
             Quorum(
                 version=entry["version"],
                 situation=entry["situation"],
@@ -81,7 +81,7 @@ def read() -> list[Quorum]:
                 starts=tuple(entry["starts"]),
             )
         )
-    return found
+    return quorums
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def predicted(case: ElectionCase, pace: StartPace, runs: int = RUNS) -> dict[str
         leader = ElectionRun(case, conditions, seed, pace=pace).go().leader
         if leader is not None:
             wins[kind[leader]] += 1
-    return {each: count / runs for each, count in sorted(wins.items())}
+    return {node: count / runs for node, count in sorted(wins.items())}
 
 
 class _Timed(ElectionRun):
@@ -199,7 +199,7 @@ def probability(led: Mapping[str, int], shares: Mapping[str, float]) -> float:
     names = sorted(shares)
     floor = 0.5 / RUNS
     weights = [max(shares[name], floor) for name in names]
-    weights = [each / sum(weights) for each in weights]
+    weights = [weight / sum(weights) for weight in weights]
 
     def mass(counts: tuple[int, ...]) -> float:
         ways = factorial(sum(counts)) / prod(map(factorial, counts))
@@ -207,9 +207,9 @@ def probability(led: Mapping[str, int], shares: Mapping[str, float]) -> float:
 
     own = mass(tuple(led.get(name, 0) for name in names))
     return sum(
-        each
+        chance
         for counts in _splits(sum(led.values()), len(names))
-        if (each := mass(counts)) <= own * (1 + 1e-9)
+        if (chance := mass(counts)) <= own * (1 + 1e-9)
     )
 
 
@@ -242,8 +242,10 @@ def evaluated(quorums: list[Quorum]) -> list[MeasuredStarts]:
             )
     wanted = [(of, pace) for of in cases for pace in StartPace]
     with ProcessPoolExecutor() as pool:
-        found = pool.map(predicted, (cases[of] for of, _ in wanted), (pace for _, pace in wanted))
-        shares = dict(zip(wanted, found, strict=True))
+        predictions = pool.map(
+            predicted, (cases[of] for of, _ in wanted), (pace for _, pace in wanted)
+        )
+        shares = dict(zip(wanted, predictions, strict=True))
     pooled: dict[tuple[str, StartPace], Counter[str]] = defaultdict(Counter)
     for (_, _, pace, of), counts in led.items():
         pooled[of, pace].update(counts)

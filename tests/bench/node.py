@@ -133,9 +133,9 @@ def ask(node: Node) -> DescribeQuorumResponse | None:
             frame = prober.ask(DescribeQuorumRequest())
     except OSError:
         return None
-    told = responses.from_kafka("DescribeQuorum", frame.body, "CONTROLLER")
-    assert isinstance(told, DescribeQuorumResponse), told
-    return told
+    response = responses.from_kafka("DescribeQuorum", frame.body, "CONTROLLER")
+    assert isinstance(response, DescribeQuorumResponse), response
+    return response
 
 
 def three(cluster: Cluster) -> None:
@@ -165,12 +165,12 @@ def both(nodes: list[Node], seconds: float) -> list[Use]:
     """Watch nodes over the same seconds."""
 
     def now() -> list[tuple[float, int]]:
-        found = []
-        for each in nodes:
-            assert each.process is not None
-            each.process.require_alive()
-            found.append((cpu_s(each.process.pid), raft_load.written(each)))
-        return found
+        uses = []
+        for node in nodes:
+            assert node.process is not None
+            node.process.require_alive()
+            uses.append((cpu_s(node.process.pid), raft_load.written(node)))
+        return uses
 
     began, before = time.monotonic(), now()
     time.sleep(seconds)
@@ -205,7 +205,7 @@ def following(root: Path, version: str, seconds: float) -> None:
     """A TestRaftServer writes 20,000 records a second; another one and ours observe."""
     with Cluster(version, root / "following") as cluster:
         leader = raft_load.form(cluster)
-        theirs, ours = (raft_load.add_observer(cluster, each) for each in (2, 3))
+        theirs, ours = (raft_load.add_observer(cluster, node_id) for node_id in (2, 3))
         for node in (leader, theirs):
             raft_load.start(cluster, node, 20_000)
         start_ours(cluster, ours, options=("--role", "observer", "--no-image"))
@@ -236,8 +236,8 @@ def writing(root: Path, version: str, rounds: int, acls: int) -> None:
                 time.sleep(WARM_S)
                 begin = acls + (2 * number + is_ours) * WRITES
                 writes = [
-                    create_acls(cluster, leader, range(each, each + 1))
-                    for each in range(begin, begin + WRITES)
+                    create_acls(cluster, leader, range(index, index + 1))
+                    for index in range(begin, begin + WRITES)
                 ]
                 medians.append(statistics.median(writes))
     theirs, ours = (statistics.median(medians) for medians in took.values())
@@ -282,7 +282,7 @@ def leading(root: Path, version: str, rounds: int, seconds: float) -> None:
         lambda cluster, node: raft_load.start_writer(cluster, node, fast),
         lambda cluster, node: raft_load.start_writer(cluster, node, fast, records=100),
     ]
-    found: list[list[Use]] = [[] for _ in starts]
+    uses: list[list[Use]] = [[] for _ in starts]
     for number in range(rounds):
         for kind, start in enumerate(starts):
             folder = root / f"leading-{number}-{kind}"
@@ -290,16 +290,23 @@ def leading(root: Path, version: str, rounds: int, seconds: float) -> None:
                 node = raft_load.form(cluster)
                 start(cluster, node)
                 time.sleep(WARM_S)
-                found[kind].append(used(node, seconds))
+                uses[kind].append(used(node, seconds))
             shutil.rmtree(folder)
-    theirs, one, many = found
-    for name, each in (("one record an append", one), ("ours 100 records an append", many)):
+    theirs, one, many = uses
+    for name, measured_uses in (
+        ("one record an append", one),
+        ("ours 100 records an append", many),
+    ):
         tell(
-            f"leading, {name}", *_medians(theirs, each, lambda use: use.records), "records a second"
+            f"leading, {name}",
+            *_medians(theirs, measured_uses, lambda use: use.records),
+            "records a second",
         )
         tell(
             "  for each second of CPU",
-            *_medians(theirs, each, lambda use: use.records / max(use.cpu_percent / 100, 0.01)),
+            *_medians(
+                theirs, measured_uses, lambda use: use.records / max(use.cpu_percent / 100, 0.01)
+            ),
             "records",
         )
 

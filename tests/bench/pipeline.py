@@ -114,10 +114,10 @@ for name in sys.argv[1:]:
 
 def size_of(text: str) -> int:
     """A size such as 100MB or 2GB."""
-    found = re.fullmatch(r"(\d+)([KMG]B)?", text.strip().upper())
-    if found is None:
+    match = re.fullmatch(r"(\d+)([KMG]B)?", text.strip().upper())
+    if match is None:
         raise argparse.ArgumentTypeError(f"{text} is no size such as 100MB or 2GB")
-    return int(found[1]) * _UNITS[found[2] or ""]
+    return int(match[1]) * _UNITS[match[2] or ""]
 
 
 def make_set(root: Path, size: int, *, is_even: bool) -> Input:

@@ -49,11 +49,11 @@ def watched(command: list[str], cores: int, folder: Path, **environment: str) ->
     errors = folder / "stderr"
     cpu: dict[int, float] = {}
     began = time.perf_counter()
-    with errors.open("wb") as told:
+    with errors.open("wb") as stderr:
         process = subprocess.Popen(
             ["taskset", "--cpu-list", ",".join(map(str, usable[:cores])), *command],
             stdout=subprocess.DEVNULL,
-            stderr=told,
+            stderr=stderr,
             env=os.environ | environment,
         )
         try:
@@ -94,21 +94,21 @@ def _tree(root: int) -> list[int]:
         if path.name.isdigit():
             parent = _parent(path)
             children.setdefault(parent, []).append(int(path.name))
-    found = [root]
-    for pid in found:
-        found += children.get(pid, [])
-    return found
+    pids = [root]
+    for pid in pids:
+        pids += children.get(pid, [])
+    return pids
 
 
 def _parent(process: Path) -> int:
-    told = _stat(process)
-    return int(told[1]) if told else -1
+    fields = _stat(process)
+    return int(fields[1]) if fields else -1
 
 
 def cpu_s(pid: int) -> float:
     """Of the process alone: many a worker is killed, and nobody is told then what it used."""
-    told = _stat(_PROC / str(pid))
-    return (int(told[11]) + int(told[12])) / _TICKS if told else 0.0
+    fields = _stat(_PROC / str(pid))
+    return (int(fields[11]) + int(fields[12])) / _TICKS if fields else 0.0
 
 
 def _stat(process: Path) -> list[str]:
@@ -133,7 +133,7 @@ def memory_mb(pid: int) -> tuple[float, float] | None:
         lines = (_PROC / str(pid) / "status").read_text().splitlines()
     except OSError:
         return None
-    told = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
-    if "VmHWM" not in told:
+    fields = {key: value.split() for key, _, value in (line.partition(":") for line in lines)}
+    if "VmHWM" not in fields:
         return None  # it has ended, and was not waited for yet
-    return int(told["VmHWM"][0]) / 1000, int(told["VmRSS"][0]) / 1000
+    return int(fields["VmHWM"][0]) / 1000, int(fields["VmRSS"][0]) / 1000

@@ -41,12 +41,12 @@ def run(name: str, main: Callable[[list[str]], int]) -> int:
     if WRITE not in sys.argv[1:]:
         return main(words)
     load = os.getloadavg()[0]
-    with redirect_stdout(_Tee()) as said:
+    with redirect_stdout(_Tee()) as output:
         code = main(words)
     if code == 0:
         described = ["git", "describe", "--always", "--dirty"]
         done = subprocess.run(described, capture_output=True, text=True, check=False)
         title = f"## {datetime.now(UTC):%Y-%m-%d}, commit {done.stdout.strip()}: {name}"
         about = f"Load {load:.1f} at the beginning, {fast_path.described}."
-        add([title, "", about, "", "```text", said.getvalue().strip(), "```"])
+        add([title, "", about, "", "```text", output.getvalue().strip(), "```"])
     return code

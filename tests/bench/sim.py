@@ -61,7 +61,7 @@ def elect(times: int, seed: int = 0) -> tuple[int, int]:
         assert held, f"no leader the {number}. time"
         if number == 0:
             before = world.events
-        leader = next(each for each in world.nodes.values() if each.leads)
+        leader = next(node for node in world.nodes.values() if node.leads)
         leader.step(Resign(epoch=leader.raft.epoch))
     return times, world.events - before
 
@@ -78,7 +78,7 @@ def simulate_elections(seeds: int, pace: StartPace = StartPace.TOGETHER) -> tupl
 @cache
 def _quorum() -> ElectionCase:
     """The case of the runs. It is read once; the fastest round does not include that."""
-    return read_case([str(_QUORUM / f"node-{each}/data") for each in (2, 3, 4)])
+    return read_case([str(_QUORUM / f"node-{node_id}/data") for node_id in (2, 3, 4)])
 
 
 def _leads(world: World) -> bool:
@@ -108,9 +108,9 @@ def main() -> int:
         ("runs of simulate-election", simulate_elections, 200),
         ("the same, started apart", partial(simulate_elections, pace=StartPace.APART), 200),
     ):
-        each, events, size = measured(play_it, max(1, int(count * factor)))
+        rate, events, size = measured(play_it, max(1, int(count * factor)))
         sys.stdout.write(
-            f"{what:<34}{each:>9,.1f} a second   {events:>9,.0f} events a second"
+            f"{what:<34}{rate:>9,.1f} a second   {events:>9,.0f} events a second"
             f"   {size:>7,.0f} events each\n"
         )
     return 0

@@ -40,7 +40,7 @@ def test_the_evidence_is_the_data() -> None:
             of, led = counted[quorum.situation, quorum.version, pace]
             assert of == signature(quorum.case, Conditions())
             assert set(led) == set(kind.values())
-    assert sum(row.starts for row in MEASURED) == sum(len(each.starts) for each in QUORUMS)
+    assert sum(row.starts for row in MEASURED) == sum(len(measured.starts) for measured in QUORUMS)
     table = elections.DOCS.read_text()
     for row in MEASURED:
         head = f"| {row.situation} | {row.version} | {row.pace} | {row.starts} |"

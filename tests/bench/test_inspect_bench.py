@@ -44,9 +44,11 @@ def test_the_directory_of_the_bench_of_passes_is_one_that_every_command_reads(
 def test_both_shells_of_the_bench_print_the_same_partition(tmp_path: Path) -> None:
     inspect_state.build_snapshot(tmp_path / inspect_state.SNAPSHOT, PARTITIONS)
     commands = inspect_state.shell_commands(inspect_state.SNAPSHOT)
-    told = []
+    printed = []
     for command in commands.values():
         text = dump.output(command, tmp_path).decode()
-        told.append([line[line.index("Part") :] for line in text.splitlines() if "leader=" in line])
-    assert told[0]
-    assert set(told[0]) == set(told[1])
+        printed.append(
+            [line[line.index("Part") :] for line in text.splitlines() if "leader=" in line]
+        )
+    assert printed[0]
+    assert set(printed[0]) == set(printed[1])

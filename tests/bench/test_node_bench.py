@@ -41,7 +41,7 @@ def test_a_failover_ends_when_another_node_has_committed(tmp_path: Path) -> None
         cluster.wait_caught_up(*cluster.controllers)
         began = time.monotonic()
         took_ms = node.failover(
-            cluster, lambda cluster, each: start_ours(cluster, each, options=node.OPTIONS)
+            cluster, lambda cluster, node_id: start_ours(cluster, node_id, options=node.OPTIONS)
         )
         assert 100 < took_ms <= (time.monotonic() - began) * 1000
         assert cluster.wait_leader(above_epoch=epoch) is not old

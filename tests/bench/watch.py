@@ -111,8 +111,8 @@ def answer(number: int, ports: list[int], request: RequestFrame) -> Value:
             "errorCode": 0,
             "clusterId": "bench",
             "brokers": [
-                {"brokerId": each, "host": "127.0.0.1", "port": port}
-                for each, port in enumerate(ports, 1)
+                {"brokerId": broker_id, "host": "127.0.0.1", "port": port}
+                for broker_id, port in enumerate(ports, 1)
             ],
         }
     if request.name == "Fetch":
@@ -123,11 +123,11 @@ def answer(number: int, ports: list[int], request: RequestFrame) -> Value:
             error=Error.NOT_LEADER_OR_FOLLOWER, leader_id=1, leader_epoch=7
         )
         return responses.to_kafka("DescribeQuorum", nobody, request.version)
-    told = described(1_000_000 + int(time.time() * 20) % 1_000_000, ports)
-    return responses.to_kafka("DescribeQuorum", told, request.version)
+    response = described(1_000_000 + int(time.time() * 20) % 1_000_000, ports)
+    return responses.to_kafka("DescribeQuorum", response, request.version)
 
 
-async def _serve(told: Connection) -> None:
+async def _serve(connection: Connection) -> None:
     ports: list[int] = []
     for number in range(1, CONTROLLERS + 1):
 
@@ -138,12 +138,12 @@ async def _serve(told: Connection) -> None:
         server = Server([listener], handler, KNOWN, None)
         await server.start()
         ports.append(server.bound["CONTROLLER"].port)
-    told.send(ports)
+    connection.send(ports)
     await asyncio.Event().wait()
 
 
-def _quorum(told: Connection) -> None:
-    asyncio.run(_serve(told))
+def _quorum(connection: Connection) -> None:
+    asyncio.run(_serve(connection))
 
 
 @contextlib.contextmanager
@@ -264,10 +264,10 @@ class _Hour:
 
 def _view(end: int) -> QuorumView:
     ports = [*range(9001, 9001 + CONTROLLERS)]
-    told = described(end, ports)
+    response = described(end, ports)
     leader = NodeAnswer(
         endpoint=Endpoint("127.0.0.1", 9001), node_id=1, asked_ms=0, cluster_id="bench",
-        offered=Offered(apis={}), epoch=7, leader_id=1, quorum=told,
+        offered=Offered(apis={}), epoch=7, leader_id=1, quorum=response,
     )  # fmt: skip
     others = [
         replace(leader, node_id=number, endpoint=Endpoint("127.0.0.1", 9000 + number), quorum=None)

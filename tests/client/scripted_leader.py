@@ -94,10 +94,10 @@ class ScriptedLeader:
     def view(self, *, leads: bool = True) -> QuorumView:
         voters = [
             replace(
-                replica(each, end=self.end, fetched=NOW),
-                replica=ReplicaKey(each, DIRECTORY_IDS[each - 1]),
+                replica(voter, end=self.end, fetched=NOW),
+                replica=ReplicaKey(voter, DIRECTORY_IDS[voter - 1]),
             )
-            for each in (1, 2, 3)
+            for voter in (1, 2, 3)
         ]
         quorum = described(voters, mark=self.high_watermark, epoch=self.epoch) if leads else None
         answer: NodeAnswer = node(1, quorum=quorum, epoch=self.epoch, leader=1 if leads else None)
@@ -112,12 +112,12 @@ class ScriptedLeader:
             return {"errorCode": 0, "apiKeys": keys}
         asked = requests.from_kafka(request.name, request.body)
         if isinstance(asked, FetchRequest):
-            told: Response = self._fetch(asked)
+            response: Response = self._fetch(asked)
         else:
             assert isinstance(asked, FetchSnapshotRequest), "it serves nothing else"
-            told = self._chunk(asked)
+            response = self._chunk(asked)
         self.asked.append(_asked(request.name, asked))
-        return responses.to_kafka(request.name, self.spoil(told), request.version)
+        return responses.to_kafka(request.name, self.spoil(response), request.version)
 
     def _fetch(self, asked: FetchRequest) -> FetchResponse:
         mine = FetchResponse(
@@ -166,5 +166,5 @@ def _asked(name: str, asked: FetchRequest | FetchSnapshotRequest) -> Asked:
 
 
 def _batches(data: bytes) -> list[RecordBatch]:
-    found = scan(lambda position, size: data[position : position + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda position, size: data[position : position + size])
+    return [part for part in parts if isinstance(part, RecordBatch)]

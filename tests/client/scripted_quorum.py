@@ -110,9 +110,9 @@ class Quorum:
             return _offered(SERVED)
         if request.name == "DescribeCluster":
             brokers = [
-                {"brokerId": each, "host": where.host, "port": where.port, "rack": None}
-                for each in self.registered
-                for where in [self.endpoint(each)]
+                {"brokerId": broker_id, "host": where.host, "port": where.port, "rack": None}
+                for broker_id in self.registered
+                for where in [self.endpoint(broker_id)]
             ]
             return {
                 "errorCode": 0,
@@ -126,7 +126,7 @@ class Quorum:
             if leads:
                 mark = self.high_watermarks[0]
                 self.high_watermarks = self.high_watermarks[1:] or [mark]
-                voters = [replica(each) for each in self.registered]
+                voters = [replica(node_id) for node_id in self.registered]
                 answer = described(voters, leader=number, epoch=self.epoch, mark=mark)
                 if self.told_voters:
                     nodes = {id_: {"CONTROLLER": self.bound[id_]} for id_ in self.registered}
@@ -135,13 +135,13 @@ class Quorum:
                     answer = replace(answer, nodes={})
             return responses.to_kafka("DescribeQuorum", answer, request.version)
         self.fetched_as.add(request.body["replicaState"]["replicaId"])
-        told = FetchResponse(
+        response = FetchResponse(
             error=Error.FENCED_LEADER_EPOCH,
             leader_id=-1 if self.leader is None else self.leader,
             leader_epoch=self.epoch,
             endpoints={} if self.leader is None else {"X": self.endpoint(self.leader)},
         )
-        return responses.to_kafka("Fetch", told, request.version)
+        return responses.to_kafka("Fetch", response, request.version)
 
 
 def _offered(served: dict[str, tuple[int, int]]) -> Value:

@@ -26,8 +26,8 @@ def _judged(now: QuorumView) -> Health:
     return health(without_controller(end=100, at=NOW - 1500), now)
 
 
-def _codes(found: Health) -> dict[str, Severity]:
-    return {finding.code.removeprefix("KT-LIVE-"): finding.severity for finding in found.findings}
+def _codes(report: Health) -> dict[str, Severity]:
+    return {finding.code.removeprefix("KT-LIVE-"): finding.severity for finding in report.findings}
 
 
 def _step(now: QuorumView) -> str:
@@ -42,15 +42,15 @@ def test_what_our_node_offers_is_not_taken_for_a_controller() -> None:
 
 
 def test_a_leader_without_a_controller_is_an_error() -> None:
-    found = _judged(without_controller())
-    assert _codes(found) == {"NO-CONTROLLER": Severity.ERROR}
-    assert not found.is_well
-    assert not found.is_quorum_well
-    [finding] = found.findings
+    report = _judged(without_controller())
+    assert _codes(report) == {"NO-CONTROLLER": Severity.ERROR}
+    assert not report.is_well
+    assert not report.is_quorum_well
+    [finding] = report.findings
     evidence = "it leads, but runs no controller: its ApiVersions lacks CreateTopics"
     assert finding.text == f"{evidence}; no record was written in 1.5 s"
     at_once = health(without_controller(), without_controller())
-    assert [each.text for each in at_once.findings] == [evidence]
+    assert [finding.text for finding in at_once.findings] == [evidence]
 
 
 def test_a_witness_that_follows_is_no_fault() -> None:
@@ -61,16 +61,16 @@ def test_a_witness_that_follows_is_no_fault() -> None:
 def test_what_is_not_known_is_not_called_a_witness() -> None:
     unknown = well()
     assert not unknown.lacks_controller
-    assert {unknown.is_witness(each) for each in (1, 2, 3, 4)} == {None}
+    assert {unknown.is_witness(node_id) for node_id in (1, 2, 3, 4)} == {None}
     broker = replace(node(1), offered=Offered(apis={"CreateTopics": (2, 7), "Fetch": (4, 18)}))
     assert broker.runs_controller is None
 
 
 @pytest.mark.parametrize("leader", [1, 3])
 def test_a_witness_is_one_in_json(leader: int) -> None:
-    told = json_value(describe_document(without_controller(leader=leader)))
-    assert told["hasActiveController"] is (leader == 1)
-    assert {each["id"]: each["isWitness"] for each in told["nodes"]} == {
+    document = json_value(describe_document(without_controller(leader=leader)))
+    assert document["hasActiveController"] is (leader == 1)
+    assert {entry["id"]: entry["isWitness"] for entry in document["nodes"]} == {
         1: False,
         2: False,
         3: True,
@@ -81,7 +81,7 @@ def test_a_witness_is_one_among_sources_of_voters() -> None:
     sources = node_sources(without_controller())
     assert [source.is_witness for source in sources] == [False, False, True]
     diff = diff_voters(sources)
-    assert [each["isWitness"] for each in json_value(diff_voters_document(diff).sources)] == [
+    assert [source["isWitness"] for source in json_value(diff_voters_document(diff).sources)] == [
         False,
         False,
         True,

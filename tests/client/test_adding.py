@@ -69,8 +69,10 @@ def test_directory_id_and_endpoints_are_those_that_the_quorum_knows() -> None:
     registered = load_state(str(DIRECTORY)).image.cluster.controllers[4].listeners
     assert registered
     change = _plan(4, FIRST)
-    told = ", ".join(f"{each.name}://{each.host}:{each.port}" for each in registered)
-    assert change.subject == f"controller 4 with directory id {FIRST} and endpoints {told}"
+    endpoints = ", ".join(
+        f"{endpoint.name}://{endpoint.host}:{endpoint.port}" for endpoint in registered
+    )
+    assert change.subject == f"controller 4 with directory id {FIRST} and endpoints {endpoints}"
     assert not any("--endpoint" in advice for _, advice in _blocks(change))
 
 

@@ -67,14 +67,14 @@ CLUSTER: tuple[Told, ...] = (
 
 
 def _observed(*records: Told, **fields: Any) -> Observation:
-    told: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "image": replayed(*CLUSTER, *records),
         "name": "node 1 (ctl-1:9093)",
         "leader_id": 1,
         "end_offset": 100,
         "snapshot_id": None,
     }
-    return Observation(**{**told, **fields})
+    return Observation(**{**defaults, **fields})
 
 
 def _partition(number: int = 0, **fields: Any) -> Told:
@@ -105,20 +105,20 @@ def _judged(
     return cluster_health(_observed(*records, **fields), now, before)
 
 
-def _codes(found: ClusterHealth) -> set[str]:
-    return {finding.code.removeprefix("KT-") for finding in found.findings}
+def _codes(report: ClusterHealth) -> set[str]:
+    return {finding.code.removeprefix("KT-") for finding in report.findings}
 
 
-def _text(found: ClusterHealth, code: str) -> str:
-    return next(finding.text for finding in found.findings if finding.code == f"KT-{code}")
+def _text(report: ClusterHealth, code: str) -> str:
+    return next(finding.text for finding in report.findings if finding.code == f"KT-{code}")
 
 
 def test_a_cluster_that_is_well_has_no_finding() -> None:
-    found = _judged(_partition())
-    assert _codes(found) == set()
-    assert found.brokers == (11, 12, 13)
-    assert found.controllers == (1, 2, 3)
-    assert (found.topics, found.partitions) == (1, 1)
+    report = _judged(_partition())
+    assert _codes(report) == set()
+    assert report.brokers == (11, 12, 13)
+    assert report.controllers == (1, 2, 3)
+    assert (report.topics, report.partitions) == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -135,12 +135,12 @@ def test_a_fenced_broker_is_told_with_what_fetches_say_of_it(
     now: QuorumView, shutdown: bool, cause: str
 ) -> None:
     gone_broker = _broker(13, epoch=11, fenced=True, inControlledShutdown=shutdown)
-    found = _judged(gone_broker, now=now, before=now)
-    assert _codes(found) == {"LIVE-FENCED"}
-    assert found.fenced == (13,)
-    assert found.absent == ()
-    assert cause in _text(found, "LIVE-FENCED")
-    assert "broker 13 (1 of 3)" in _text(found, "LIVE-FENCED")
+    report = _judged(gone_broker, now=now, before=now)
+    assert _codes(report) == {"LIVE-FENCED"}
+    assert report.fenced == (13,)
+    assert report.absent == ()
+    assert cause in _text(report, "LIVE-FENCED")
+    assert "broker 13 (1 of 3)" in _text(report, "LIVE-FENCED")
 
 
 def test_an_active_broker_that_does_not_fetch_is_told_and_not_at_the_first_look() -> None:
@@ -151,25 +151,25 @@ def test_an_active_broker_that_does_not_fetch_is_told_and_not_at_the_first_look(
 
 
 def test_a_broker_in_controlled_shutdown_is_no_warning() -> None:
-    found = _judged(_broker(13, epoch=11, inControlledShutdown=True))
-    assert found.shutting_down == (13,)
-    (finding,) = found.findings
+    report = _judged(_broker(13, epoch=11, inControlledShutdown=True))
+    assert report.shutting_down == (13,)
+    (finding,) = report.findings
     assert (finding.code, finding.severity) == ("KT-LIVE-SHUTTING-DOWN", Severity.INFO)
 
 
 def test_partitions_short_of_replicas() -> None:
-    found = _judged(
+    report = _judged(
         _partition(0),
         _partition(1, isr=[11, 12]),
         _partition(2, isr=[11], leader=11),
         # Replicas that are being added do not count yet.
         _partition(3, replicas=[11, 12, 13], addingReplicas=[13], isr=[11, 12]),
     )
-    assert (found.under_replicated, found.reassigning, found.offline) == (2, 1, 0)
-    counts = state_counts(found.observation.image)
+    assert (report.under_replicated, report.reassigning, report.offline) == (2, 1, 0)
+    counts = state_counts(report.observation.image)
     assert (counts.under_replicated_partitions, counts.reassigning_partitions) == (2, 1)
-    assert _codes(found) == {"LIVE-UNDER-REPLICATED", "LIVE-REASSIGNING"}
-    words = _text(found, "LIVE-UNDER-REPLICATED")
+    assert _codes(report) == {"LIVE-UNDER-REPLICATED", "LIVE-REASSIGNING"}
+    words = _text(report, "LIVE-UNDER-REPLICATED")
     assert "2 partitions without replicas of brokers 12, 13: foo-1, foo-2" in words
 
 
@@ -194,20 +194,20 @@ def test_partitions_short_of_replicas() -> None:
 def test_min_insync_replicas_is_the_topics_then_the_leaders_then_the_clusters(
     configs: Sequence[Told], expected: int
 ) -> None:
-    found = _judged(_partition(isr=[11]), *configs)
-    assert found.under_min_isr == expected
-    assert state_counts(found.observation.image).under_min_isr_partitions == expected
-    assert ("LIVE-UNDER-MIN-ISR" in _codes(found)) is bool(expected)
+    report = _judged(_partition(isr=[11]), *configs)
+    assert report.under_min_isr == expected
+    assert state_counts(report.observation.image).under_min_isr_partitions == expected
+    assert ("LIVE-UNDER-MIN-ISR" in _codes(report)) is bool(expected)
 
 
 def test_no_more_replicas_are_wanted_than_there_are() -> None:
     """As Kafka 4 does; that the setting is above the replicas is doctor's."""
-    found = _judged(
+    report = _judged(
         _partition(replicas=[11, 12], isr=[11, 12]),
         config(TOPIC, "foo", "min.insync.replicas", "3"),
     )
-    assert found.under_min_isr == 0
-    assert _codes(found) == {"SIG-MIN-ISR"}
+    assert report.under_min_isr == 0
+    assert _codes(report) == {"SIG-MIN-ISR"}
 
 
 def test_offline_partitions_are_told_by_doctors_rule() -> None:
@@ -215,32 +215,32 @@ def test_offline_partitions_are_told_by_doctors_rule() -> None:
         _broker(13, epoch=11, fenced=True),
         _partition(replicas=[13], isr=[13], leader=-1),
     )
-    found = _judged(*records)
-    assert (found.offline, found.under_min_isr, found.under_replicated) == (1, 1, 0)
-    assert "LIVE-UNDER-MIN-ISR" not in _codes(found), "it is said once"
-    assert "SIG-OFFLINE" in _codes(found)
-    assert "until broker 13 is back" in _text(found, "SIG-OFFLINE")
+    report = _judged(*records)
+    assert (report.offline, report.under_min_isr, report.under_replicated) == (1, 1, 0)
+    assert "LIVE-UNDER-MIN-ISR" not in _codes(report), "it is said once"
+    assert "SIG-OFFLINE" in _codes(report)
+    assert "until broker 13 is back" in _text(report, "SIG-OFFLINE")
 
 
 def test_leaders_that_are_not_the_first_replica() -> None:
     def led(by: int, count: int) -> list[Told]:
-        return [_partition(each, leader=by if each < count else 11) for each in range(20)]
+        return [_partition(index, leader=by if index < count else 11) for index in range(20)]
 
     assert _judged(*led(12, 2)).not_preferred == 2
     assert _codes(_judged(*led(12, 2))) == set()
-    found = _judged(*led(12, 3))
-    assert _codes(found) == {"LIVE-IMBALANCE"}
-    assert "first replica of 20 partitions, and others lead 3" in _text(found, "LIVE-IMBALANCE")
-    assert "kafka-leader-election --bootstrap-server one:9092 " in found.findings[0].advice
+    report = _judged(*led(12, 3))
+    assert _codes(report) == {"LIVE-IMBALANCE"}
+    assert "first replica of 20 partitions, and others lead 3" in _text(report, "LIVE-IMBALANCE")
+    assert "kafka-leader-election --bootstrap-server one:9092 " in report.findings[0].advice
     # A fenced broker leads nothing, which is no imbalance.
     assert "LIVE-IMBALANCE" not in _codes(_judged(*led(12, 3), _broker(11, epoch=11, fenced=True)))
 
 
 def test_a_level_that_a_registered_node_does_not_support() -> None:
     ranges = [{"name": "metadata.version", "minSupportedVersion": 7, "maxSupportedVersion": 25}]
-    found = _judged(_broker(13, epoch=11, features=ranges))
-    assert _codes(found) == {"SIG-FEATURE-RANGE"}
-    assert "broker 13" in _text(found, "SIG-FEATURE-RANGE")
+    report = _judged(_broker(13, epoch=11, features=ranges))
+    assert _codes(report) == {"SIG-FEATURE-RANGE"}
+    assert "broker 13" in _text(report, "SIG-FEATURE-RANGE")
 
 
 def test_a_voter_that_has_not_registered_as_a_controller() -> None:
@@ -272,18 +272,18 @@ def test_an_old_snapshot_and_an_open_transaction() -> None:
     id = OffsetAndEpoch(50, 4)
     late = 10 * SNAPSHOT_AGE_MS
     then = view(
-        described([replica(each, fetched=late) for each in (1, 2, 3)], []), node(2), node(3)
+        described([replica(voter, fetched=late) for voter in (1, 2, 3)], []), node(2), node(3)
     )
 
     def of_age(age_ms: int) -> ClusterHealth:
         return _judged(now=then, before=then, snapshot_id=id, snapshot_timestamp=late - age_ms)
 
     assert "LIVE-SNAPSHOT-AGE" not in _codes(of_age(SNAPSHOT_AGE_MS))
-    found = of_age(SNAPSHOT_AGE_MS + 1)
-    assert "LIVE-SNAPSHOT-AGE" in _codes(found)
-    assert "50 since" in _text(found, "LIVE-SNAPSHOT-AGE")
-    found = _judged(open_transaction=OpenTransaction(offset=77))
-    assert _codes(found) == {"LIVE-TRANSACTION-OPEN"}
+    report = of_age(SNAPSHOT_AGE_MS + 1)
+    assert "LIVE-SNAPSHOT-AGE" in _codes(report)
+    assert "50 since" in _text(report, "LIVE-SNAPSHOT-AGE")
+    report = _judged(open_transaction=OpenTransaction(offset=77))
+    assert _codes(report) == {"LIVE-TRANSACTION-OPEN"}
 
 
 # --- beside the quorum ----------------------------------------------------------------------------
@@ -291,24 +291,24 @@ def test_an_old_snapshot_and_an_open_transaction() -> None:
 
 def test_health_says_which_of_quorum_and_cluster_is_not_well() -> None:
     fenced = _judged(_broker(13, epoch=11, fenced=True))
-    found = health(FETCHING, FETCHING, fenced)
-    assert not found.is_well
-    assert found.is_quorum_well
-    assert found.cluster is fenced
+    report = health(FETCHING, FETCHING, fenced)
+    assert not report.is_well
+    assert report.is_quorum_well
+    assert report.cluster is fenced
     lost = view(described([replica(1), replica(2)]), node(2), gone(3))
     assert not health(lost, lost, fenced).is_quorum_well
 
 
 def test_what_could_not_be_read_is_said() -> None:
-    found = health(well(), well(at=NOW), unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
-    told = {finding.code: finding for finding in found.findings}
-    assert told["KT-LIVE-UNOBSERVED"].severity is Severity.WARNING
-    assert "CLUSTER_AUTHORIZATION_FAILED" in told["KT-LIVE-UNOBSERVED"].text
+    report = health(well(), well(at=NOW), unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
+    by_code = {finding.code: finding for finding in report.findings}
+    assert by_code["KT-LIVE-UNOBSERVED"].severity is Severity.WARNING
+    assert "CLUSTER_AUTHORIZATION_FAILED" in by_code["KT-LIVE-UNOBSERVED"].text
     leaderless = QuorumView(nodes=(node(1, leader=None), node(2, leader=None)))
-    found = health(leaderless, leaderless, unobserved="no node leads")
-    told = {finding.code: finding for finding in found.findings}
-    assert told["KT-LIVE-UNOBSERVED"].severity is Severity.INFO
-    assert "KT-LIVE-NO-LEADER" in told
+    report = health(leaderless, leaderless, unobserved="no node leads")
+    by_code = {finding.code: finding for finding in report.findings}
+    assert by_code["KT-LIVE-UNOBSERVED"].severity is Severity.INFO
+    assert "KT-LIVE-NO-LEADER" in by_code
 
 
 def test_a_voter_that_runs_on_another_directory() -> None:
@@ -318,8 +318,8 @@ def test_a_voter_that_runs_on_another_directory() -> None:
     )  # fmt: skip
     voters = [replica(1), replica(2), replica(3, fetched=-1)]
     now = view(described(voters, [other]), node(2), node(3))
-    told = {finding.code: finding for finding in health(now, now).findings}
-    assert "elsewhere" in told["KT-LIVE-OTHER-DIRECTORY"].text
+    by_code = {finding.code: finding for finding in health(now, now).findings}
+    assert "elsewhere" in by_code["KT-LIVE-OTHER-DIRECTORY"].text
     assert now.directory_id(3) == "elsewhere"
 
 
@@ -327,8 +327,8 @@ def test_a_voter_that_moved_is_told_with_who_answers_elsewhere() -> None:
     stranger = replace(node(3), node_id=None, endpoint=endpoint(9), leader_id=1)
     now = view(described([replica(1), replica(2), replica(3)]), node(2), gone(3))
     now = QuorumView(nodes=(*now.nodes, stranger))
-    told = {finding.code: finding for finding in health(now, now).findings}
-    assert "ctl-9:9093" in told["KT-LIVE-ENDPOINT"].text
+    by_code = {finding.code: finding for finding in health(now, now).findings}
+    assert "ctl-9:9093" in by_code["KT-LIVE-ENDPOINT"].text
     assert "KT-LIVE-ENDPOINT" not in {finding.code for finding in health(well(), well()).findings}
 
 
@@ -348,11 +348,11 @@ def test_an_observer_that_was_removed_is_no_fault_while_the_leader_lists_it() ->
     ):
         others = [_observer(number) for number in (11, 12, 13) if number != silent.replica.id]
         now = _view(*others, silent)
-        found = health(now, now, cluster_health(_observed(_partition()), now, now))
-        (told,) = [one for one in found.findings if one.code == "KT-LIVE-SILENT"]
-        assert (told.file, told.severity) == (f"observer {silent.replica.id}", severity)
-        assert "KT-LIVE-OTHER-DIRECTORY" not in [one.code for one in found.findings]
-        assert found.is_well == (severity is Severity.INFO)
+        report = health(now, now, cluster_health(_observed(_partition()), now, now))
+        (finding,) = [one for one in report.findings if one.code == "KT-LIVE-SILENT"]
+        assert (finding.file, finding.severity) == (f"observer {silent.replica.id}", severity)
+        assert "KT-LIVE-OTHER-DIRECTORY" not in [one.code for one in report.findings]
+        assert report.is_well == (severity is Severity.INFO)
 
 
 def test_without_metadata_the_silence_of_any_observer_counts() -> None:

@@ -46,21 +46,21 @@ class Reading:
     @property
     def offsets(self) -> list[int]:
         """The offsets of all records, in the order in which a dump shows them."""
-        dump, found = LogDump(), []
+        dump, offsets = LogDump(), []
         for file in log_files([self.captured.location], unreadable=pytest.fail):
             with file.open() as source:
                 for entry in dump.entries(file.name, source.read_at):
                     assert isinstance(entry, BatchEntry), entry
-                    found += [item.record.offset for item in entry.records]
-        return found
+                    offsets += [item.record.offset for item in entry.records]
+        return offsets
 
     @property
     def snapshots(self) -> list[OffsetAndEpoch]:
-        found = []
+        snapshot_ids = []
         for entry in self.captured.location.held:
             name = parse_checkpoint_name(entry.basename)
-            found += [OffsetAndEpoch(name.offset, name.epoch)] if name is not None else []
-        return found
+            snapshot_ids += [OffsetAndEpoch(name.offset, name.epoch)] if name is not None else []
+        return snapshot_ids
 
 
 def whole_leader() -> ScriptedLeader:
@@ -87,7 +87,7 @@ def test_all_of_the_log_is_read_but_the_first_leaders_record(chunk: int) -> None
     reading = Reading(leader)
     assert reading.offsets == list(range(1, leader.end))
     assert reading.captured.not_earlier == ""
-    assert {each.replica_id for each in leader.asked} == {-1}, "no replica"
+    assert {request.replica_id for request in leader.asked} == {-1}, "no replica"
 
 
 def test_without_history_it_begins_at_the_newest_snapshot() -> None:
@@ -99,11 +99,11 @@ def test_without_history_it_begins_at_the_newest_snapshot() -> None:
 @pytest.mark.parametrize("at", [20, 59, 100, 125, 200])
 def test_a_state_of_the_past_is_that_of_the_leaders_directory(at: int) -> None:
     reading = Reading(whole_leader())
-    told = load_state(reading.captured.location, at=at)
+    loaded = load_state(reading.captured.location, at=at)
     expected = load_state(str(WHOLE), at=at)
-    assert state_hash(told.image) == state_hash(expected.image)
-    assert told.findings == ()
-    assert told.has_its_beginning
+    assert state_hash(loaded.image) == state_hash(expected.image)
+    assert loaded.findings == ()
+    assert loaded.has_its_beginning
 
 
 def test_a_cleaned_log_begins_with_the_snapshot_at_its_start() -> None:
@@ -111,8 +111,8 @@ def test_a_cleaned_log_begins_with_the_snapshot_at_its_start() -> None:
     reading = Reading(leader)
     assert reading.offsets == list(range(59, leader.end))
     assert reading.snapshots == [OffsetAndEpoch(59, 1), NEWEST]
-    told = load_state(reading.captured.location, at=80)
-    assert state_hash(told.image) == state_hash(load_state(str(WHOLE), at=80).image)
+    loaded = load_state(reading.captured.location, at=80)
+    assert state_hash(loaded.image) == state_hash(load_state(str(WHOLE), at=80).image)
 
 
 def test_without_that_snapshot_it_begins_after_the_logs_first_record() -> None:
@@ -174,20 +174,20 @@ def test_a_timeline_of_it_has_what_happened_before_the_snapshot(is_cleaned: bool
     options = TimelineOptions(list_topics=True, first_offset=62)
     reading = Reading(leader)
     nodes, _ = open_nodes([reading.captured.location], lambda name, position: None)
-    told = build(nodes, (), options)
+    timeline = build(nodes, (), options)
     expected_nodes, _ = open_nodes([open_path(str(WHOLE))], lambda name, position: None)
     expected = build(expected_nodes, (), options)
     kept = [event.what for event in expected.events if event.category != "snapshots"]
-    assert [event.what for event in told.events if event.category != "snapshots"] == kept
-    assert not told.findings
+    assert [event.what for event in timeline.events if event.category != "snapshots"] == kept
+    assert not timeline.findings
 
 
 def test_what_was_asked_before_the_log_is_reported_as_not_looked_at() -> None:
     leader = cleaned_leader()
     reading = Reading(leader)
     nodes, _ = open_nodes([reading.captured.location], lambda name, position: None)
-    told = build(nodes, (), TimelineOptions(first_offset=10))
-    (finding,) = told.findings
+    timeline = build(nodes, (), TimelineOptions(first_offset=10))
+    (finding,) = timeline.findings
     assert finding.code == "KT-LOG-BEGINS-LATER"
     assert finding.undecoded, "so that the command exits 3"
     assert "begins at offset 59, at 20" in finding.text

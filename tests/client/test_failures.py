@@ -154,11 +154,13 @@ REFUSALS = [
 ]
 
 
-@pytest.mark.parametrize(("code", "said", "advice"), REFUSALS)
-def test_an_authorizer_is_named_only_for_what_it_refuses(code: int, said: str, advice: str) -> None:
+@pytest.mark.parametrize(("code", "message", "advice"), REFUSALS)
+def test_an_authorizer_is_named_only_for_what_it_refuses(
+    code: int, message: str, advice: str
+) -> None:
     async def handler(peer: Peer, request: RequestFrame) -> Value | None:
         if request.name == "DescribeCluster":
-            return {"errorCode": code, "errorMessage": said, "clusterId": "", "brokers": []}
+            return {"errorCode": code, "errorMessage": message, "clusterId": "", "brokers": []}
         return await plain(peer, request)
 
     async def run() -> NodeAnswer:
@@ -169,6 +171,8 @@ def test_an_authorizer_is_named_only_for_what_it_refuses(code: int, said: str, a
     assert answer.is_reached
     assert "Request(" not in answer.problem
     view = QuorumView(nodes=(answer,))
-    [finding] = [each for each in health(view, view).findings if each.code == "KT-LIVE-REFUSED"]
+    [finding] = [
+        finding for finding in health(view, view).findings if finding.code == "KT-LIVE-REFUSED"
+    ]
     assert ("authorizer" in finding.advice) == (advice == AUTHORIZE)
     assert finding.advice.startswith(advice) if advice else "log" in finding.advice

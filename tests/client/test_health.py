@@ -13,16 +13,16 @@ from tests.client.views import NOW, described, gone, node, replica, view, well
 
 
 def _codes(now: QuorumView, before: QuorumView | None = None) -> set[str]:
-    found = health(before or well(mark=90, at=NOW - 1500), now).findings
-    return {finding.code.removeprefix("KT-LIVE-") for finding in found}
+    findings = health(before or well(mark=90, at=NOW - 1500), now).findings
+    return {finding.code.removeprefix("KT-LIVE-") for finding in findings}
 
 
 def test_a_quorum_that_is_well_has_no_findings() -> None:
-    found = health(well(mark=90, at=NOW - 2000), well())
-    assert found.findings == ()
-    assert found.is_well
-    assert found.commits_per_s == 5
-    assert found.keeping_up == (1, 2, 3)
+    report = health(well(mark=90, at=NOW - 2000), well())
+    assert report.findings == ()
+    assert report.is_well
+    assert report.commits_per_s == 5
+    assert report.keeping_up == (1, 2, 3)
 
 
 def test_a_voter_is_silent_after_three_fetch_timeouts() -> None:
@@ -39,9 +39,9 @@ def test_without_a_majority_nothing_is_committed() -> None:
     quorum = described(voters, mark=90)
     codes = _codes(view(quorum, node(2), gone(3)))
     assert codes == {"NO-MAJORITY", "SILENT", "UNREACHED", "STUCK"}
-    found = health(well(mark=90, at=NOW - 1500), view(quorum, node(2), gone(3)))
-    assert not found.is_well
-    assert found.findings[0].severity is Severity.ERROR
+    report = health(well(mark=90, at=NOW - 1500), view(quorum, node(2), gone(3)))
+    assert not report.is_well
+    assert report.findings[0].severity is Severity.ERROR
 
 
 def test_lag_is_told_in_records_and_in_time() -> None:
@@ -66,9 +66,11 @@ def test_nothing_is_known_of_a_quorum_that_no_address_reached() -> None:
     """The only address that was given is that of a dead controller: the others may be healthy."""
     now = QuorumView(nodes=(gone(2),))
     assert _codes(now) == {"NO-ANSWER", "UNREACHED"}
-    (found,) = (each for each in health(now, now).findings if each.code == "KT-LIVE-NO-ANSWER")
-    assert found.text == "unknown: 1 address asked, and none answered"
-    assert "name the other controllers" in found.advice
+    (finding,) = (
+        finding for finding in health(now, now).findings if finding.code == "KT-LIVE-NO-ANSWER"
+    )
+    assert finding.text == "unknown: 1 address asked, and none answered"
+    assert "name the other controllers" in finding.advice
 
 
 def test_a_leader_that_others_know_to_be_old_is_none() -> None:
@@ -82,8 +84,8 @@ def test_two_leaders_of_one_epoch_are_worse_than_of_two() -> None:
     for epoch, severity in ((5, Severity.ERROR), (4, Severity.WARNING)):
         other = node(2, leader=2, epoch=epoch, quorum=replace(second, leader_epoch=epoch))
         now = view(described([replica(n) for n in (1, 2, 3)]), other, node(3))
-        found = [e for e in health(well(), now).findings if e.code == "KT-LIVE-TWO-LEADERS"]
-        assert [finding.severity for finding in found] == [severity]
+        findings = [e for e in health(well(), now).findings if e.code == "KT-LIVE-TWO-LEADERS"]
+        assert [finding.severity for finding in findings] == [severity]
 
 
 def test_whoever_names_another_leader_disagrees() -> None:
@@ -109,8 +111,8 @@ def test_numbers_of_voters() -> None:
 def test_a_controller_that_does_not_vote_is_told() -> None:
     quorum = described([replica(n) for n in (1, 2, 3)], [replica(4)])
     now = view(quorum, node(2, controllers=(1, 2, 3, 4)), node(3), node(4))
-    (told,) = health(well(mark=90, at=NOW - 1500), now).findings
-    assert (told.code, "quorum add-controller" in told.advice) == ("KT-LIVE-STANDBY", True)
+    (finding,) = health(well(mark=90, at=NOW - 1500), now).findings
+    assert (finding.code, "quorum add-controller" in finding.advice) == ("KT-LIVE-STANDBY", True)
 
 
 def test_a_controller_that_is_off_is_not_one_to_add() -> None:
@@ -122,10 +124,10 @@ def test_a_controller_that_is_off_is_not_one_to_add() -> None:
         ([replica(4, fetched=NOW - SILENT_MS - 1)], [gone(4)]),
     ):
         now = view(described(voters, observers), node(2, controllers=(1, 4)), node(3), *others)
-        found = health(well(mark=90, at=NOW - 1500), now).findings
-        (told,) = [finding for finding in found if finding.code == "KT-LIVE-STANDBY"]
-        assert "does not fetch" in told.text
-        assert "kraftool quorum add-controller" not in told.advice
+        findings = health(well(mark=90, at=NOW - 1500), now).findings
+        (finding,) = [finding for finding in findings if finding.code == "KT-LIVE-STANDBY"]
+        assert "does not fetch" in finding.text
+        assert "kraftool quorum add-controller" not in finding.advice
 
 
 def test_levels_that_a_node_does_not_support_or_does_not_apply() -> None:

@@ -56,15 +56,17 @@ def _as_node(view: QuorumView, number: int, *others: NodeAnswer) -> QuorumView:
     meta = _meta(number)
     voters = [
         ReplicaState(
-            replica=ReplicaKey(each, _meta(each)["directory.id"]),
+            replica=ReplicaKey(node_id, _meta(node_id)["directory.id"]),
             log_end_offset=leader.quorum.voters[0].log_end_offset,
             last_fetch_timestamp=NOW,
             last_caught_up_timestamp=NOW,
         )
-        for each in (2, 3, 4)
+        for node_id in (2, 3, 4)
     ]
-    told = replace(leader.quorum, leader_id=number, voters=tuple(voters), nodes={})
-    first = replace(leader, node_id=number, leader_id=number, quorum=told, cluster_id=meta[CLUSTER])
+    quorum = replace(leader.quorum, leader_id=number, voters=tuple(voters), nodes={})
+    first = replace(
+        leader, node_id=number, leader_id=number, quorum=quorum, cluster_id=meta[CLUSTER]
+    )
     rest = [
         replace(other, cluster_id=meta[CLUSTER]) if other.cluster_id == "cluster" else other
         for other in others
@@ -156,8 +158,8 @@ def test_a_directory_that_ends_before_the_newest_change_is_behind_the_running_le
 
 def test_static_voters_are_those_that_the_leader_names() -> None:
     quorum = described([replica(1), replica(2)])
-    told = [replace(voter, replica=ReplicaKey(voter.replica.id)) for voter in quorum.voters]
-    seen = QuorumView(nodes=(node(1, quorum=replace(quorum, voters=tuple(told))), node(2)))
+    voters = [replace(voter, replica=ReplicaKey(voter.replica.id)) for voter in quorum.voters]
+    seen = QuorumView(nodes=(node(1, quorum=replace(quorum, voters=tuple(voters))), node(2)))
     live = LiveQuorum(before=seen, now=seen, unobserved="it answers CLUSTER_AUTHORIZATION_FAILED")
     first, second = live_sources(live)
     assert first.in_force is not None
@@ -174,10 +176,12 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
     old = node(1, quorum=described([replica(1), replica(2)], epoch=4), epoch=4)
     new = node(2, quorum=described([replica(2), replica(3)], epoch=5, leader=2), leader=2)
     seen = QuorumView(nodes=(old, new))
-    told = [
+    voter_sets = [
         live_source.seen_voters for live_source in live_sources(LiveQuorum(before=seen, now=seen))
     ]
-    assert [[voter.id for voter in voters.voters] for voters in told if voters is not None] == [
+    assert [
+        [voter.id for voter in voters.voters] for voters in voter_sets if voters is not None
+    ] == [
         [1, 2],
         [2, 3],
     ]
@@ -186,9 +190,9 @@ def test_an_old_leader_is_taken_by_its_own_word() -> None:
 def test_a_node_that_is_gone_and_one_of_another_cluster() -> None:
     stranger = replace(node(3), cluster_id="another", leader_id=3)
     diff = _diff(_leader(), [], gone(4), stranger)
-    told = {finding.code: finding for finding in diff.findings}
-    assert "node 4 (ctl-4:9093)" in told["KT-LIVE-UNREACHED"].file
-    assert "KT-DIR-CLUSTER-ID" in told
+    by_code = {finding.code: finding for finding in diff.findings}
+    assert "node 4 (ctl-4:9093)" in by_code["KT-LIVE-UNREACHED"].file
+    assert "KT-DIR-CLUSTER-ID" in by_code
     assert [source.foreign for source in diff.sources] == [False, False, True]
 
 
@@ -211,7 +215,7 @@ def test_doctor_looks_at_a_running_leader_like_at_a_directory() -> None:
     assert own.patient.source.is_live
     assert own.path.startswith("node 2 (")
     commands = [command for one in report.sections for d in one.diagnoses for command in d.commands]
-    assert not [each for each in (*commands, *report.deeper) if "node 2 (" in each]
+    assert not [command for command in (*commands, *report.deeper) if "node 2 (" in command]
     assert "kraftool quorum health --bootstrap-controller ctl-1:9093" in report.deeper
 
 
@@ -221,7 +225,7 @@ def test_a_nodes_own_directory_is_looked_at_once() -> None:
     paths = [section.path for section in report.sections if section.path]
     assert paths == [_directory(2), _directory(3)]
     assert "KT-DIR-SAME-DIRECTORY-ID" not in {finding.code for finding in report.findings}
-    assert any("diff-voters" in each and "ctl-1:9093" in each for each in report.deeper)
+    assert any("diff-voters" in command and "ctl-1:9093" in command for command in report.deeper)
 
 
 def test_a_directory_in_a_running_voters_place_is_known_by_its_id() -> None:
@@ -246,6 +250,6 @@ def test_features_are_those_of_the_running_leader_with_ranges_that_nodes_told() 
     assert cluster.metadata_version == 30
     assert cluster.newest.node_id == 2
     assert cluster.newest.cluster_id == _meta(2)[CLUSTER]
-    told = {support.id: support for support in cluster.of(ProcessRole.CONTROLLER)}
-    assert told[77].range_of("metadata.version") == (7, 30)
-    assert 3 in told
+    supports = {support.id: support for support in cluster.of(ProcessRole.CONTROLLER)}
+    assert supports[77].range_of("metadata.version") == (7, 30)
+    assert 3 in supports

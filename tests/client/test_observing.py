@@ -52,31 +52,31 @@ def _refused(leader: ScriptedLeader, access: Access = ACCESS) -> str:
 def test_the_image_is_that_of_the_leaders_own_directory(with_snapshot: bool, chunk: int) -> None:
     leader = ScriptedLeader(FOLDER, with_snapshot=with_snapshot)
     leader.chunk = chunk if chunk > 1 or not with_snapshot else 61
-    told = _observe(leader)
+    observation = _observe(leader)
     expected = load_state(str(DIRECTORY))
-    assert state_hash(told.image) == state_hash(expected.image)
-    assert told.image.provenance == expected.image.provenance
-    assert told.end_offset == expected.end_offset
-    assert (told.snapshot_id is not None) is with_snapshot
-    assert told.findings == ()
+    assert state_hash(observation.image) == state_hash(expected.image)
+    assert observation.image.provenance == expected.image.provenance
+    assert observation.end_offset == expected.end_offset
+    assert (observation.snapshot_id is not None) is with_snapshot
+    assert observation.findings == ()
 
 
 def test_who_reads_is_no_replica() -> None:
     leader = ScriptedLeader(FOLDER)
     leader.chunk = 500
     _observe(leader)
-    assert {each.replica_id for each in leader.asked} == {-1}
-    assert {each.name for each in leader.asked} == {"Fetch", "FetchSnapshot"}
+    assert {request.replica_id for request in leader.asked} == {-1}
+    assert {request.name for request in leader.asked} == {"Fetch", "FetchSnapshot"}
     assert len(leader.asked) > 5
 
 
 def test_what_is_not_committed_is_not_in_the_image() -> None:
     leader = ScriptedLeader(FOLDER)
     leader.high_watermark = leader.batches[-3].base_offset
-    told = _observe(leader)
+    observation = _observe(leader)
     expected = load_state(str(DIRECTORY), at=leader.high_watermark)
-    assert told.end_offset == leader.high_watermark < leader.end
-    assert state_hash(told.image) == state_hash(expected.image)
+    assert observation.end_offset == leader.high_watermark < leader.end
+    assert state_hash(observation.image) == state_hash(expected.image)
 
 
 def test_a_second_look_reads_only_what_came_since() -> None:
@@ -92,10 +92,10 @@ def test_a_second_look_reads_only_what_came_since() -> None:
             leader.high_watermark = leader.end
             return await observer.advance(view)
 
-    told = asyncio.run(run())
-    assert [each.offset for each in leader.asked] == [middle]
-    assert told.end_offset == leader.end
-    assert state_hash(told.image) == state_hash(load_state(str(DIRECTORY)).image)
+    observation = asyncio.run(run())
+    assert [request.offset for request in leader.asked] == [middle]
+    assert observation.end_offset == leader.end
+    assert state_hash(observation.image) == state_hash(load_state(str(DIRECTORY)).image)
 
 
 def test_a_log_that_parted_is_read_anew() -> None:
@@ -114,9 +114,12 @@ def test_a_log_that_parted_is_read_anew() -> None:
             leader.spoil = parted
             return await observer.advance(view)
 
-    told = asyncio.run(run())
-    assert [each.offset for each in leader.asked if each.name == "Fetch"][:2] == [leader.end, 0]
-    assert state_hash(told.image) == state_hash(load_state(str(DIRECTORY)).image)
+    observation = asyncio.run(run())
+    assert [request.offset for request in leader.asked if request.name == "Fetch"][:2] == [
+        leader.end,
+        0,
+    ]
+    assert state_hash(observation.image) == state_hash(load_state(str(DIRECTORY)).image)
 
 
 def test_a_capture_is_a_directory_with_what_is_not_committed_too() -> None:
@@ -159,9 +162,9 @@ def test_one_that_does_not_lead_says_so() -> None:
                 await observe(leader.view(leads=False), ACCESS)
             return refusal.value.message
 
-    said = asyncio.run(run())
-    assert "no node leads" in said
-    assert "NOT_LEADER_OR_FOLLOWER" in said
+    message = asyncio.run(run())
+    assert "no node leads" in message
+    assert "NOT_LEADER_OR_FOLLOWER" in message
 
 
 def test_the_next_node_goes_on_where_one_that_led_ended() -> None:
@@ -178,9 +181,9 @@ def test_the_next_node_goes_on_where_one_that_led_ended() -> None:
             observer = SilentObserver(ACCESS)
             return await observer.advance(QuorumView(nodes=(node, replace(node, node_id=2))))
 
-    told = asyncio.run(run())
-    assert [each.offset for each in leader.asked].count(0) == 1
-    assert state_hash(told.image) == state_hash(load_state(str(DIRECTORY)).image)
+    observation = asyncio.run(run())
+    assert [request.offset for request in leader.asked].count(0) == 1
+    assert state_hash(observation.image) == state_hash(load_state(str(DIRECTORY)).image)
 
 
 def test_nobody_reached_is_told() -> None:
@@ -268,7 +271,7 @@ def _always_another(response: Response) -> Response:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (_wrong_position, "do not continue at position"),
         (_no_bytes, "do not continue at position"),
@@ -282,12 +285,12 @@ def _always_another(response: Response) -> Response:
     ],
 )
 def test_nonsense_is_told_and_ends_the_reading(
-    spoil: Callable[[Response], Response], said: str
+    spoil: Callable[[Response], Response], message: str
 ) -> None:
     leader = ScriptedLeader(FOLDER)
     leader.chunk = 3000
     leader.spoil = spoil
-    assert said in _refused(leader)
+    assert message in _refused(leader)
 
 
 def test_a_snapshot_with_a_wrong_byte_is_a_finding() -> None:

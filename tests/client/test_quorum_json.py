@@ -48,11 +48,11 @@ def test_a_document_is_what_its_schema_says(document: Any) -> None:
 
 def test_csv_has_replicas_findings_and_checks() -> None:
     described = rows(describe_document(well()))
-    assert [each["isVoter"] for each in described] == ["true"] * 3
-    assert {each["lag"] for each in described} == {"0"}
+    assert [row["isVoter"] for row in described] == ["true"] * 3
+    assert {row["lag"] for row in described} == {"0"}
     assert rows(describe_document(NO_LEADER)) == []
-    found = rows(health_document(health(NO_LEADER, NO_LEADER)))
-    assert "KT-LIVE-NO-ANSWER" in {each["code"] for each in found}
+    table = rows(health_document(health(NO_LEADER, NO_LEADER)))
+    assert "KT-LIVE-NO-ANSWER" in {row["code"] for row in table}
     answered = may_stop(well(), well(), 2)
     checks = rows(MayStopDocument(may_stop=answered))
     assert [check["reason"] for check in checks] == [check.reason for check in answered.checks]

@@ -26,7 +26,7 @@ from tests.client.views import (
 BEFORE = NOW - 1500
 THEN = well(mark=90, at=BEFORE)
 """The first look at three voters: everything up to 90 is committed."""
-KAFKAS = [node(each, runs_controller=True) for each in (2, 3)]
+KAFKAS = [node(node_id, runs_controller=True) for node_id in (2, 3)]
 
 
 def _quorum(*voters: Any, mark: int = 100, others: Sequence[Any] = KAFKAS) -> QuorumView:
@@ -35,8 +35,8 @@ def _quorum(*voters: Any, mark: int = 100, others: Sequence[Any] = KAFKAS) -> Qu
 
 def test_any_of_three_voters_may_stop_while_all_follow() -> None:
     now = _quorum(replica(1), replica(2), replica(3))
-    for each in (1, 2, 3):
-        assert may_stop(THEN, now, each).verdict is StopVerdict.YES
+    for voter in (1, 2, 3):
+        assert may_stop(THEN, now, voter).verdict is StopVerdict.YES
     leading = may_stop(THEN, now, 1)
     assert any("node 1 leads" in check.reason for check in leading.checks)
 
@@ -82,9 +82,9 @@ def test_a_voter_without_all_committed_records_does_not_count(
     end: int, verdict: StopVerdict
 ) -> None:
     now = _quorum(replica(1), replica(2), replica(3, end=end))
-    found = may_stop(THEN, now, 2)
-    assert found.verdict is verdict
-    assert any("1 committed record" in check.reason for check in found.checks) is (end == 89)
+    answer = may_stop(THEN, now, 2)
+    assert answer.verdict is verdict
+    assert any("1 committed record" in check.reason for check in answer.checks) is (end == 89)
 
 
 def test_a_voter_that_is_not_reached_or_knows_another_leader_does_not_count() -> None:
@@ -97,8 +97,8 @@ def test_a_voter_that_is_not_reached_or_knows_another_leader_does_not_count() ->
 
 def test_the_leader_may_stop_only_if_another_controller_is_ready() -> None:
     voters = (replica(1), replica(2), replica(3))
-    witnesses = [node(each, runs_controller=False) for each in (2, 3)]
-    unknown = [node(each, runs_controller=None) for each in (2, 3)]
+    witnesses = [node(other, runs_controller=False) for other in (2, 3)]
+    unknown = [node(other, runs_controller=None) for other in (2, 3)]
     for others in (witnesses, unknown):
         assert may_stop(THEN, _quorum(*voters, others=others), 1).verdict is StopVerdict.NOT_NOW
     mixed = [witnesses[0], KAFKAS[1]]
@@ -114,7 +114,7 @@ def test_a_leader_without_a_controller_lets_nobody_stop_but_itself() -> None:
 def test_nobody_may_stop_around_an_election() -> None:
     voters = (replica(1), replica(2), replica(3))
     now = _quorum(*voters)
-    no_leader = QuorumView(nodes=tuple(node(each, leader=None, epoch=6) for each in (1, 2, 3)))
+    no_leader = QuorumView(nodes=tuple(node(other, leader=None, epoch=6) for other in (1, 2, 3)))
     assert may_stop(THEN, no_leader, 2).verdict is StopVerdict.NOT_NOW
     assert may_stop(no_leader, now, 2).verdict is StopVerdict.NOT_NOW
     earlier = view(replace(described(voters, mark=90), leader_epoch=4), *KAFKAS)
@@ -128,7 +128,7 @@ def test_nobody_may_stop_while_nothing_is_committed() -> None:
 
 def test_of_five_voters_two_may_be_down() -> None:
     ids = range(1, 6)
-    kafkas = [node(each, runs_controller=True) for each in ids if each > 1]
+    kafkas = [node(other, runs_controller=True) for other in ids if other > 1]
     before = view(described([replica(n, end=90, fetched=BEFORE) for n in ids], mark=90), *kafkas)
     for down, verdict in ((1, StopVerdict.YES), (2, StopVerdict.NOT_NOW)):
         gone_ids = [5, 4][:down]
@@ -145,9 +145,9 @@ def test_waiting_does_not_help_with_two_voters_or_an_unknown_node() -> None:
 
 def test_an_observer_may_stop_and_its_partitions_were_not_looked_at() -> None:
     quorum = described([replica(1), replica(2), replica(3)], [replica(4)])
-    found = may_stop(THEN, view(quorum, *KAFKAS), 4)
-    assert found.verdict is StopVerdict.YES
-    assert any("were not checked" in check.reason for check in found.checks)
+    answer = may_stop(THEN, view(quorum, *KAFKAS), 4)
+    assert answer.verdict is StopVerdict.YES
+    assert any("were not checked" in check.reason for check in answer.checks)
 
 
 class _Looks:
@@ -166,18 +166,18 @@ def test_it_waits_until_the_voter_that_was_down_has_caught_up(
     monkeypatch.setattr(stopping, "LOOKS_APART_S", 0)
     down = _quorum(replica(1), replica(2), replica(3, fetched=-1), others=[KAFKAS[0], gone(3)])
     again = _quorum(
-        *(replica(each, fetched=NOW + 1500) for each in (1, 2, 3)), mark=100, others=KAFKAS
+        *(replica(voter, fetched=NOW + 1500) for voter in (1, 2, 3)), mark=100, others=KAFKAS
     )
     for wait_s, verdict in ((60.0, StopVerdict.YES), (0.0, StopVerdict.NOT_NOW)):
         reasons: list[str] = []
         target: Any = _Looks(down, down, again)
-        found, seen = asyncio.run(ask_may_stop(target, 2, wait_s=wait_s, waiting=reasons.append))
-        assert found.verdict is verdict
+        answer, seen = asyncio.run(ask_may_stop(target, 2, wait_s=wait_s, waiting=reasons.append))
+        assert answer.verdict is verdict
         assert bool(reasons) is bool(wait_s)
         assert seen is (again if wait_s else down)
 
 
 def test_it_does_not_wait_for_a_quorum_that_it_never_reached() -> None:
     target: Any = _Looks(QuorumView(nodes=(gone(1), gone(2), gone(3))))
-    found, _ = asyncio.run(ask_may_stop(target, 2, wait_s=60.0, waiting=pytest.fail))
-    assert found.verdict is StopVerdict.NOT_NOW
+    answer, _ = asyncio.run(ask_may_stop(target, 2, wait_s=60.0, waiting=pytest.fail))
+    assert answer.verdict is StopVerdict.NOT_NOW

@@ -107,8 +107,8 @@ def test_nodes_of_two_clusters_with_one_id_are_two_nodes() -> None:
                 return await survey(bootstrap, Access(timeout_s=10))
 
         view = asyncio.run(run())
-        told = [(node.node_id, node.cluster_id) for node in view.nodes]
-        assert sorted(told) == [
+        ids = [(node.node_id, node.cluster_id) for node in view.nodes]
+        assert sorted(ids) == [
             (number, cluster) for number in (1, 2, 3) for cluster in ("another", "cluster")
         ]
         assert view.cluster_id is None

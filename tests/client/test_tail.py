@@ -124,8 +124,8 @@ def test_where_the_leader_has_only_a_snapshot_it_says_what_is_skipped() -> None:
 
     asyncio.run(run())
     offset, epoch = leader.snapshot_id
-    [said] = seen.said
-    assert f"offsets 3 to {offset - 1} in its log. It has only snapshot {offset}-{epoch}" in said
+    [message] = seen.said
+    assert f"offsets 3 to {offset - 1} in its log. It has only snapshot {offset}-{epoch}" in message
     assert seen.batches[0].base_offset <= offset <= seen.batches[0].last_offset
     assert seen.batches[-1].next_offset == leader.end
 

@@ -91,7 +91,7 @@ def described(
 def view(quorum: DescribeQuorumResponse, *others: NodeAnswer) -> QuorumView:
     """A leader that says this, and what the others say."""
     leader = node(quorum.leader_id, quorum=quorum, epoch=quorum.leader_epoch)
-    nodes = sorted((leader, *others), key=lambda each: each.node_id or 0)
+    nodes = sorted((leader, *others), key=lambda answer: answer.node_id or 0)
     return QuorumView(nodes=tuple(nodes))
 
 

@@ -13,8 +13,8 @@ LOG = "00000000000000000000.log"
 
 
 def offsets(ran: bytes) -> list[int]:
-    found = [json.loads(line) for line in ran.splitlines()]
-    return [each["offset"] for each in found if each["kind"] == "record"]
+    entries = [json.loads(line) for line in ran.splitlines()]
+    return [entry["offset"] for entry in entries if entry["kind"] == "record"]
 
 
 def transaction_log(tmp_path: Path) -> Path:

@@ -44,7 +44,7 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
     async def listing(request: web.Request) -> web.Response:
         chosen = list(pods.values()) if request.query.get("labelSelector") == "app=kafka" else []
         kind = {"kind": "PodList", "apiVersion": "v1", "metadata": {}}
-        whole = [{**each, "kind": "Pod", "apiVersion": "v1"} for each in chosen]
+        whole = [{**pod, "kind": "Pod", "apiVersion": "v1"} for pod in chosen]
         return web.json_response({**kind, "items": whole})
 
     async def one(request: web.Request) -> web.Response:
@@ -101,8 +101,8 @@ def kube_api(folder: Path) -> Iterator[list[tuple[str, str]]]:
 
     async def begin() -> None:
         app = web.Application()
-        for each in ("/api", "/apis", "/api/v1"):
-            app.router.add_get(each, discover)
+        for path in ("/api", "/apis", "/api/v1"):
+            app.router.add_get(path, discover)
         app.router.add_get("/api/v1/namespaces/prod/pods", listing)
         app.router.add_get("/api/v1/namespaces/prod/pods/{pod}", one)
         app.router.add_route("*", "/api/v1/namespaces/prod/pods/{pod}/exec", run)

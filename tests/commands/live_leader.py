@@ -23,17 +23,17 @@ OPTIONS = ("--bootstrap-controller", "ctl-1:9093")
 def live_leader(leader: ScriptedLeader, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Every survey finds this leader while the context lasts."""
     ready, done = threading.Event(), asyncio.Event()
-    found: list[QuorumView] = []
+    views: list[QuorumView] = []
     loop = asyncio.new_event_loop()
 
     async def serve() -> None:
         async with leader.running() as view:
-            found.append(view)
+            views.append(view)
             ready.set()
             await done.wait()
 
     async def survey(_: Target) -> QuorumView:
-        return found[0]
+        return views[0]
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
     thread.start()

@@ -73,26 +73,26 @@ def on_terminal(
     child, terminal = pty.fork()
     if child == 0:
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
-        for each in ("COLUMNS", "LINES", "NO_COLOR"):
-            environment.pop(each, None)
+        for variable in ("COLUMNS", "LINES", "NO_COLOR"):
+            environment.pop(variable, None)
         command = [sys.executable, "-m", "kraftool", *map(str, words)]
         os.execve(sys.executable, command, environment)
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    said, left, asked_at = b"", list(answers), 0
+    output, left, asked_at = b"", list(answers), 0
     while True:
         ready, _, _ = select.select([terminal], [], [], 120)
-        assert ready, said.decode()
+        assert ready, output.decode()
         try:
             data = os.read(terminal, 4096)
         except OSError:
             break
-        said += data
-        new = said[asked_at:].decode(errors="replace")
+        output += data
+        new = output[asked_at:].decode(errors="replace")
         if left and new.rstrip().endswith(left[0][0]):
             _, answer = left.pop(0)
-            asked_at = len(said)
+            asked_at = len(output)
             os.write(
-                terminal, (answer if isinstance(answer, str) else answer(said.decode())).encode()
+                terminal, (answer if isinstance(answer, str) else answer(output.decode())).encode()
             )
-    assert not left, said.decode()
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.decode().replace("\r\n", "\n")
+    assert not left, output.decode()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), output.decode().replace("\r\n", "\n")

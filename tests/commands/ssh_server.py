@@ -74,9 +74,9 @@ def ssh_hosts(folder: Path) -> Iterator[Hosts]:
     tools = folder / "tools"
     tools.mkdir()
     for tool in _TOOLS:
-        found = shutil.which(tool)
-        assert found, tool
-        (tools / tool).symlink_to(found)
+        program = shutil.which(tool)
+        assert program, tool
+        (tools / tool).symlink_to(program)
     home = folder / "home"
     home.mkdir()
     grows = folder / "grows"

@@ -99,7 +99,9 @@ def directories(quorum: Path) -> list[str]:
     return sorted(str(path.parent) for path in quorum.glob("node-*/data*/__cluster_metadata-0"))
 
 
-@pytest.mark.parametrize("quorum", QUORUMS, ids=lambda each: f"{each.parent.name}-{each.name}")
+@pytest.mark.parametrize(
+    "quorum", QUORUMS, ids=lambda quorum: f"{quorum.parent.name}-{quorum.name}"
+)
 def test_the_blocks_of_every_fixture_are_equal(quorum: Path) -> None:
     paths = directories(quorum)
     assert equal_block(paths, of_watch, of_simulation)["state"] == "safe"
@@ -109,7 +111,7 @@ def test_the_blocks_of_every_fixture_are_equal(quorum: Path) -> None:
     assert (alone["loss"] == "unbounded and undetectable") == unlooked
 
 
-@pytest.mark.parametrize("damaged", DAMAGED, ids=lambda each: each.name)
+@pytest.mark.parametrize("damaged", DAMAGED, ids=lambda damaged: damaged.name)
 def test_the_blocks_of_every_damaged_fixture_are_equal(damaged: Path, tmp_path: Path) -> None:
     """With its files in the directory of voter 2 of three."""
     paths = []
@@ -156,8 +158,8 @@ def test_a_collect_file_keeps_all_that_500_generated_quorums_are_judged_by() -> 
         case = history.case(history.after(hurt(history, seed)))
         kept = [to_document(surveyed_quorum(node, "cluster")) for node in case.nodes]
         nodes = [
-            surveyed_node(from_document(SurveyedQuorum, json.loads(json.dumps(each))), "")
-            for each in kept
+            surveyed_node(from_document(SurveyedQuorum, json.loads(json.dumps(document))), "")
+            for document in kept
         ]
         again = assess(ElectionCase(nodes=tuple(nodes)))
         assert assessment_json(again) == assessment_json(assess(case)), seed
@@ -171,8 +173,8 @@ def test_the_blocks_of_the_commands_are_equal(tmp_path: Path, kraftool: Run) -> 
         if "/node-2/" in directory or "/node-11/" in directory
     ]
     assert len(paths) == 2
-    told = kraftool("doctor", "-o", "json", *paths).out
-    doctor = json.loads(told)["assessment"]
+    output = kraftool("doctor", "-o", "json", *paths).out
+    doctor = json.loads(output)["assessment"]
     plan = tmp_path / "plan.yaml"
     assert kraftool("recover", "plan", *paths, "--set", "lost=3,4", "--out", plan).code == 0
     of_commands = [

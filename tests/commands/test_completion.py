@@ -82,9 +82,9 @@ def test_each_shell_reads_what_typer_would_write(
     out = io.StringIO()
     with redirect_stdout(out), pytest.raises(SystemExit):
         app([], prog_name="kraftool")
-    found = answer(variables)
-    assert found is not None
-    assert found.text == out.getvalue().removesuffix("\n")
+    completion = answer(variables)
+    assert completion is not None
+    assert completion.text == out.getvalue().removesuffix("\n")
 
 
 @pytest.mark.parametrize(
@@ -129,17 +129,17 @@ def test_each_list_of_values_is_of_an_option_that_there_is(place: tuple[str, str
 
 
 def test_an_open_quote_is_part_of_the_word() -> None:
-    found = answer(_variables("zsh", 'kraftool dump-log --type "PartitionC'))
-    assert found is not None
-    assert "PartitionChangeRecord" in found.text
+    completion = answer(_variables("zsh", 'kraftool dump-log --type "PartitionC'))
+    assert completion is not None
+    assert "PartitionChangeRecord" in completion.text
 
 
 @pytest.mark.parametrize(("line", "code"), [("kraftool du", 0), ("kraftool dump /v", 1)])
 def test_fish_learns_from_the_exit_code_if_there_is_anything(line: str, code: int) -> None:
     variables = _variables("fish", line) | {"_TYPER_COMPLETE_FISH_ACTION": "is-args"}
-    found = answer(variables)
-    assert found is not None
-    assert (found.text, found.code) == ("", code)
+    completion = answer(variables)
+    assert completion is not None
+    assert (completion.text, completion.code) == ("", code)
 
 
 def test_what_a_shell_installs_comes_from_typer(

@@ -42,8 +42,8 @@ def test_dump_log_names_the_positions_of_the_damage(case: Path, kraftool: Run) -
     expected = source(case)
     for path in sorted([*case.glob("*.log"), *case.glob("*.checkpoint")]):
         ran = kraftool("dump-log", "-o", "jsonl", path)
-        found = [entry["position"] for entry in entries(ran.out) if entry["kind"] == "error"]
-        assert found == expected["positions"], ran.out
+        positions = [entry["position"] for entry in entries(ran.out) if entry["kind"] == "error"]
+        assert positions == expected["positions"], ran.out
         # A missing footer and a wrong name are not this command's business; bytes are.
         assert ran.code == exit_code(case), ran.err
         if path.suffix == ".log":
@@ -95,8 +95,8 @@ def test_bytes_that_may_hold_secrets_are_not_shown(kraftool: Run) -> None:
 
 def test_a_flipped_bit_leaves_the_batch_visible_and_marks_it(kraftool: Run) -> None:
     path = DAMAGED / "flipped-bit-in-record" / f"{0:020}.log"
-    found = entries(kraftool("dump-log", "-o", "jsonl", path).out)
-    assert [each["valid"] for each in found if each["kind"] == "batch"].count(False) == 1
+    dumped = entries(kraftool("dump-log", "-o", "jsonl", path).out)
+    assert [entry["valid"] for entry in dumped if entry["kind"] == "batch"].count(False) == 1
     text = kraftool("dump-log", "-o", "kafka", path).text
     assert text.count("isvalid: false") == 1
 

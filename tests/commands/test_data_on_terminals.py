@@ -94,7 +94,7 @@ ON_TERMINALS: tuple[tuple[str, ...], ...] = (
 
 
 @pytest.mark.parametrize("color", ["auto", "never"])
-@pytest.mark.parametrize("command", ON_TERMINALS, ids=lambda each: " ".join(map(repr, each)))
+@pytest.mark.parametrize("command", ON_TERMINALS, ids=lambda words: " ".join(map(repr, words)))
 def test_no_byte_of_data_acts_on_a_terminal(
     command: tuple[str, ...], color: str, odd_node: Path
 ) -> None:
@@ -103,8 +103,8 @@ def test_no_byte_of_data_acts_on_a_terminal(
     assert shown
     if color == "auto":
         shown = COLOURS.sub(b"", shown)
-    found = ACTING.search(shown)
-    assert found is None, shown[max(found.start() - 80, 0) : found.end() + 20]
+    match = ACTING.search(shown)
+    assert match is None, shown[max(match.start() - 80, 0) : match.end() + 20]
 
 
 @pytest.mark.parametrize("color", ["auto", "never"])
@@ -115,8 +115,8 @@ def test_no_byte_of_a_log_acts_on_a_terminal_by_explain(color: str, odd_node: Pa
         assert shown
         if color == "auto":
             shown = COLOURS.sub(b"", shown)
-        found = ACTING.search(shown)
-        assert found is None, shown[max(found.start() - 80, 0) : found.end() + 20]
+        match = ACTING.search(shown)
+        assert match is None, shown[max(match.start() - 80, 0) : match.end() + 20]
 
 
 def test_colours_are_only_ours_and_markup_of_data_is_text(odd_node: Path) -> None:

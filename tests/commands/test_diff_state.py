@@ -72,10 +72,10 @@ def test_no_change_has_the_record_of_an_earlier_one(kraftool: Run, tmp_path: Pat
     logs.segment(0, before, after)
     done = kraftool("diff-state", logs.directory, "--at", 7, "--to", 12, "-o", "json")
     offsets = {
-        (each["entityKind"], each["entity"].get("name"), each["entity"].get("partition")): (
-            each["lastOffset"]
+        (change["entityKind"], change["entity"].get("name"), change["entity"].get("partition")): (
+            change["lastOffset"]
         )
-        for each in json.loads(done.out)["changes"]
+        for change in json.loads(done.out)["changes"]
     }
     assert offsets == {
         ("topic", "gone", None): 9,
@@ -122,9 +122,9 @@ def test_two_clusters_are_told_apart(kraftool: Run, tmp_path: Path) -> None:
 def test_ignored_fields_are_no_difference(kraftool: Run) -> None:
     epochs = ("--ignore", "leaderEpoch,partitionEpoch")
     where = (UPGRADE / "node-1/data", "--at", 60, "--to", 120)
-    told = json.loads(kraftool("diff-state", "-o", "json", *epochs, *where).out)
-    assert told["ignored"] == ["leaderEpoch", "partitionEpoch"]
-    assert told["counts"]["partition"] == {"added": 6, "removed": 0, "changed": 0}
+    document = json.loads(kraftool("diff-state", "-o", "json", *epochs, *where).out)
+    assert document["ignored"] == ["leaderEpoch", "partitionEpoch"]
+    assert document["counts"]["partition"] == {"added": 6, "removed": 0, "changed": 0}
     ran = kraftool("diff-state", "--ignore", "epochs", *where)
     assert ran.code == 2
     assert "'epochs' is not a field" in ran.err
@@ -156,10 +156,10 @@ def test_document_and_lines_say_the_same(arguments: tuple[object, ...], kraftool
     values = [json.loads(line) for line in lines]
     first, *changed, last = values
     assert first["old"] == document["old"]
-    assert changed == [{"kind": "change", **each} for each in document["changes"]]
+    assert changed == [{"kind": "change", **change} for change in document["changes"]]
     assert last["counts"] == document["counts"]
     assert document["isSame"] == (not document["changes"]) == (ran.code == 0)
-    counted = sum(sum(each.values()) for each in document["counts"].values())
+    counted = sum(sum(by_type.values()) for by_type in document["counts"].values())
     assert counted == len(document["changes"])
 
 
@@ -182,7 +182,7 @@ def test_secrets_are_compared_and_masked(kraftool: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "one PATH has only one state to compare"),
         (("--at-end",), "one PATH has only one state to compare"),
@@ -190,11 +190,11 @@ def test_secrets_are_compared_and_masked(kraftool: Run, tmp_path: Path) -> None:
     ],
 )
 def test_one_path_without_an_offset_is_a_usage_error(
-    arguments: tuple[object, ...], said: str, kraftool: Run
+    arguments: tuple[object, ...], message: str, kraftool: Run
 ) -> None:
     ran = kraftool("diff-state", QUORUM / "node-1/data", *arguments)
     assert (ran.code, ran.out) == (2, b"")
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_stdin_is_read_once(kraftool: Run) -> None:

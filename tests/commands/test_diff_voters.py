@@ -151,7 +151,7 @@ def test_the_document_has_voters_and_history_by_source(quorum: Path, kraftool: R
         False,
         1,
     )
-    assert [each["id"] for each in document["newest"]["voterSet"]["voters"]] == [2, 3, 4]
+    assert [voter["id"] for voter in document["newest"]["voterSet"]["voters"]] == [2, 3, 4]
     (source,) = document["sources"]
     last = source["history"][-1]
     assert (last["offset"], last["differences"], last["commitment"]) == (

@@ -32,12 +32,16 @@ _COMMAND = re.compile(r"kraftool ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?([^`|]*)")
 _OPTION = re.compile(r"(?<![\w-])(--[a-z][a-z-]*|-[a-z])(?![\w-])", re.IGNORECASE)
 _SHOWN = re.compile(r"^```\n(\$ .*?)^```$", re.MULTILINE | re.DOTALL)
 
-named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda each: each.name)
+named = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 
 
 def _options(node: CommandNode) -> set[str]:
     parameters = node.command.get_params(node.context)
-    return {option for each in parameters for option in (*each.opts, *each.secondary_opts)}
+    return {
+        option
+        for parameter in parameters
+        for option in (*parameter.opts, *parameter.secondary_opts)
+    }
 
 
 OPTIONS = {" ".join(node.words): _options(node) for node in walk(get_command(app))}
@@ -45,15 +49,15 @@ OPTIONS = {" ".join(node.words): _options(node) for node in walk(get_command(app
 
 @named
 def test_every_code_is_one_that_explain_knows(document: Path) -> None:
-    found = set(_CODE.findall(document.read_text()))
-    assert not found - codes() - FAMILIES
+    mentioned = set(_CODE.findall(document.read_text()))
+    assert not mentioned - codes() - FAMILIES
 
 
 @named
 def test_every_file_that_is_named_is_there(document: Path) -> None:
     text = document.read_text()
-    gone = [each for each in _LINK.findall(text) if not (document.parent / each).exists()]
-    gone += [each for each in _PATH.findall(text) if not (ROOT / each).exists()]
+    gone = [link for link in _LINK.findall(text) if not (document.parent / link).exists()]
+    gone += [path for path in _PATH.findall(text) if not (ROOT / path).exists()]
     assert not gone
 
 
@@ -64,8 +68,8 @@ def test_every_command_has_the_options_that_are_shown(document: Path) -> None:
         for first, second, rest in _COMMAND.findall(line):
             name = f"{first} {second}" if f"{first} {second}" in OPTIONS else first
             if name in OPTIONS:
-                given = {each for each in _OPTION.findall(rest) if each not in OF_KAFKA}
-                wrong += [f"{name} {each}" for each in sorted(given - OPTIONS[name])]
+                given = {option for option in _OPTION.findall(rest) if option not in OF_KAFKA}
+                wrong += [f"{name} {option}" for option in sorted(given - OPTIONS[name])]
     assert not wrong
 
 
@@ -87,8 +91,8 @@ def test_what_the_readme_shows_is_what_is_printed(
         while lines[0].startswith("$ cd "):
             monkeypatch.chdir(lines.pop(0).removeprefix("$ cd "))
         words = lines.pop(0).removeprefix("$ kraftool ").split()
-        told = kraftool(*words).text
+        text = kraftool(*words).text
         stretches = [part.strip("\n") for part in "\n".join(lines).split("\n…")]
         for stretch in filter(None, stretches):
-            _, found, told = told.partition(stretch)
-            assert found, f"{words}: {stretch}"
+            _, matched, text = text.partition(stretch)
+            assert matched, f"{words}: {stretch}"

@@ -99,7 +99,7 @@ def test_a_folder_of_nodes_is_taken_for_the_directories_below_it(
     assert ran.words.startswith(f"2 data directories below {tmp_path}: node-2/data, node-3/data ")
     assert " rules looked at 2 of 3 voters' directories\n" in ran.text
     document = json.loads(kraftool("doctor", "-o", "json", tmp_path).out)
-    assert [each["path"] for each in document["directories"]][:2] == [
+    assert [directory["path"] for directory in document["directories"]][:2] == [
         str(tmp_path / "node-2/data"),
         str(tmp_path / "node-3/data"),
     ]
@@ -164,7 +164,7 @@ def test_explanations_in_json_and_csv(kraftool: Run) -> None:
     rows = list(
         csv.DictReader(kraftool("doctor", "--explain", "list", "-o", "csv").text.splitlines())
     )
-    assert [row["code"] for row in rows] == [each["code"] for each in document["codes"]]
+    assert [row["code"] for row in rows] == [code["code"] for code in document["codes"]]
 
 
 def test_a_tar_of_a_directory_is_looked_at_too(
@@ -190,20 +190,22 @@ def test_a_stream_tells_what_the_directory_and_the_archive_tell(
     assert _codes(json.loads(streamed.out)) == codes
     assert streamed.code == one.code
     both = shutil.make_archive(str(tmp_path / "both"), "tar", node.parent)
-    told = json.loads(kraftool("doctor", "-o", "json", both).out)
-    assert "KT-DIR-SKIPPED" not in _codes(told)
-    assert any(code.startswith("KT-SIG-") for code in _codes(told))
+    document = json.loads(kraftool("doctor", "-o", "json", both).out)
+    assert "KT-DIR-SKIPPED" not in _codes(document)
+    assert any(code.startswith("KT-SIG-") for code in _codes(document))
 
 
 def _codes(document: dict[str, Any]) -> list[str]:
     """The findings that are not about the file system, which a stream has none of."""
-    found = _all_codes(document)
-    return sorted(each for each in found if each not in ("KT-DIR-OWNER", "KT-DIR-MODE"))
+    all_codes = _all_codes(document)
+    return sorted(code for code in all_codes if code not in ("KT-DIR-OWNER", "KT-DIR-MODE"))
 
 
 def _all_codes(document: dict[str, Any]) -> list[str]:
-    found = [each["code"] for one in document["directories"] for each in one["diagnoses"]]
-    return found + [each["code"] for each in document["diagnoses"]]
+    of_directories = [
+        diagnosis["code"] for one in document["directories"] for diagnosis in one["diagnoses"]
+    ]
+    return of_directories + [diagnosis["code"] for diagnosis in document["diagnoses"]]
 
 
 def test_names_from_data_do_not_act_on_a_terminal_nor_on_a_shell(
@@ -218,10 +220,10 @@ def test_names_from_data_do_not_act_on_a_terminal_nor_on_a_shell(
     assert "\x1b" not in ran.text
     assert "\u202e" not in ran.text
     document = json.loads(kraftool("doctor", "-o", "json", strange).out)
-    (told, *_) = document["deeperCommands"]
-    assert told.isprintable()
+    (command, *_) = document["deeperCommands"]
+    assert command.isprintable()
     words = subprocess.run(
-        ["bash", "-c", f"kraftool() {{ printf '%s\\0' \"$@\"; }}; {told}"],
+        ["bash", "-c", f"kraftool() {{ printf '%s\\0' \"$@\"; }}; {command}"],
         capture_output=True,
         check=True,
     ).stdout.split(b"\0")
@@ -248,20 +250,20 @@ def test_nothing_in_the_directory_changes(
 
 def told_of(ran: Any) -> str:
     """The part on the quorum and the verdict, as one line."""
-    _, found, rest = ran.text.partition("The quorum\n")
-    return " ".join(f"{found}{rest}".split())
+    _, heading, rest = ran.text.partition("The quorum\n")
+    return " ".join(f"{heading}{rest}".split())
 
 
 def test_one_directory_of_a_quorum_is_no_whole_quorum(kraftool: Run, fixtures_dir: Path) -> None:
     path = fixtures_dir / "kafka-4.3.0/upgrade/node-1/data"
     ran = kraftool("doctor", path)
-    told = told_of(ran)
+    text = told_of(ran)
     assert ran.code == 0, "one healthy directory is no alarm"
-    assert "1 of 3 voters' directories was checked: voters 2 and 3 were not given." in told
-    assert "Committed records from offset 160 on may exist that no directory shows" in told
+    assert "1 of 3 voters' directories was checked: voters 2 and 3 were not given." in text
+    assert "Committed records from offset 160 on may exist that no directory shows" in text
     assert f"kraftool recover plan {path} --set lost=2,3 --out plan.yaml" in ran.text
     assert f"kraftool simulate-election {path}\n" in ran.text
-    assert "no problems found in what was looked at, 3 notes: 44 rules looked at 1 of 3" in told
+    assert "no problems found in what was looked at, 3 notes: 44 rules looked at 1 of 3" in text
     whole = kraftool("doctor", *sorted(path.parents[1].glob("node-[123]/data")))
     assert "3 of 3 voters' directories were checked. In any order of starts" in told_of(whole)
     assert "rules looked at 3 directories" in told_of(whole)
@@ -273,9 +275,9 @@ def test_a_voter_behind_the_broker_that_was_given_too(
     quorum = Quorum(tmp_path, EQUAL, [1, 11])
     cut_log(quorum, 1, 5)
     end = batches(quorum.segment(1))[-1].last_offset + 1
-    told = told_of(kraftool("doctor", quorum[1], quorum[11]))
-    assert f"Node 1 ends at offset {end}, {160 - end} offsets behind node 11." in told
-    assert "looked at 1 of 3 voters' directories and 1 other directory" in told
+    text = told_of(kraftool("doctor", quorum[1], quorum[11]))
+    assert f"Node 1 ends at offset {end}, {160 - end} offsets behind node 11." in text
+    assert "looked at 1 of 3 voters' directories and 1 other directory" in text
 
 
 def test_no_host_has_the_path_of_a_tar_stream(kraftool: Run, tmp_path: Path) -> None:
@@ -305,8 +307,8 @@ def test_the_commands_leave_out_settings_whose_directory_is_gone(
         if there == "gone":
             (tmp_path / "node-2").rmdir()
         ran = kraftool("doctor", *given)
-        found = re.findall(r"\$ kraftool (recover plan .*)", ran.text)
-        (command,) = [line for line in found if ".collect" not in line]
+        commands = re.findall(r"\$ kraftool (recover plan .*)", ran.text)
+        (command,) = [line for line in commands if ".collect" not in line]
         assert str(given[1]) not in command
         assert "its data directory is missing or empty" in told_of(ran)
         assert str(given[1]) in told_of(ran)
@@ -323,26 +325,26 @@ def test_a_path_longer_than_the_line_has_its_code_below_it(kraftool: Run, tmp_pa
 def test_a_broker_directory_without_metadata_may_be_one_of_several(
     kraftool: Run, fixtures_dir: Path
 ) -> None:
-    told = told_of(kraftool("doctor", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-11/data-b"))
-    assert "give the one with the metadata, or server.properties" in told
+    text = told_of(kraftool("doctor", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-11/data-b"))
+    assert "give the one with the metadata, or server.properties" in text
 
 
 def test_what_an_emptied_voter_needs(kraftool: Run, tmp_path: Path) -> None:
     dynamic = Quorum(tmp_path / "dynamic", APART, [2, 3])
     shutil.rmtree(dynamic.partition(3))
     ran = kraftool("doctor", dynamic[2], dynamic[3])
-    told = told_of(ran)
-    assert "Node 3 is a voter with an empty log" in told
-    assert "Start 3 only after the other voters have a leader." in told
-    assert "with directory.id=2Z8JApBiRl-Vj1-Gz3rfbg in meta.properties" in told
-    assert "Static voters" not in told
+    text = told_of(ran)
+    assert "Node 3 is a voter with an empty log" in text
+    assert "Start 3 only after the other voters have a leader." in text
+    assert "with directory.id=2Z8JApBiRl-Vj1-Gz3rfbg in meta.properties" in text
+    assert "Static voters" not in text
     leaders = "--bootstrap-controller 127.0.0.1:41733"
     assert f"$ kraftool quorum remove-controller {leaders} -i 3 -d 2Z8J" in ran.text
     static = Quorum(tmp_path / "static", "kafka-3.7.2/static-quorum", [1, 2])
     shutil.rmtree(static.partition(2))
-    told = told_of(kraftool("doctor", static[1], static[2]))
-    assert "Static voters (controller.quorum.voters): format 2 with its node.id" in told
-    assert "Dynamic voters" not in told
+    text = told_of(kraftool("doctor", static[1], static[2]))
+    assert "Static voters (controller.quorum.voters): format 2 with its node.id" in text
+    assert "Dynamic voters" not in text
     alone = told_of(kraftool("doctor", static[2]))
     assert "Static voters" in alone
     assert "Dynamic voters" in alone

@@ -81,9 +81,9 @@ def test_every_real_and_damaged_path_has_a_document(kraftool: Run, fixtures_dir:
     paths = [
         *fixtures_dir.glob("kafka-*/*/node-*/data*"),
         *fixtures_dir.glob("kafka-4.*/*/node-1/server.properties"),
-        *(each for each in (fixtures_dir / NODE).rglob("*") if each.is_file()),
-        *(each for each in fixtures_dir.glob("kafka-3.3.2/static-single/node-1/data/*")),
-        *(each for each in DAMAGED.glob("*/*") if each.name != "SOURCE"),
+        *(child for child in (fixtures_dir / NODE).rglob("*") if child.is_file()),
+        *(child for child in fixtures_dir.glob("kafka-3.3.2/static-single/node-1/data/*")),
+        *(child for child in DAMAGED.glob("*/*") if child.name != "SOURCE"),
     ]
     kinds = set()
     for path in paths:
@@ -91,8 +91,8 @@ def test_every_real_and_damaged_path_has_a_document(kraftool: Run, fixtures_dir:
             continue
         ran = kraftool("dump", "-o", "json", path)
         document = json.loads(ran.out)
-        files = [each for one in document["directories"] for each in one["files"]]
-        kinds |= {each["kind"] for each in document["files"] + files}
+        files = [file_entry for one in document["directories"] for file_entry in one["files"]]
+        kinds |= {file_entry["kind"] for file_entry in document["files"] + files}
     assert len(kinds) >= 12, kinds
     properties = fixtures_dir / NODE / "server.properties"
     ran = kraftool("dump", "--as", "properties", "-o", "json", properties)
@@ -105,7 +105,7 @@ def test_csv_has_a_row_for_each_file(kraftool: Run, fixtures_dir: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(kraftool("dump", "-o", "csv", path).text)))
     (directory,) = json.loads(kraftool("dump", "-o", "json", path).out)["directories"]
     assert [(row["path"], row["kind"], int(row["size"])) for row in rows] == [
-        (each["path"], each["kind"], each["size"]) for each in directory["files"]
+        (file["path"], file["kind"], file["size"]) for file in directory["files"]
     ]
 
 
@@ -113,17 +113,17 @@ def test_csv_has_a_row_for_each_file(kraftool: Run, fixtures_dir: Path) -> None:
 def test_every_damaged_file_is_told_with_its_place_and_code(case: Path, kraftool: Run) -> None:
     expected = json.loads((case / "SOURCE").read_text())
     worst, positions = 0, []
-    for path in sorted(each for each in case.rglob("*") if each.is_file()):
+    for path in sorted(child for child in case.rglob("*") if child.is_file()):
         if path.name == "SOURCE":
             continue
         ran = kraftool("dump", "-o", "json", path)
-        told = kraftool("dump", path)
-        assert told.code == ran.code
-        assert "Traceback" not in told.err
+        as_text = kraftool("dump", path)
+        assert as_text.code == ran.code
+        assert "Traceback" not in as_text.err
         findings = json.loads(ran.out)["findings"]
         positions += [finding["position"] for finding in findings]
         for finding in findings:
-            assert finding["code"] in told.text or len(findings) > 3
+            assert finding["code"] in as_text.text or len(findings) > 3
         worst = max(worst, ran.code)
     if case.name == "wrong-cluster-id":  # which no file by itself tells
         data = tarred(case / "one", case / "two", below=case)
@@ -148,8 +148,8 @@ def test_a_tar_stream_gives_a_summary_for_each_directory(
         (direct,) = json.loads(ran.out)["directories"]
         for name in ("node", "log", "leaderChange", "features", "recordTypes", "findings"):
             assert streamed[name] == direct[name], name
-        assert [each["size"] for each in streamed["files"]] == [
-            each["size"] for each in direct["files"]
+        assert [file["size"] for file in streamed["files"]] == [
+            file["size"] for file in direct["files"]
         ]
 
 

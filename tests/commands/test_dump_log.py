@@ -91,8 +91,8 @@ def test_offsets_that_are_missing_between_two_segments_are_damage(
     (folder / f"{third.base_offset:020}.log").write_bytes(data[third.position :])
     ran = kraftool("dump-log", "-o", "jsonl", "--jobs", str(processes), folder)
     assert ran.code == 1
-    gaps = [each for line in ran.out.splitlines() if "damage" in (each := json.loads(line))]
-    assert [(each["damage"], each["position"]) for each in gaps] == [("gap", 0)]
+    gaps = [entry for line in ran.out.splitlines() if "damage" in (entry := json.loads(line))]
+    assert [(gap["damage"], gap["position"]) for gap in gaps] == [("gap", 0)]
     assert f"expected {first.last_offset + 1}, found {third.base_offset}" in gaps[0]["reason"]
     assert kraftool("dump-log", "-o", "jsonl", *sorted(folder.glob("*.log"))).code == 0
 
@@ -152,12 +152,12 @@ def test_offsets_are_inclusive(
 
 
 def test_types_are_found_in_any_spelling(partition: Path, kraftool: Run) -> None:
-    found = [
+    outputs = [
         kraftool("dump-log", "-o", "jsonl", "--type", spelling, partition).out
         for spelling in ("TopicRecord", "TOPIC_RECORD", "topic")
     ]
-    assert found[0] == found[1] == found[2]
-    records = [json.loads(line) for line in found[0].splitlines()]
+    assert outputs[0] == outputs[1] == outputs[2]
+    records = [json.loads(line) for line in outputs[0].splitlines()]
     assert {record["type"] for record in records if record["kind"] == "record"} == {"TOPIC_RECORD"}
 
 
@@ -202,9 +202,9 @@ def test_control_records_alone_and_left_out(partition: Path, kraftool: Run) -> N
 
 def test_epoch_and_time_select_batches(partition: Path, kraftool: Run) -> None:
     lines = kraftool("dump-log", "-o", "jsonl", "--epoch", "2", partition).out.splitlines()
-    found = [json.loads(line) for line in lines]
-    assert {each["epoch"] for each in found} == {2}
-    first = min(each["timestamp"] for each in found)
+    entries = [json.loads(line) for line in lines]
+    assert {entry["epoch"] for entry in entries} == {2}
+    first = min(entry["timestamp"] for entry in entries)
     since = kraftool("dump-log", "-o", "jsonl", "--since", str(first), partition).out
     assert min(json.loads(line)["timestamp"] for line in since.splitlines()) == first
     until = kraftool("dump-log", "-o", "jsonl", "--until", str(first), partition).out
@@ -396,8 +396,8 @@ def test_a_topic_whose_record_is_only_in_a_checkpoint_is_found_by_name(
     fixtures_dir: Path, kraftool: Run
 ) -> None:
     data = fixtures_dir / "kafka-4.3.0/log-cleaning/node-1/data"
-    found = offsets(kraftool("dump-log", "-o", "jsonl", "--topic", "orders-a", data).out)
-    assert len(found) >= 5
+    topic_offsets = offsets(kraftool("dump-log", "-o", "jsonl", "--topic", "orders-a", data).out)
+    assert len(topic_offsets) >= 5
     unknown = kraftool("dump-log", "-o", "jsonl", "--topic", "no-such-topic", data)
     assert "no-such-topic" in unknown.err
 
@@ -414,9 +414,9 @@ def test_a_control_bit_that_flipped_brings_no_secret_to_light(
     path.write_bytes(bytes(data))
     ran = kraftool("dump-log", "-o", "jsonl", path)
     values = [json.loads(line) for line in ran.out.splitlines()]
-    hidden = [each for each in values if each.get("raw", "") is None]
+    hidden = [decoded for decoded in values if decoded.get("raw", "") is None]
     assert hidden
-    assert not [each for each in values if each.get("raw")]
+    assert not [decoded for decoded in values if decoded.get("raw")]
 
 
 def test_one_file_that_cannot_be_read_does_not_keep_the_others_back(
@@ -471,7 +471,9 @@ def test_a_batch_that_does_not_follow_on_is_shown_as_by_verify_log(
         whole = [batch.data for batch in Walk(source.read_at) if isinstance(batch, RecordBatch)]
     log.write_bytes(b"".join(whole[:3] + whole[4:]))
     shown = kraftool("dump-log", "-o", "jsonl", "--jobs", str(jobs), log)
-    errors = [each for each in map(json.loads, shown.out.splitlines()) if each["kind"] == "error"]
+    errors = [
+        entry for entry in map(json.loads, shown.out.splitlines()) if entry["kind"] == "error"
+    ]
     assert [(error["position"], error["damage"]) for error in errors] == [
         (sum(map(len, whole[:3])), "gap")
     ]

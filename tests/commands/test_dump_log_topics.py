@@ -58,7 +58,7 @@ def test_all_its_records_are_found(
     monkeypatch.setattr("kraftool.decoders.fast_path.is_native", lambda: False) if pure else None
     done = kraftool("dump-log", directory, "-o", "jsonl", *selection)
     lines = map(json.loads, done.out.splitlines())
-    assert [each["offset"] for each in lines if each["kind"] == "record"] == [1, 2, 3, 5]
+    assert [entry["offset"] for entry in lines if entry["kind"] == "record"] == [1, 2, 3, 5]
 
 
 @pytest.mark.parametrize("selection", [("--grep", "gone"), ("--topic", "gone")])
@@ -67,7 +67,7 @@ def test_they_are_found_where_its_name_is_before_the_range(
 ) -> None:
     done = kraftool("dump-log", directory, "-o", "jsonl", "--offsets", "5..", *selection)
     lines = map(json.loads, done.out.splitlines())
-    assert [each["offset"] for each in lines if each["kind"] == "record"] == [5]
+    assert [entry["offset"] for entry in lines if entry["kind"] == "record"] == [5]
 
 
 def _tar(directory: Path) -> bytes:

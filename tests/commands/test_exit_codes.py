@@ -27,8 +27,8 @@ COMMANDS = {
 def path(fixtures_dir: Path, tmp_path: Path) -> Path:
     target = tmp_path / "data"
     shutil.copytree(fixtures_dir / NODE, target)
-    for each in target.rglob("*"):
-        each.chmod(0o755 if each.is_dir() else 0o644)
+    for file in target.rglob("*"):
+        file.chmod(0o755 if file.is_dir() else 0o644)
     return target
 
 
@@ -108,8 +108,8 @@ def test_a_path_that_leads_nowhere_costs_no_other(
     assert ran.code == 3
     document = json.loads(ran.out)
     assert str(path) in ran.text
-    assert [each["file"] for each in document["findings"]] == [str(missing), str(empty)]
-    assert {each["code"] for each in document["findings"]} == {"KT-DIR-READ"}
+    assert [finding["file"] for finding in document["findings"]] == [str(missing), str(empty)]
+    assert {finding["code"] for finding in document["findings"]} == {"KT-DIR-READ"}
     table = kraftool(name, missing, path)
     assert table.code == 3
     assert "KT-DIR-READ" in table.text
@@ -120,27 +120,27 @@ def test_a_path_that_leads_nowhere_costs_no_other(
 def test_an_empty_directory_alone_has_a_document(kraftool: Run, tmp_path: Path, name: str) -> None:
     ran = kraftool(name, tmp_path, "-o", "json")
     assert ran.code == 3
-    assert [each["code"] for each in json.loads(ran.out)["findings"]] == ["KT-DIR-READ"]
+    assert [finding["code"] for finding in json.loads(ran.out)["findings"]] == ["KT-DIR-READ"]
 
 
 def test_a_directory_without_a_log_is_not_called_verified(kraftool: Run, path: Path) -> None:
-    for each in (path / PARTITION).iterdir():
-        each.unlink()
+    for file in (path / PARTITION).iterdir():
+        file.unlink()
     ran = kraftool("verify-log", path)
     assert "KT-LOG-NONE" in ran.text
     assert ran.text.splitlines()[-1].startswith("no log to verify, 1 note: ")
 
 
 def test_the_verdict_says_which_snapshots_were_compared(kraftool: Run, path: Path) -> None:
-    told = " ".join(kraftool("verify-log", path).text.split())
-    assert "state compared with the snapshot at 196 of 3 snapshots" in told
-    assert "kraftool verify-snapshot compares all" in told
+    text = " ".join(kraftool("verify-log", path).text.split())
+    assert "state compared with the snapshot at 196 of 3 snapshots" in text
+    assert "kraftool verify-snapshot compares all" in text
     newest = sorted((path / PARTITION).glob("*.checkpoint"))[-1]
     newest.write_bytes(newest.read_bytes()[:3000])
-    told = " ".join(kraftool("verify-log", path).text.split())
+    text = " ".join(kraftool("verify-log", path).text.split())
     assert (
         "states of snapshots not compared with the log; kraftool verify-snapshot compares them"
-        in told
+        in text
     )
 
 

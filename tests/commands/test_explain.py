@@ -142,7 +142,7 @@ def test_a_kind_may_be_told(tmp_path: Path, kraftool: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (["--position", "1", "--offset", "1"], "cannot be used together"),
         (["--as", "nonsense"], "is not a kind of file"),
@@ -150,11 +150,11 @@ def test_a_kind_may_be_told(tmp_path: Path, kraftool: Run) -> None:
     ],
 )
 def test_a_wrong_command_line_is_told(
-    arguments: list[str], said: str, log: Path, kraftool: Run
+    arguments: list[str], message: str, log: Path, kraftool: Run
 ) -> None:
     ran = kraftool("explain", log, *arguments)
     assert ran.code == 2
-    assert said in ran.err
+    assert message in ran.err
     assert ran.out == b""
 
 

@@ -128,7 +128,7 @@ def test_json_has_the_whole_plan(tmp_path: Path, kraftool: Run) -> None:
         ["broker 12"],
         [7, 27],
     )
-    by_name = {each["name"]: each for each in document["features"]}
+    by_name = {feature["name"]: feature for feature in document["features"]}
     assert (by_name[MV]["level"], by_name[MV]["levelName"], by_name[MV]["offset"]) == (
         27,
         "4.1-IV1",
@@ -145,7 +145,9 @@ def test_an_archive_reads_like_the_directory(quorum: Path, tmp_path: Path, kraft
     packed = json.loads(kraftool("features", "-o", "json", archive).out)
     for name in ("offset", "nodes", "voterIds", "reach"):
         assert packed[name] == there[name]
-    levels = [(each["name"], each["level"], each["offset"]) for each in there["features"]]
+    levels = [
+        (feature["name"], feature["level"], feature["offset"]) for feature in there["features"]
+    ]
     assert [(e["name"], e["level"], e["offset"]) for e in packed["features"]] == levels
 
 
@@ -179,10 +181,10 @@ def test_damage_is_told_with_what_came_before_it(tmp_path: Path, kraftool: Run) 
 
 def test_no_damaged_fixture_makes_it_fail(fixtures_dir: Path, kraftool: Run) -> None:
     for path in sorted((fixtures_dir / "damaged").iterdir()):
-        for each in (path, *sorted(path.glob("*.log")), *sorted(path.glob("*.checkpoint"))):
-            ran = kraftool("features", each, "--to", "3.9")
-            assert "Traceback" not in ran.err, each
-            assert ran.code in (0, 1, 2, 3), (each, ran.err)
+        for target in (path, *sorted(path.glob("*.log")), *sorted(path.glob("*.checkpoint"))):
+            ran = kraftool("features", target, "--to", "3.9")
+            assert "Traceback" not in ran.err, target
+            assert ran.code in (0, 1, 2, 3), (target, ran.err)
 
 
 def test_names_of_data_do_not_act_on_the_terminal(tmp_path: Path, kraftool: Run) -> None:
@@ -211,5 +213,6 @@ def test_csv_has_a_row_for_each_feature(quorum: Path, kraftool: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(kraftool("features", "-o", "csv", path).text)))
     document = json.loads(kraftool("features", "-o", "json", path).out)
     assert [(row["name"], row["levelName"], int(row["level"])) for row in rows] == [
-        (each["name"], each["levelName"], each["level"]) for each in document["features"]
+        (feature["name"], feature["levelName"], feature["level"])
+        for feature in document["features"]
     ]

@@ -40,7 +40,7 @@ class Followed:
     def __init__(self, *arguments: object) -> None:
         command = [sys.executable, "-m", "kraftool", "dump-log", "-f", "-o", "jsonl", *arguments]
         self.process = subprocess.Popen(
-            [str(each) for each in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+            [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
         # A line that never comes must fail the test and not hang it.
         self.timer = Timer(PATIENCE_SECONDS, self.process.kill)
@@ -74,10 +74,10 @@ def follow() -> Iterator[type[Followed]]:
             started.append(self)
 
     yield Tracked
-    for each in started:
-        each.timer.cancel()
-        each.process.kill()
-        each.process.communicate()
+    for follower in started:
+        follower.timer.cancel()
+        follower.process.kill()
+        follower.process.communicate()
 
 
 def test_what_is_appended_comes_out_and_an_interrupt_ends_it_with_130(
@@ -135,7 +135,7 @@ def test_a_batch_that_does_not_follow_on_is_shown_as_by_a_dump_of_the_whole_file
     while not shown or shown[-1]["kind"] != "record":
         shown.append(running.entry())
     dumped = apart("dump-log", "-o", "jsonl", directory)
-    assert [each["damage"] for each in shown if each["kind"] == "error"] == [damage]
+    assert [entry["damage"] for entry in shown if entry["kind"] == "error"] == [damage]
     assert shown == [json.loads(line) for line in dumped.out.splitlines()][-len(shown) :]
 
 
@@ -167,7 +167,7 @@ def test_damage_at_the_end_of_an_older_segment_is_shown_by_the_first_dump(
     (folder / f"{1:020}.log").write_bytes(topic(1, "next"))
     running = follow(directory)
     shown = [running.entry() for _ in range(5)]
-    assert [each["kind"] for each in shown] == ["batch", "record", "error", "batch", "record"]
+    assert [entry["kind"] for entry in shown] == ["batch", "record", "error", "batch", "record"]
     assert shown[2]["damage"] == "torn tail"
 
 

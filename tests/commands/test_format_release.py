@@ -178,13 +178,13 @@ def test_the_release_is_that_of_an_installed_kafka(
     kraftool: Run, tmp_path: Path, data: bytes, jar: str, name: str
 ) -> None:
     home = _home(tmp_path, data, jar)
-    told = f"{home}/libs/{jar}"
+    source = f"{home}/libs/{jar}"
     ran = _format(kraftool, tmp_path, {}, "-s", "--kafka-home", home, "--dry-run")
     assert ran.code == 0, ran.err
-    assert f" ({name}), from {told}\n" in ran.text
+    assert f" ({name}), from {source}\n" in ran.text
     ran = _format(kraftool, tmp_path, {}, "-s", "--kafka-home", home)
     first, second = ran.text.splitlines()
-    assert first == f"The release {name} comes from {told}."
+    assert first == f"The release {name} comes from {source}."
     assert second.endswith(f" with metadata.version {name}.")
 
 

@@ -178,7 +178,7 @@ def _needs(node: CommandNode) -> tuple[pytest.MarkDecorator, ...]:
 
 @pytest.mark.parametrize(
     ("example", "node"),
-    [pytest.param(*each, marks=_needs(each[1])) for each in EXAMPLES.items()],
+    [pytest.param(*invocation, marks=_needs(invocation[1])) for invocation in EXAMPLES.items()],
     ids=_name,
 )
 def test_the_examples_of_the_help_run(
@@ -204,7 +204,7 @@ def test_the_examples_of_the_help_run(
         words = [plan if word == "plan.yaml" else word for word in words]
     if node.words[0] == "recover":
         given = [word for word in words if word.endswith(".collect") and words[-1] != word]
-        carried = {each: _carried(tmp_path, each, fixtures_dir, monkeypatch) for each in given}
+        carried = {name: _carried(tmp_path, name, fixtures_dir, monkeypatch) for name in given}
         words = [carried.get(word, word) for word in words[:-1]] + words[-1:]
         if "--out" in words:
             words[-1] = str(tmp_path / f"new-{words[-1]}")
@@ -280,7 +280,7 @@ def test_help_is_a_command_too(words: list[str], monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["log"], "no command 'log'\n  did you mean dump-log or verify-log?"),
         (["dmp", "x"], "no command 'dmp'\n  did you mean dump?"),
@@ -314,9 +314,9 @@ def test_help_is_a_command_too(words: list[str], monkeypatch: pytest.MonkeyPatch
     ids=" ".join,
 )
 def test_a_wrong_command_line_is_explained_in_the_style_of_every_error(
-    words: list[str], said: str, monkeypatch: pytest.MonkeyPatch
+    words: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert _run(words, monkeypatch) == (2, "", f"kraftool: {said}\n")
+    assert _run(words, monkeypatch) == (2, "", f"kraftool: {message}\n")
 
 
 def test_the_man_pages_are_fresh() -> None:

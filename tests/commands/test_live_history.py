@@ -52,9 +52,9 @@ def test_the_timeline_of_a_leader_is_that_of_its_directory(kraftool: Run) -> Non
     live = kraftool("timeline", *OPTIONS, "-o", "json", "--offsets", "1..", "--only", "topics")
     kept = kraftool("timeline", WHOLE, "-o", "json", "--offsets", "1..", "--only", "topics")
     assert (live.code, kept.code) == (0, 0), live.err
-    told, expected = json.loads(live.out)["events"], json.loads(kept.out)["events"]
-    assert [each["what"] for each in told] == [each["what"] for each in expected]
-    assert len(told) > 5
+    events, expected = json.loads(live.out)["events"], json.loads(kept.out)["events"]
+    assert [event["what"] for event in events] == [event["what"] for event in expected]
+    assert len(events) > 5
 
 
 @pytest.mark.parametrize(
@@ -69,10 +69,10 @@ def test_what_is_before_a_leaders_log_was_not_looked_at(
 ) -> None:
     done = kraftool(command, *OPTIONS, *asked)
     assert done.code == 3
-    told = " ".join((done.text + done.err).split())
-    assert "the log begins at offset 59" in told
-    assert "kraftool read nothing before that" in told
-    assert f"kraftool {command} DIR" in told
+    text = " ".join((done.text + done.err).split())
+    assert "the log begins at offset 59" in text
+    assert "kraftool read nothing before that" in text
+    assert f"kraftool {command} DIR" in text
 
 
 @pytest.mark.parametrize("command", ["dump-log", "timeline"])
@@ -138,11 +138,14 @@ def test_a_copy_is_compared_with_what_the_leader_has_now(
     live = kraftool("diff-state", tmp_path / "yesterday", *OPTIONS, "-o", "json")
     kept = kraftool("diff-state", WHOLE, "--at", "125", "-o", "json")
     assert live.code == kept.code == 1, live.err
-    told, expected = json.loads(live.out), json.loads(kept.out)
-    assert told["counts"] == expected["counts"]
-    assert told["new"]["provenance"] == expected["new"]["provenance"]
+    document, expected = json.loads(live.out), json.loads(kept.out)
+    assert document["counts"] == expected["counts"]
+    assert document["new"]["provenance"] == expected["new"]["provenance"]
     # The leader still has the records after the copy, so it shows when each change was made.
-    last = [[each["lastOffset"] for each in each_side["changes"]] for each_side in (told, expected)]
+    last = [
+        [change["lastOffset"] for change in each_side["changes"]]
+        for each_side in (document, expected)
+    ]
     assert last[0] == last[1]
     assert all(125 <= offset < whole.end for offset in last[0])
 
@@ -150,11 +153,11 @@ def test_a_copy_is_compared_with_what_the_leader_has_now(
 def test_each_change_has_the_record_that_made_it(kraftool: Run) -> None:
     done = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70", "-o", "json")
     changes = json.loads(done.out)["changes"]
-    (acl, _) = (each for each in changes if each["entityKind"] == "acl")
+    (acl, _) = (change for change in changes if change["entityKind"] == "acl")
     assert (acl["lastOffset"], acl["lastTimestamp"]) == (46, "2026-11-21T04:11:05.489Z")
-    (token,) = (each for each in changes if each["entityKind"] == "delegationToken")
+    (token,) = (change for change in changes if change["entityKind"] == "delegationToken")
     assert token["lastOffset"] == 63, "renewed after it was created at 61"
-    assert all(40 <= each["lastOffset"] < 70 for each in changes)
+    assert all(40 <= change["lastOffset"] < 70 for change in changes)
     table = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70")
     assert "2026-11-21T04:11:05.489Z at 46" in " ".join(table.text.split())
     rows = kraftool("diff-state", WHOLE, "--at", "40", "--to", "70", "-o", "csv").text.splitlines()
@@ -167,12 +170,12 @@ def test_no_time_is_shown_if_the_log_lacks_records(kraftool: Run) -> None:
     checkpoint = WHOLE / FOLDER / f"{125:020}-{2:010}.checkpoint"
     older = WHOLE / FOLDER / f"{59:020}-{1:010}.checkpoint"
     done = kraftool("diff-state", older, checkpoint, "-o", "json")
-    assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
+    assert {change["lastOffset"] for change in json.loads(done.out)["changes"]} == {None}
 
 
 def test_no_time_is_shown_of_two_clusters(kraftool: Run) -> None:
     done = kraftool("diff-state", WHOLE, CLEANED, "--at-end", "-o", "json")
-    assert {each["lastOffset"] for each in json.loads(done.out)["changes"]} == {None}
+    assert {change["lastOffset"] for change in json.loads(done.out)["changes"]} == {None}
 
 
 @pytest.mark.usefixtures("whole")
@@ -186,7 +189,7 @@ def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         (("a", "b", *OPTIONS), "takes at most one PATH"),
         (OPTIONS, "--at-time 24h"),
@@ -194,8 +197,8 @@ def test_a_leader_is_compared_with_its_own_past(kraftool: Run) -> None:
     ],
 )
 def test_what_diff_state_cannot_mean_is_usage(
-    kraftool: Run, options: tuple[str, ...], said: str
+    kraftool: Run, options: tuple[str, ...], message: str
 ) -> None:
     done = kraftool("diff-state", *options)
     assert done.code == 2
-    assert said in done.err
+    assert message in done.err

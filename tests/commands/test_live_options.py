@@ -39,7 +39,7 @@ def silent_server() -> Iterator[socket.socket]:
 
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "message"),
     [
         ((), "--bootstrap-controller"),
         (("--bootstrap-controller", "ctl-1"), "is not HOST:PORT"),
@@ -50,17 +50,17 @@ def silent_server() -> Iterator[socket.socket]:
     ],
 )
 def test_what_cannot_be_meant_is_usage(
-    kraftool: Run, command: str, options: tuple[str, ...], said: str
+    kraftool: Run, command: str, options: tuple[str, ...], message: str
 ) -> None:
     done = kraftool(command, *options)
     assert (done.code, done.out) == (2, b""), done.err
-    assert said in done.err
+    assert message in done.err
 
 
 def test_the_commands_that_are_told_ask_as_this_one_did() -> None:
     assert options_again("a:1", "", TIMEOUT_S, None) == ("--bootstrap-controller", "a:1")
-    told = options_again("a:1,b:2", "/etc/client.properties", 7.5, ["1=c:3", "2=d:4"])
-    assert told == (
+    options = options_again("a:1,b:2", "/etc/client.properties", 7.5, ["1=c:3", "2=d:4"])
+    assert options == (
         *("--bootstrap-controller", "a:1,b:2", "--command-config", "/etc/client.properties"),
         *("--timeout", "7.5", "--resolve", "1=c:3", "--resolve", "2=d:4"),
     )
@@ -100,14 +100,14 @@ def test_nobody_there_costs_no_directory(kraftool: Run, command: str) -> None:
     both = kraftool(command, DIRECTORY, *NOWHERE, "-o", "json")
     assert both.code == 4
     alone = kraftool(command, DIRECTORY, "-o", "json")
-    told, kept = json.loads(both.out), json.loads(alone.out)
+    document, kept = json.loads(both.out), json.loads(alone.out)
     if command == "features":
-        assert told == kept
+        assert document == kept
     elif command == "doctor":
-        assert told["directories"] == kept["directories"]
+        assert document["directories"] == kept["directories"]
     else:
-        assert told["sources"][0] == kept["sources"][0]
-        assert told["sources"][1]["kind"] == "live controller"
+        assert document["sources"][0] == kept["sources"][0]
+        assert document["sources"][1]["kind"] == "live controller"
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "quorum health"])

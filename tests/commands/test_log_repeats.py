@@ -66,14 +66,14 @@ def test_a_count_is_written_although_no_other_line_comes() -> None:
     lines: list[str] = []
 
     async def run() -> None:
-        told = handler(lines.append, as_json=True, repeats=Repeats(0.2))
+        log_handler = handler(lines.append, as_json=True, repeats=Repeats(0.2))
         for _ in range(3):
-            told.handle(_record())
+            log_handler.handle(_record())
         assert len(lines) == 1
         async with asyncio.timeout(20):
             while len(lines) < 2:
                 await asyncio.sleep(0.01)
-        told.finish()
+        log_handler.finish()
 
     asyncio.run(run())
     assert [json.loads(line).get("repeated") for line in lines] == [None, 2]
@@ -81,10 +81,10 @@ def test_a_count_is_written_although_no_other_line_comes() -> None:
 
 def test_a_flood_of_bad_connections_is_a_line_and_a_count() -> None:
     lines: list[str] = []
-    told = handler(lines.append, as_json=True)
+    log_handler = handler(lines.append, as_json=True)
     logger = logging.getLogger("kraftool.net")
     before = logger.level, logger.propagate
-    logger.addHandler(told)
+    logger.addHandler(log_handler)
     logger.setLevel(logging.INFO)
     logger.propagate = False
 
@@ -96,8 +96,8 @@ def test_a_flood_of_bad_connections_is_a_line_and_a_count() -> None:
     try:
         asyncio.run(run())
     finally:
-        told.finish()
-        logger.removeHandler(told)
+        log_handler.finish()
+        logger.removeHandler(log_handler)
         logger.level, logger.propagate = before
     first, count = map(json.loads, lines)
     assert (first["listener"], first["level"]) == ("CONTROLLER", "INFO")

@@ -88,7 +88,7 @@ def test_a_dry_run_says_who_holds_the_lock(kraftool: Run, server: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("node.id=seven", "--override node.id: node.id: 'seven' is not an integer of 32 bits"),
         ("process.roles=broker", "server.properties with --override process.roles: listeners: "),
@@ -96,11 +96,11 @@ def test_a_dry_run_says_who_holds_the_lock(kraftool: Run, server: Path) -> None:
     ],
 )
 def test_what_comes_of_an_override_is_not_laid_on_the_file(
-    kraftool: Run, server: Path, change: str, said: str
+    kraftool: Run, server: Path, change: str, message: str
 ) -> None:
     ran = kraftool("node", "run", "--config", server, "--dry-run", "--override", change)
     assert ran.code in (3, 5)
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_a_directory_in_use_is_refused(kraftool: Run, server: Path) -> None:
@@ -111,18 +111,18 @@ def test_a_directory_in_use_is_refused(kraftool: Run, server: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("node.id=7", "belongs to node 2"),
         ("log.dirs=nowhere", "is not formatted"),
     ],
 )
 def test_a_directory_that_is_not_its_own_is_refused(
-    kraftool: Run, server: Path, change: str, said: str
+    kraftool: Run, server: Path, change: str, message: str
 ) -> None:
     ran = kraftool("node", "run", "--config", server, "--override", change)
     assert ran.code == 5, ran.err
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_a_directory_without_meta_properties_is_not_formatted_at_first(
@@ -288,7 +288,7 @@ def test_an_expired_certificate_of_its_own_is_reported_at_the_start(only: Path) 
         "node", "run", "--config", only, "--log-format", "json",
         "--override", "listeners=CONTROLLER://203.0.113.1:9093",
     )  # fmt: skip
-    warning, *_ = [each for each in _parsed(done.err) if each["level"] == "WARNING"]
+    warning, *_ = [entry for entry in _parsed(done.err) if entry["level"] == "WARNING"]
     assert warning["message"] == "own certificate has expired"
     assert (warning["store"], warning["listeners"]) == (str(store), ["CONTROLLER"])
 

@@ -41,12 +41,12 @@ def started(directory: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
 def until_active(process: subprocess.Popen[str]) -> str:
     """What the node has said by the time it is the active controller."""
     assert process.stderr is not None
-    said = ""
-    while "active controller" not in said:
+    output = ""
+    while "active controller" not in output:
         line = process.stderr.readline()
-        assert line, f"the node has ended:\n{said}"
-        said += line
-    return said
+        assert line, f"the node has ended:\n{output}"
+        output += line
+    return output
 
 
 def ended(process: subprocess.Popen[str]) -> str:
@@ -206,9 +206,9 @@ def test_a_cluster_begins_and_goes_on_and_tells_its_metrics(kraftool: Run, tmp_p
     with (directory / "server.properties").open("a") as file:
         file.write("ssl.keystore.password=CANARY-keystore\n")
     with started(directory) as second:
-        said = until_active(second)
+        output = until_active(second)
         went_on = ended(second)
-    assert "CANARY" not in said + went_on
+    assert "CANARY" not in output + went_on
     names = [re.search(r"Cluster (\S+) ", text) for text in (begun, went_on)]
     assert names[0] is not None
     assert names[1] is not None

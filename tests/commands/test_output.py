@@ -216,7 +216,7 @@ def break_output(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
         (RefusedError("on \x1b purpose"), ExitCode.REFUSED),
         (KraftoolError("on \x1b purpose"), ExitCode.UNREADABLE),
     ],
-    ids=lambda each: type(each).__name__,
+    ids=lambda failure: type(failure).__name__,
 )
 def test_debug_adds_the_traceback_and_keeps_the_exit_code(
     error: Exception,

@@ -288,20 +288,20 @@ def on_a_terminal(arguments: list[str], answers: list[bytes]) -> tuple[int, str]
     if child == 0:
         os.environ["PYTHONPATH"] = str(ROOT)
         os.execv(sys.executable, [sys.executable, "-m", "kraftool", *arguments])
-    said = b""
+    output = b""
     while True:
         ready, _, _ = select.select([terminal], [], [], 60)
-        assert ready, said
+        assert ready, output
         try:
             data = os.read(terminal, 4096)
         except OSError:
             break
-        said += data
+        output += data
         if not data:
             break
-        if answers and said.rstrip(b"\r\n").endswith(b": ") and b"ype " in said[-200:]:
+        if answers and output.rstrip(b"\r\n").endswith(b": ") and b"ype " in output[-200:]:
             os.write(terminal, answers.pop(0) + b"\n")
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), said.decode()
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), output.decode()
 
 
 def test_what_is_typed_decides(directory: Path, made: Plan, tmp_path: Path) -> None:
@@ -310,12 +310,12 @@ def test_what_is_typed_decides(directory: Path, made: Plan, tmp_path: Path) -> N
     before = contents(directory)
     right = f"{risky.id[:12]} ahead".encode()
     for answers in ([b"no"], [b"yes", b""], [b"yes", b"yes"], [b"yes", risky.id[:12].encode()]):
-        code, said = on_a_terminal(arguments, answers)
-        assert code == 5, said
+        code, output = on_a_terminal(arguments, answers)
+        assert code == 5, output
         assert contents(directory) == before
-    code, said = on_a_terminal(arguments, [b"yes", right])
-    assert code == 0, said
-    assert "cannot be seen from here" in said
+    code, output = on_a_terminal(arguments, [b"yes", right])
+    assert code == 0, output
+    assert "cannot be seen from here" in output
     assert contents(directory) != before
 
 

@@ -21,16 +21,16 @@ WHERE = ROOT / "fixtures/kafka-4.3.0/dynamic-quorum/node-11/server.properties"
 
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Asked]:
-    with kube_api(tmp_path) as found:
+    with kube_api(tmp_path) as calls:
         monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
         monkeypatch.setenv("HOME", str(tmp_path))
-        yield found
+        yield calls
 
 
 def collect(kraftool: Run, *words: object) -> tuple[int, dict[str, Any]]:
     options = ("--kubectl", "app=kafka", "--namespace", "prod", "-o", "json")
     ran = kraftool("recover", "collect", *options, *words)
-    return ran.code, {each["name"]: each for each in fitting(text(ran))["nodes"]}
+    return ran.code, {node["name"]: node for node in fitting(text(ran))["nodes"]}
 
 
 # The words that kubectl refuses are refused by kubectl alone, so no stand-in has this test.
@@ -42,7 +42,7 @@ if shutil.which("kubectl"):
         assert kraftool("recover", "collect", WHERE, "--out", tmp_path / "here.collect").code == 0
         code, nodes = collect(kraftool, WHERE, "--out", tmp_path / "c")
         assert code == 3
-        assert set(asked) == {(each, "kafka") for each in ("broken", "kafka-0", "kafka-1")}
+        assert set(asked) == {(pod_name, "kafka") for pod_name in ("broken", "kafka-0", "kafka-1")}
         for pod in ("kafka-0", "kafka-1"):
             assert nodes[pod]["reason"] is None
             assert surveys(tmp_path / f"c/{pod}.collect") == surveys(tmp_path / "here.collect")

@@ -41,9 +41,9 @@ input()
 
 @pytest.fixture(scope="module")
 def hosts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
-    with ssh_hosts(tmp_path_factory.mktemp("ssh")) as found:
-        found.program()
-        yield found
+    with ssh_hosts(tmp_path_factory.mktemp("ssh")) as servers:
+        servers.program()
+        yield servers
 
 
 @pytest.fixture
@@ -78,9 +78,9 @@ def test_a_host_sends_what_collect_finds_there(
     here = kraftool("recover", "collect", where, "--out", tmp_path / "here.collect")
     ran = kraftool("recover", "collect", "--ssh", "good", where, "--out", tmp_path / "c")
     assert ran.code == here.code, ran.err
-    found = surveys(tmp_path / "c/good.collect")
-    assert found == surveys(tmp_path / "here.collect")
-    settings = found[0].settings
+    collected = surveys(tmp_path / "c/good.collect")
+    assert collected == surveys(tmp_path / "here.collect")
+    settings = collected[0].settings
     assert (settings is not None) is (where.name == "server.properties")
     if path == "static-single":
         assert settings is not None
@@ -125,7 +125,7 @@ def text(ran: Any) -> str:
 def report(kraftool: Run, *words: object) -> dict[str, Any]:
     ran = kraftool("recover", "collect", "--ssh", *words, "-o", "json")
     assert ran.code == 3
-    return {each["name"]: each for each in fitting(text(ran))["nodes"]}
+    return {node["name"]: node for node in fitting(text(ran))["nodes"]}
 
 
 def test_each_host_that_sends_nothing_has_its_reason(
@@ -136,7 +136,7 @@ def test_each_host_that_sends_nothing_has_its_reason(
     began = time.monotonic()
     nodes = report(kraftool, names, data, "--out", tmp_path / "c")
     assert time.monotonic() - began < 30, "no host waits for an answer at a question"
-    assert {each for each, node in nodes.items() if node["file"]} == {"noisy"}
+    assert {host for host, node in nodes.items() if node["file"]} == {"noisy"}
     for name, reached, problem, hint in (
         ("down", False, "Connection refused", None),
         ("stranger", False, "Host key verification failed", "log in once with ssh"),
@@ -217,9 +217,9 @@ def test_ctrl_c_ends_ssh_and_keeps_what_came(ssh: Hosts, tmp_path: Path) -> None
         assert time.monotonic() < until
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=10)
+    _, stderr = process.communicate(timeout=10)
     assert process.returncode == 130
-    assert "interrupted; collected: good" in said
+    assert "interrupted; collected: good" in stderr
     left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert f"{ssh.folder}/config -l hangs" not in left
 

@@ -105,10 +105,10 @@ def test_from_a_lost_majority_to_an_applied_plan_on_a_terminal(
         (RUN, "y\n"),  # too little for apply
         (RUN, "yes\n"),
         ("Type yes:", "yes\n"),
-        (":", lambda said: f"{re.findall(r'type ([0-9a-f]{12})', said)[-1]}\n"),
+        (":", lambda text: f"{re.findall(r'type ([0-9a-f]{12})', text)[-1]}\n"),
     ]
-    code, said = on_terminal(("recover", "guide", "--folder", folder), answers)
-    assert code == 0, said
+    code, output = on_terminal(("recover", "guide", "--folder", folder), answers)
+    assert code == 0, output
     assert contents(quorum[3]) != before
     journal = (folder / "journal.md").read_text()
     ran = re.findall(r"ran: `kraftool ([a-z]+(?: [a-z]+)?) .*`\n  - exit code (\d)", journal)
@@ -120,7 +120,7 @@ def test_from_a_lost_majority_to_an_applied_plan_on_a_terminal(
         ("recover apply", 0),
     ]
     for command in re.findall(r"ran: `(.*)`", journal):
-        assert f"$ {command}" in re.sub(r"\x1b\[[0-9;]*m", "", said), "shown before it runs"
+        assert f"$ {command}" in re.sub(r"\x1b\[[0-9;]*m", "", output), "shown before it runs"
 
 
 @pytest.mark.parametrize(
@@ -143,20 +143,22 @@ def test_ctrl_c_at_a_question_changes_nothing_and_shows_what_is_left(
     left: list[str],
 ) -> None:
     before = contents(quorum[3])
-    answers = [str(quorum[3]) if each == "NODE" else each for each in typed]
+    answers = [str(quorum[3]) if word == "NODE" else word for word in typed]
     operator = Operator(kraftool, tmp_path / "night", answers)
     with pytest.raises(KeyboardInterrupt):
         operator.guide()
     assert contents(quorum[3]) == before
-    said = capfd.readouterr().out
-    on, _, rest = said.partition("To go on where it stopped, run:")[2].partition("by hand:")
+    output = capfd.readouterr().out
+    on, _, rest = output.partition("To go on where it stopped, run:")[2].partition("by hand:")
     assert f"kraftool recover guide --folder {tmp_path}/night" in on
     shown = re.findall(r"\$ kraftool (.*)", rest)
     assert re.findall(r"\$ kraftool (recover \w+|\w+)", rest) == left
-    for each in shown:
-        if "rehearse" not in each:
-            code = kraftool(*shlex.split(each), *(("--dry-run",) if "apply" in each else ())).code
-            assert code in (0, 1), each
+    for command in shown:
+        if "rehearse" not in command:
+            code = kraftool(
+                *shlex.split(command), *(("--dry-run",) if "apply" in command else ())
+            ).code
+            assert code in (0, 1), command
     assert "interrupted" in operator.journal
 
 
@@ -241,11 +243,11 @@ def test_a_step_that_is_skipped_was_taken_by_hand(
     operator = Operator(kraftool, folder, answers)
     assert operator.guide().code == 0
     assert operator.ran == [("recover plan", 0)]
-    said = capfd.readouterr().out
-    assert f"{tmp_path}/nothing does not exist." in said
-    assert "two is not a list of node ids." in said
-    assert f"The next steps require {folder}/plan.yaml" in said
-    assert f"kraftool recover plan {quorum[3]} --set lost=2,4" in said
+    output = capfd.readouterr().out
+    assert f"{tmp_path}/nothing does not exist." in output
+    assert "two is not a list of node ids." in output
+    assert f"The next steps require {folder}/plan.yaml" in output
+    assert f"kraftool recover plan {quorum[3]} --set lost=2,4" in output
 
 
 def test_the_guide_stops_while_nodes_run(kraftool: Run, tmp_path: Path) -> None:
@@ -267,10 +269,10 @@ def test_the_guide_goes_on_where_it_stopped(
     assert again.guide().code == 0
     assert first.ran == [("recover collect", 0), ("recover plan", 0)]
     assert again.ran == [("recover rehearse", 0), ("recover apply", 0)]
-    said = again.listen()
-    assert "Lost voters: 2,4" in said
-    assert re.search(r"Done at \S+, exit code 0: kraftool recover plan", said)
-    assert re.search(r"Done at \S+, taken by hand: kraftool doctor", said)
+    text = again.listen()
+    assert "Lost voters: 2,4" in text
+    assert re.search(r"Done at \S+, exit code 0: kraftool recover plan", text)
+    assert re.search(r"Done at \S+, taken by hand: kraftool doctor", text)
     last = Operator(kraftool, folder, ["yes"])
     assert last.guide().code == 0
     assert not last.ran
@@ -348,9 +350,9 @@ def test_recover_alone_on_a_terminal_is_the_guide(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    code, said = on_terminal(("recover",), [("Type yes:", "\x04")])
-    assert code == 130, said
-    assert "kraftool recover guide" in said
+    code, output = on_terminal(("recover",), [("Type yes:", "\x04")])
+    assert code == 130, output
+    assert "kraftool recover guide" in output
 
 
 def test_the_journal_has_no_secret(kraftool: Run, quorum: Quorum, tmp_path: Path) -> None:

@@ -25,10 +25,10 @@ Run = Callable[..., Any]
 @pytest.fixture
 def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hosts]:
     (tmp_path / "ssh").mkdir()
-    with ssh_hosts(tmp_path / "ssh") as found:
-        path = f"{found.program()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    with ssh_hosts(tmp_path / "ssh") as hosts:
+        path = f"{hosts.program()}:{Path(sys.executable).parent}:{os.environ['PATH']}"
         monkeypatch.setenv("PATH", path)
-        yield found
+        yield hosts
 
 
 def shown(operator: Operator) -> list[str]:
@@ -36,7 +36,7 @@ def shown(operator: Operator) -> list[str]:
     last = operator.listen().rpartition("Run these commands in another shell:")[2]
     # What the guide ran itself follows after a question, which is not in the output.
     lines = takewhile(
-        lambda each: "  $ " in each and "collect --ssh" not in each, last.strip("\n").splitlines()
+        lambda line: "  $ " in line and "collect --ssh" not in line, last.strip("\n").splitlines()
     )
     return [line.removeprefix("  $ ").partition("    #")[0] for line in lines]
 
@@ -44,8 +44,8 @@ def shown(operator: Operator) -> list[str]:
 def run_shown(operator: Operator, at: Path) -> None:
     """Run them as they are, in another shell."""
     plan = plan_from_yaml((operator.folder / "plan.yaml").read_bytes())
-    for each in shown(operator):
-        command = each.replace("recover apply", f"recover apply --yes {plan.id}")
+    for line in shown(operator):
+        command = line.replace("recover apply", f"recover apply --yes {plan.id}")
         done = subprocess.run(
             ["sh", "-c", command], cwd=at, capture_output=True, text=True, check=False
         )
@@ -145,8 +145,8 @@ def test_apply_reads_a_directory_of_another_host(
 
         return typed
 
-    hosts = ",".join(f"host-{each}:{quorum[each]}" for each in far)
-    answers: list[Answer] = ["yes", hosts, " ".join(str(quorum[each]) for each in near), "2,4"]
+    hosts = ",".join(f"host-{node}:{quorum[node]}" for node in far)
+    answers: list[Answer] = ["yes", hosts, " ".join(str(quorum[node]) for node in near), "2,4"]
     answers += ["--sudo", "y", *("ys" if near else ""), "y"]  # collect, doctor, plan
     answers += [run("y") for _ in far]
     answers += ["s"]
@@ -154,10 +154,10 @@ def test_apply_reads_a_directory_of_another_host(
     operator = Operator(kraftool, folder, answers, capfd)
     assert operator.guide().code == 0, operator.listen()
     assert not operator.answers
-    said = operator.listen()
-    assert ("node-3 is as the plan makes it." in said) is (3 in far)
-    assert ("'sudo kraftool recover apply" in said) is (3 in far)
-    assert "'sudo tar -C" in said
+    text = operator.listen()
+    assert ("node-3 is as the plan makes it." in text) is (3 in far)
+    assert ("'sudo kraftool recover apply" in text) is (3 in far)
+    assert "'sudo tar -C" in text
     plan = plan_from_yaml((folder / "plan.yaml").read_bytes())
     words = ("recover", "verify", folder / "plan.yaml", "--dir", quorum[3])
     assert plan.seed == "node-3"

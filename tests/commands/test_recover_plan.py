@@ -46,8 +46,8 @@ def two_damaged(root: Path) -> Quorum:
 
 
 def listing(directory: Path) -> list[tuple[str, int, int]]:
-    found = sorted(directory.rglob("*"))
-    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in found]
+    paths = sorted(directory.rglob("*"))
+    return [(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
 
 
 def test_a_directory_is_left_as_it_is(
@@ -81,9 +81,9 @@ def test_a_plan_is_the_same_from_files_and_from_directories(
 ) -> None:
     """But for the moment at which it is made."""
     files = []
-    for each in (3, 11):
-        files.append(tmp_path / f"{each}.collect")
-        assert kraftool("recover", "collect", nodes[each], "--out", files[-1]).code == 0
+    for node in (3, 11):
+        files.append(tmp_path / f"{node}.collect")
+        assert kraftool("recover", "collect", nodes[node], "--out", files[-1]).code == 0
     options = [*("--set", "lost=2,4", "--set", "offset=5000", "--set", "epoch=50")]
     options += ["--method", "snapshot-jump"]
     carried = kraftool("recover", "plan", *files, *options)
@@ -125,10 +125,15 @@ def test_the_steps_in_the_file_name_the_file_itself(
     other = tmp_path / "other.yaml"
     file.rename(other)
     ran = kraftool("recover", "apply", other, "--dir", directory, "--yes", plan.id, "-o", "json")
-    told = [each for step in json.loads(ran.out)["nextSteps"] for each in step["commands"]]
-    assert any(each.startswith(f"kraftool recover verify {other} --dir ") for each in told)
+    all_commands = [
+        command for step in json.loads(ran.out)["nextSteps"] for command in step["commands"]
+    ]
     assert any(
-        each.startswith("kraftool quorum add-controller --bootstrap-controller ") for each in told
+        command.startswith(f"kraftool recover verify {other} --dir ") for command in all_commands
+    )
+    assert any(
+        command.startswith("kraftool quorum add-controller --bootstrap-controller ")
+        for command in all_commands
     )
 
 
@@ -245,17 +250,17 @@ def test_no_command_of_a_plan_names_an_archive(
     kraftool: Run, nodes: dict[int, Path], tmp_path: Path
 ) -> None:
     """Where the pod has the directory is not known."""
-    for each in (3, 11):
-        with tarfile.open(tmp_path / f"{each}.tar", "w") as archive:
-            archive.add(nodes[each], "var/lib/kafka/data")
+    for node in (3, 11):
+        with tarfile.open(tmp_path / f"{node}.tar", "w") as archive:
+            archive.add(nodes[node], "var/lib/kafka/data")
     ran = kraftool("recover", "plan", tmp_path / "3.tar", tmp_path / "11.tar", "--set", "lost=2,4")
     assert ran.code == 0, ran.err
-    told = [one for step in plan_from_yaml(ran.out).steps for one in (*step.commands, step.text)]
-    assert not [each for each in told if "tar" in each.split()]
-    assert not [each for each in told if str(tmp_path) in each]
-    named = [each for each in told if "--dir data-directory" in each]
-    assert [each.split()[5] for each in named] == ["apply", "verify"]
-    assert all(each.startswith("# replace data-directory: ") for each in named)
+    lines = [one for step in plan_from_yaml(ran.out).steps for one in (*step.commands, step.text)]
+    assert not [line for line in lines if "tar" in line.split()]
+    assert not [line for line in lines if str(tmp_path) in line]
+    named = [line for line in lines if "--dir data-directory" in line]
+    assert [command.split()[5] for command in named] == ["apply", "verify"]
+    assert all(command.startswith("# replace data-directory: ") for command in named)
 
 
 def test_collect_says_that_there_is_no_state_at_an_offset(

@@ -45,8 +45,8 @@ def plan(quorum: Quorum) -> Plan:
     return quorum.plan("lost=2,4", nodes=(3, 11))
 
 
-def plain(said: str) -> str:
-    return re.sub(r"\x1b\[[0-9;]*m", "", said)
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
 
 
 @pytest.mark.parametrize("columns", [80, 120])
@@ -56,13 +56,13 @@ def test_a_terminal_shows_the_loss_then_the_survivors_then_the_steps(
     monkeypatch.chdir(tmp_path)
     file = Path("the plan.yaml")
     words = ("recover", "plan", quorum[11], quorum[3], "--set", "lost=2,4", "--out", file)
-    code, said = on_terminal(words, columns=columns)
-    assert code == 0, said
-    first, second, *_ = said.splitlines()
+    code, output = on_terminal(words, columns=columns)
+    assert code == 0, output
+    first, second, *_ = output.splitlines()
     plan = plan_from_yaml(file.read_bytes())
     assert f"PLAN {plan.id[:12]}" in plain(first)
     assert second.startswith("\x1b[1;31m▲ DATA LOSS  \x1b[0m\x1b[1;31munbounded and undetectable")
-    lines = plain(said).splitlines()
+    lines = plain(output).splitlines()
     heads = [line.split()[0] for line in lines if re.match(r"[▲A-Z]", line)]
     assert heads == ["PLAN", "▲", "Quorum", "Plan", "Survivors", "Steps", "Next"]
     survivors = [line for line in lines if re.search(r" \d+\. node-", line)]
@@ -78,7 +78,7 @@ def test_a_terminal_shows_the_loss_then_the_survivors_then_the_steps(
     assert applied[3:] == [str(file), "--dir", str(quorum[3])]
     assert max(len(line) for line in lines if not line.strip().startswith("$ ")) <= columns
     steps = [line for line in lines if "[ ]" in line]
-    assert [int(each.split("[ ]")[1].split()[0]) for each in steps] == [
+    assert [int(step.split("[ ]")[1].split()[0]) for step in steps] == [
         *range(1, len(plan.steps) + 1)
     ]
 
@@ -92,9 +92,9 @@ def test_a_pipe_has_the_lines_of_a_terminal_without_colour(
     assert ran.code == 0
     assert "\x1b" not in ran.err
     file.unlink()
-    _, said = on_terminal(words)
+    _, output = on_terminal(words)
     identity = re.compile(r"[0-9a-f]{12}")
-    assert identity.sub("ID", plain(said)) == identity.sub("ID", ran.err)
+    assert identity.sub("ID", plain(output)) == identity.sub("ID", ran.err)
 
 
 def test_quiet_narrates_nothing(kraftool: Run, quorum: Quorum, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_readable_records_that_are_given_up_can_be_saved(
     (command,) = re.findall(r"\$ kraftool (dump-log .*)", ran.err)
     assert kraftool(*shlex.split(command)).code in (0, 3)
     saved = [json.loads(line) for line in Path("node-1-given-up.jsonl").read_text().splitlines()]
-    offsets = {each["offset"] for each in saved if each["kind"] == "record"}
+    offsets = {entry["offset"] for entry in saved if entry["kind"] == "record"}
     assert offsets >= set(range(damaged.last_offset + 1, 160))
 
 
@@ -162,10 +162,10 @@ def test_no_loss_is_said_first_and_no_word_acts_on_the_terminal(
 ) -> None:
     loss = PlannedLoss(verdict=LossBound.NONE, text="none: \x1b]0;x\x07 all is there")
     write_plan(Output(), replace(plan, loss=loss), "")
-    said = capfd.readouterr().err
-    assert said.splitlines()[1].startswith("✓ No loss    ")
-    assert "\x1b" not in said
-    assert "\x07" not in said
+    output = capfd.readouterr().err
+    assert output.splitlines()[1].startswith("✓ No loss    ")
+    assert "\x1b" not in output
+    assert "\x07" not in output
 
 
 def test_no_loss_is_not_green_where_the_quorum_may_lose_records(plan: Plan) -> None:
@@ -198,7 +198,7 @@ def test_a_repair_of_a_quorum_at_risk_is_not_green(kraftool: Run, tmp_path: Path
         for path in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
             path.unlink()
         flip_in_batch(equal.segment(node), number)
-    paths = [equal[each] for each in (1, 2, 3)]
+    paths = [equal[voter] for voter in (1, 2, 3)]
     ran = kraftool("recover", "plan", *paths, "--out", tmp_path / "plan.yaml")
     assert ran.code == 0
     lines = ran.err.splitlines()
@@ -215,7 +215,7 @@ def test_a_rehearsal_needs_no_copy_of_a_directory_that_it_is_given(
         for path in equal.partition(node).glob(f"{144:020}-*.checkpoint"):
             path.unlink()
         flip_in_batch(equal.segment(node), number)
-    paths = [equal[each] for each in (1, 2, 3)]
+    paths = [equal[voter] for voter in (1, 2, 3)]
     ran = kraftool("recover", "plan", *paths, "--out", tmp_path / "plan.yaml")
     assert ran.code == 0
     commands = [line.strip() for line in ran.err.splitlines() if line.strip().startswith("$ ")]

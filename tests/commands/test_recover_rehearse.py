@@ -58,17 +58,17 @@ def file(plan: Plan, tmp_path: Path) -> Path:
 def test_kraftools_own_node_leads_with_the_metadata_that_the_plan_saves(
     kraftool: Run, quorum: Quorum, file: Path, tmp_path: Path
 ) -> None:
-    before = {each: contents(quorum[each]) for each in (2, 3, 4, 11)}
-    given = [word for each in before for word in ("--dir", quorum[each])]
+    before = {node: contents(quorum[node]) for node in (2, 3, 4, 11)}
+    given = [word for node in before for word in ("--dir", quorum[node])]
     ran = kraftool("recover", "rehearse", file, *given, "--seeds", 1, *PATIENT)
     assert ran.code == 0, ran.text + ran.err
     assert "Started kraftool's own node" in ran.words
     assert "node 3 leads" in ran.text
     assert "it serves the metadata that the plan saves: 7 topics, 18 partitions" in ran.words
-    for each in (2, 4):
-        assert f"node {each} comes back, and follows the recovered leader" in ran.words
+    for node in (2, 4):
+        assert f"node {node} comes back, and follows the recovered leader" in ran.words
     assert "· Everything that was rehearsed went as planned." in ran.text
-    assert {each: contents(quorum[each]) for each in before} == before
+    assert {node: contents(quorum[node]) for node in before} == before
     assert not (quorum[3] / ".lock").exists(), "no lock is taken there"
     assert not (quorum.partition(3) / ".kraftool-recover").exists()
     assert list((tmp_path / "tmp").iterdir()) == []
@@ -111,13 +111,13 @@ def test_what_apply_refuses_ends_with_5_and_is_told(
     assert "Run recover collect and recover plan again" in ran.err
     ran = kraftool("recover", "rehearse", file, *given, "-o", "json")
     assert ran.code == 5
-    told = fitting(ran.text)
-    assert told["simulated"] is None
-    assert "is not what it was when the plan was made" in told["copies"][0]["refusal"]["reason"]
+    document = fitting(ran.text)
+    assert document["simulated"] is None
+    assert "is not what it was when the plan was made" in document["copies"][0]["refusal"]["reason"]
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "said"),
+    ("options", "code", "message"),
     [
         (("--no-nodes", "--kafka", "/opt/kafka"), 2, "--no-nodes starts no Kafka"),
         (("--kafka", "/nowhere"), 3, "/nowhere/libs"),
@@ -127,10 +127,10 @@ def test_what_apply_refuses_ends_with_5_and_is_told(
     ],
 )
 def test_what_cannot_be_done_is_said(
-    kraftool: Run, quorum: Quorum, file: Path, options: tuple[str, ...], code: int, said: str
+    kraftool: Run, quorum: Quorum, file: Path, options: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = kraftool("recover", "rehearse", file, "--dir", quorum[3], *options)
-    assert (ran.code, said in ran.err) == (code, True), ran.err
+    assert (ran.code, message in ran.err) == (code, True), ran.err
 
 
 def test_a_running_node_makes_the_copy_one_of_a_moment(quorum: Quorum, file: Path) -> None:
@@ -148,7 +148,7 @@ def test_the_printed_command_rehearses_beside_a_running_majority(tmp_path: Path)
         snapshot.write_bytes(snapshot.read_bytes()[:700])
     with DirectoryLock(str(equal[1])), DirectoryLock(str(equal[2])):
         out = ("--out", tmp_path / "plan.yaml")
-        planned = apart("recover", "plan", *(equal[each] for each in (1, 2, 3)), *out)
+        planned = apart("recover", "plan", *(equal[node] for node in (1, 2, 3)), *out)
         assert planned.code == 0, planned.err
         command = planned.err.rstrip().rpartition("$ kraftool ")[2]
         ran = apart(*shlex.split(command), "--no-nodes")
@@ -245,8 +245,8 @@ def _eventually(look: Callable[[], int]) -> int:
     until = time.monotonic() + PATIENCE_S
     while time.monotonic() < until:
         with suppress(FileNotFoundError):
-            if found := look():
-                return found
+            if value := look():
+                return value
         time.sleep(0.05)
     raise AssertionError("it never came")
 

@@ -56,13 +56,13 @@ def test_logs_of_a_running_majority_end_apart(
     cut(quorum, 2, 6)
     runs(locks, quorum, 1, 3)
     paths = [quorum[node] for node in (1, 2, 3)]
-    told = kraftool("doctor", *paths).words
-    assert "Voters 1 and 3 are running, which is a majority" in told
-    assert "takes the log of voter 1 as long as" in told
-    assert "kraftool quorum health --bootstrap-controller" in told
-    assert "recover plan" not in told
-    assert "first, wait until" not in told
-    assert "lost" not in told
+    text = kraftool("doctor", *paths).words
+    assert "Voters 1 and 3 are running, which is a majority" in text
+    assert "takes the log of voter 1 as long as" in text
+    assert "kraftool quorum health --bootstrap-controller" in text
+    assert "recover plan" not in text
+    assert "first, wait until" not in text
+    assert "lost" not in text
     ran = kraftool("simulate-election", *FEW, *paths)
     assert "DATA LOSS" not in ran.words
     assert "Do not start" not in ran.words
@@ -73,9 +73,9 @@ def test_logs_of_a_running_majority_end_apart(
 def test_logs_of_stopped_voters_that_end_apart_are_judged(quorum: Quorum, kraftool: Run) -> None:
     cut(quorum, 1, 1)
     cut(quorum, 2, 6)
-    told = kraftool("doctor", *(quorum[node] for node in (1, 2, 3))).words
-    assert "If node 1 is elected" in told
-    assert "Start 1 and 3 first, wait until they have a leader" in told
+    text = kraftool("doctor", *(quorum[node] for node in (1, 2, 3))).words
+    assert "If node 1 is elected" in text
+    assert "Start 1 and 3 first, wait until they have a leader" in text
 
 
 def test_one_running_voter_is_the_same_sentence_everywhere(
@@ -103,10 +103,10 @@ def test_dump_says_if_the_lock_is_held(quorum: Quorum, locks: ExitStack, kraftoo
 
 def test_a_single_directory_asks_for_the_live_quorum_first(quorum: Quorum, kraftool: Run) -> None:
     """Two lost voters are declared only if nothing answers."""
-    told = kraftool("doctor", quorum[2]).words
-    asked = told.index("To ask first if the quorum has a leader: $ kraftool quorum health")
-    assert asked < told.index("If there is no leader, and the directories of voters 1 and 3")
-    assert asked < told.index("--set lost=1,3")
+    text = kraftool("doctor", quorum[2]).words
+    asked = text.index("To ask first if the quorum has a leader: $ kraftool quorum health")
+    assert asked < text.index("If there is no leader, and the directories of voters 1 and 3")
+    assert asked < text.index("--set lost=1,3")
 
 
 def test_a_damaged_snapshot_is_replaced_by_a_whole_one(quorum: Quorum, kraftool: Run) -> None:
@@ -131,11 +131,11 @@ def test_a_damaged_log_of_one_node_is_fetched_again_if_the_others_lead(
     data[5000] ^= 1
     segment.chmod(0o644)
     segment.write_bytes(data)
-    told = kraftool("doctor", quorum[1]).words
+    text = kraftool("doctor", quorum[1]).words
     assert (
-        "If the other voters run and have a leader, start this node once you have the copy" in told
+        "If the other voters run and have a leader, start this node once you have the copy" in text
     )
-    assert "If they have none, use the log of an intact node" in told
+    assert "If they have none, use the log of an intact node" in text
 
 
 def test_voters_that_only_a_damaged_snapshot_names(quorum: Quorum, kraftool: Run) -> None:
@@ -153,8 +153,8 @@ def test_voters_that_only_a_damaged_snapshot_names(quorum: Quorum, kraftool: Run
 
 def test_dump_names_one_registered_controller_as_one(quorum: Quorum, kraftool: Run) -> None:
     """`controllers 2` could be a count."""
-    told = kraftool("dump", quorum[1]).words
-    assert "registered broker 11; controllers 1, 2, 3" in told
+    text = kraftool("dump", quorum[1]).words
+    assert "registered broker 11; controllers 1, 2, 3" in text
 
 
 def test_status_leads_to_the_health_of_the_quorum(kraftool: Run) -> None:

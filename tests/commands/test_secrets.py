@@ -69,9 +69,9 @@ class Needles:
             pieces = {
                 secret[at : at + piece] for at in range(0, len(secret) - piece + 1, piece // 2)
             }
-            for each in pieces:
-                plain |= {each, *base64_of(each), repr(each)[2:-1].encode()}
-                hexadecimal.add(each.hex().encode())
+            for fragment in pieces:
+                plain |= {fragment, *base64_of(fragment), repr(fragment)[2:-1].encode()}
+                hexadecimal.add(fragment.hex().encode())
         return cls(frozenset(plain), frozenset(hexadecimal))
 
     def found(self, output: bytes) -> bytes | None:
@@ -171,8 +171,8 @@ DUMP_LOG: tuple[tuple[str, ...], ...] = (
 
 
 def data_directories(scenario: str) -> list[Path]:
-    found = sorted(path.parent for path in FIXTURES.joinpath(scenario).rglob("meta.properties"))
-    return [path for path in found if (path / "__cluster_metadata-0").is_dir()]
+    paths = sorted(path.parent for path in FIXTURES.joinpath(scenario).rglob("meta.properties"))
+    return [path for path in paths if (path / "__cluster_metadata-0").is_dir()]
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
@@ -271,7 +271,7 @@ def test_features_show_no_secret(scenario: str, kraftool: Run) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS)
 def test_state_and_diff_state_show_no_secret(scenario: str, kraftool: Run) -> None:
-    tables = [word for each in ("configs", "scram", "acls", "tokens") for word in ("-s", each)]
+    tables = [word for table in ("configs", "scram", "acls", "tokens") for word in ("-s", table)]
     for folder in data_directories(scenario)[:3]:
         for arguments in (("-o", "tree"), ("-o", "json"), ("-o", "jsonl"), tables, ()):
             ran = kraftool("state", *arguments, folder)

@@ -54,10 +54,10 @@ def shortened(source: Path, target: Path, offset: int) -> Path:
     copied(source, target)
     log = target / PARTITION / f"{0:020}.log"
     data = log.read_bytes()
-    for each in scan(lambda at, size: data[at : at + size]):
-        assert isinstance(each, RecordBatch)
-        if each.last_offset >= offset:
-            log.write_bytes(data[: each.position])
+    for batch in scan(lambda at, size: data[at : at + size]):
+        assert isinstance(batch, RecordBatch)
+        if batch.last_offset >= offset:
+            log.write_bytes(data[: batch.position])
             break
     for snapshot in (target / PARTITION).glob("*.checkpoint"):
         if not snapshot.name.startswith(f"{0:020}-"):
@@ -156,11 +156,11 @@ def test_a_voter_without_a_directory_counts_as_down_unless_assumed_up(
     assert ran.code == 1
     assert "--assume-up 3 --assume-up 4" in words(ran.text)
     ran = kraftool("simulate-election", *FEW, "--assume-up", 3, voters[0])
-    told = words(ran.text)
-    assert told.startswith("✖ Records may be lost. A leader is elected: 2 or 3")
+    text = words(ran.text)
+    assert text.startswith("✖ Records may be lost. A leader is elected: 2 or 3")
     assert ran.code == 1, "an assumed log was not looked at"
-    assert "3 is assumed to be up, with a log equal to 2's" in told
-    assert "no directory shows them: voters 3 and 4 were not given." in told
+    assert "3 is assumed to be up, with a log equal to 2's" in text
+    assert "no directory shows them: voters 3 and 4 were not given." in text
     ran = kraftool("simulate-election", *FEW, "--assume-up", "3=empty", voters[0])
     assert ran.code == 1
     assert "3 is assumed to be up, with an empty log" in words(ran.text)
@@ -200,12 +200,12 @@ def test_the_winner_of_an_emptied_log_and_a_missing_directory_may_lack_commits(
     shutil.rmtree(emptied / PARTITION)
     laggard = shortened(voters[2], tmp_path / "4", 200)
     ran = kraftool("simulate-election", *FEW, emptied, laggard)
-    told = words(ran.text)
+    text = words(ran.text)
     assert ran.code == 1
-    assert told.startswith("✖ Records may be lost. A leader is elected: 4, the only one")
-    assert "DATA LOSS if 4 leads: records from offset 197 on may be committed" in told
-    assert "voter 2 was not given and voter 3 has an empty log." in told
-    assert "→ If there is no leader, and the directory of voter 2 cannot be read any more:" in told
+    assert text.startswith("✖ Records may be lost. A leader is elected: 4, the only one")
+    assert "DATA LOSS if 4 leads: records from offset 197 on may be committed" in text
+    assert "voter 2 was not given and voter 3 has an empty log." in text
+    assert "→ If there is no leader, and the directory of voter 2 cannot be read any more:" in text
     assert f"    $ kraftool recover collect {emptied} --out voter-2.collect\n" in ran.text
     plan = f"    $ kraftool recover plan {emptied} {laggard} voter-2.collect --out plan.yaml\n"
     assert plan in ran.text, "a loopback address names no host to log in to"
@@ -255,7 +255,7 @@ def test_a_shorter_log_is_refused_by_name_and_offset(
 ) -> None:
     short = shortened(voters[1], tmp_path / "3", 200)
     document = run_json(kraftool, voters[0], short, voters[2], "--down", 4)
-    (three,) = (each for each in document["nodes"] if each["id"] == 3)
+    (three,) = (node for node in document["nodes"] if node["id"] == 3)
     assert not three["isElectable"]
     assert document["leaderIds"] == [2]
     end = three["logEndOffset"]
@@ -263,9 +263,9 @@ def test_a_shorter_log_is_refused_by_name_and_offset(
     assert {"voterId": 2, "kind": "log",
             "reason": "2 refuses 3: its log ends at 224 of epoch 3,"
                         f" beyond 3's {end} of epoch 3"} in three["refusals"]  # fmt: skip
-    lost = [each for each in document["losses"] if each["leaderId"] == 3]
+    lost = [loss for loss in document["losses"] if loss["leaderId"] == 3]
     assert (lost[0]["firstOffset"], lost[-1]["lastOffset"]) == (end, 223)
-    assert {each["commitStatus"] for each in lost} <= {"committed", "on a majority"}
+    assert {loss["commitStatus"] for loss in lost} <= {"committed", "on a majority"}
 
 
 def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
@@ -275,16 +275,16 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
     shutil.rmtree(wiped / PARTITION)
     short = shortened(voters[2], tmp_path / "4", 200)
     ran = kraftool("simulate-election", *FEW, voters[0], wiped, short, "--down", 2)
-    told = words(ran.text)
+    text = words(ran.text)
     assert ran.code == 1, "DATA LOSS is no quorum to start"
-    assert told.startswith("✖ Records are lost. A leader is elected: 4, the only one that can win")
-    assert "DATA LOSS if 4 leads" in told
-    assert "The quorum tolerates" not in told, "what it would stand is no comfort"
-    assert "→ Bring back 2 before any other node starts" in told
-    assert "which were committed" in told
-    assert "3 is a voter with an empty log: it votes for the first candidate that asks." in told
-    assert "→ Then start 2 and 4 alone: each possible leader of these has all of it." in told
-    assert "Start 3 once there is a leader." in told
+    assert text.startswith("✖ Records are lost. A leader is elected: 4, the only one that can win")
+    assert "DATA LOSS if 4 leads" in text
+    assert "The quorum tolerates" not in text, "what it would stand is no comfort"
+    assert "→ Bring back 2 before any other node starts" in text
+    assert "which were committed" in text
+    assert "3 is a voter with an empty log: it votes for the first candidate that asks." in text
+    assert "→ Then start 2 and 4 alone: each possible leader of these has all of it." in text
+    assert "Start 3 once there is a leader." in text
     document = run_json(kraftool, voters[0], wiped, short, "--down", 2)
     assert (document["isElected"], document["hasDataLoss"], document["startAloneIds"]) == (
         True, True, [2, 4],
@@ -295,10 +295,10 @@ def test_a_voter_that_lost_its_log_votes_for_whoever_asks(
 
 def test_a_wiped_disk_is_another_replica(voters: list[Path], kraftool: Run) -> None:
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--down", 2, *voters)
-    told = words(ran.text)
+    text = words(ran.text)
     assert ran.code == 1
-    assert "3 was formatted again" in told
-    assert "3 refuses 4: 4 asks replica 3@2Z8JApBiRl-Vj1-Gz3rfbg" in told
+    assert "3 was formatted again" in text
+    assert "3 refuses 4: 4 asks replica 3@2Z8JApBiRl-Vj1-Gz3rfbg" in text
 
 
 def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
@@ -306,14 +306,14 @@ def test_one_wiped_node_of_three_is_replaced_by_commands_on_one_line(
 ) -> None:
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--wipe", 3, *voters)
     assert ran.code == 0
-    told = words(ran.text)
-    assert "→ Do not restart voter 2 or 4 now: the quorum could lose its leader." in told
-    assert "→ Start 3 only once there is a leader." in told
+    text = words(ran.text)
+    assert "→ Do not restart voter 2 or 4 now: the quorum could lose its leader." in text
+    assert "→ Start 3 only once there is a leader." in text
     assert (
         "    $ kafka-metadata-quorum --bootstrap-controller 127.0.0.1:41733 remove-controller"
         " --controller-id 3 --controller-directory-id 2Z8JApBiRl-Vj1-Gz3rfbg"
     ) in ran.text.splitlines()
-    assert told.count("3 is wiped: formatted again") == 1
+    assert text.count("3 is wiped: formatted again") == 1
     ran = kraftool("simulate-election", *FEW, "--wipe", 3, "--wipe", 4, *voters)
     assert ran.code == 1
     assert "remove-controller" not in ran.text, "nobody could carry that out"
@@ -344,11 +344,11 @@ def test_a_directory_that_is_not_there_is_told_as_that(
     gone = tmp_path / "unmounted"
     file = controller(tmp_path / "3.properties", 3, gone)
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
-    told = words(ran.text)
-    assert "The directory of 3 does not exist: its server.properties leads to" in told
-    assert f"leads to {gone}.".replace(" ", "") in told.replace(" ", "")  # a long path is broken
-    assert "No directory was given" not in told
-    assert "3 does not answer 2: its directory does not exist" in told
+    text = words(ran.text)
+    assert "The directory of 3 does not exist: its server.properties leads to" in text
+    assert f"leads to {gone}.".replace(" ", "") in text.replace(" ", "")  # a long path is broken
+    assert "No directory was given" not in text
+    assert "3 does not answer 2: its directory does not exist" in text
     alone = kraftool("simulate-election", *FEW, file)
     assert alone.code == 1
     assert f"leads to {gone}.".replace(" ", "") in words(alone.text).replace(" ", "")
@@ -364,19 +364,19 @@ def test_a_voter_formatted_as_a_quorum_of_its_own_is_no_good_news(
     file = controller(tmp_path / "3.properties", 3, tmp_path / "3")
     formatted(file, voters[0], "--standalone", kraftool)
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2])
-    told = words(ran.text)
+    text = words(ran.text)
     assert ran.code == 1
-    assert told.startswith("✖ Records may be lost. A leader is elected: ")
-    assert "DATA LOSS if 3 leads" in told
-    assert "The quorum tolerates" not in told
-    assert "another replica, and by its own log it is the only one" in told
-    assert "→ Once the copy is safe, format 3 again with --no-initial-controllers" in told
-    assert "→ Then start 2 and 4 alone" in told
-    assert "Bring back" not in told
+    assert text.startswith("✖ Records may be lost. A leader is elected: ")
+    assert "DATA LOSS if 3 leads" in text
+    assert "The quorum tolerates" not in text
+    assert "another replica, and by its own log it is the only one" in text
+    assert "→ Once the copy is safe, format 3 again with --no-initial-controllers" in text
+    assert "→ Then start 2 and 4 alone" in text
+    assert "Bring back" not in text
     ran = kraftool("simulate-election", *FEW, voters[0], file, voters[2], "--down", 2)
-    told = words(ran.text)
-    assert told.startswith("✖ Records are lost. A leader is elected: 3")
-    assert "→ Bring back 2 before any other node starts" in told
+    text = words(ran.text)
+    assert text.startswith("✖ Records are lost. A leader is elected: 3")
+    assert "→ Bring back 2 before any other node starts" in text
 
 
 def test_a_directory_that_was_formatted_anew_forgot_no_vote(
@@ -401,7 +401,7 @@ def test_no_run_with_a_leader_ends_with_1(voters: list[Path], kraftool: Run) -> 
 def test_a_partition_leaves_the_side_with_a_majority(voters: list[Path], kraftool: Run) -> None:
     document = run_json(kraftool, *voters, "--partition", "2|3,4")
     assert document["leaderIds"] == [3, 4]
-    assert [(each["fromId"], each["toId"]) for each in document["conditions"]["cut"]] == [
+    assert [(link["fromId"], link["toId"]) for link in document["conditions"]["cut"]] == [
         (2, 3),
         (2, 4),
         (3, 2),
@@ -414,7 +414,9 @@ def test_a_partition_leaves_the_side_with_a_majority(voters: list[Path], kraftoo
 
 def test_voters_are_added_and_removed(voters: list[Path], kraftool: Run) -> None:
     document = run_json(kraftool, *voters, "--add-voter", 9, "--remove-voter", 2)
-    assert [(each["nodeId"], each["kind"], each["isDone"]) for each in document["changes"]] == [
+    assert [
+        (change["nodeId"], change["kind"], change["isDone"]) for change in document["changes"]
+    ] == [
         (2, "remove", True),
         (9, "add", True),
     ]
@@ -473,9 +475,9 @@ def test_a_path_that_cannot_be_read_ends_with_3(
 ) -> None:
     ran = kraftool("simulate-election", *FEW, *voters, tmp_path / "nothing")
     assert ran.code == 3
-    said = " ".join(ran.text.split())  # lines end where the length of the path has it
-    assert "A leader is elected: " in said
-    assert "no such file or directory" in said
+    text = " ".join(ran.text.split())  # lines end where the length of the path has it
+    assert "A leader is elected: " in text
+    assert "no such file or directory" in text
 
 
 def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
@@ -485,7 +487,7 @@ def test_a_damaged_log_counts_as_far_as_kafka_would_keep_it(
     log = damaged / PARTITION / f"{0:020}.log"
     log.write_bytes(log.read_bytes()[:-30])
     document = run_json(kraftool, voters[0], damaged, voters[2])
-    (three,) = (each for each in document["nodes"] if each["id"] == 3)
+    (three,) = (node for node in document["nodes"] if node["id"] == 3)
     assert three["logEndOffset"] < 224
     assert document["findings"], "the torn tail"
     assert document["leaderIds"] == [2, 4] or 3 not in document["leaderIds"]
@@ -506,12 +508,12 @@ def test_directories_of_running_nodes_are_moments_apart(
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"locked\n"
-        told = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
+        text = words(kraftool("simulate-election", *FEW, running, *voters[1:]).text)
         assert holder.stdin is not None
         holder.stdin.close()
-    assert "Voter 2 is running and needs 1 more voter for a majority. Start 3 or 4." in told
-    assert "→ Leave voter 2 running. Start 3 or 4." in told
-    assert told.count("is running") == 1, told
+    assert "Voter 2 is running and needs 1 more voter for a majority. Start 3 or 4." in text
+    assert "→ Leave voter 2 running. Start 3 or 4." in text
+    assert text.count("is running") == 1, text
 
 
 def test_directories_of_another_cluster_take_no_part(
@@ -519,8 +521,8 @@ def test_directories_of_another_cluster_take_no_part(
 ) -> None:
     other = fixtures_dir / "kafka-4.3.0/static-single/node-1/data"
     document = run_json(kraftool, *voters, other)
-    assert [each["id"] for each in document["nodes"]] == [2, 3, 4]
-    assert any("another cluster" in each for each in document["assumptions"])
+    assert [node["id"] for node in document["nodes"]] == [2, 3, 4]
+    assert any("another cluster" in assumption for assumption in document["assumptions"])
 
 
 def test_a_scenario_is_run(tmp_path: Path, kraftool: Run) -> None:

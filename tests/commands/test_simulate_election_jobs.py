@@ -125,10 +125,10 @@ def test_a_report_that_was_stopped_is_of_the_runs_that_were_made(
     report = with_runs(early, 30, is_stoppable=True)
     assert (report.runs, report.stopped_before) == (made, 30)
     assert sum(report.wins.values()) == made
-    found = verdict(report)
-    assert found.status is Status.UNKNOWN, "not all was looked at"
-    told = next(detail for detail in found.details if detail.startswith("Stopped "))
-    assert (f"after {made} of 30 runs" in told) == (made > 0)
+    outcome = verdict(report)
+    assert outcome.status is Status.UNKNOWN, "not all was looked at"
+    detail = next(detail for detail in outcome.details if detail.startswith("Stopped "))
+    assert (f"after {made} of 30 runs" in detail) == (made > 0)
     count = itertools.count()
     with pytest.raises(KeyboardInterrupt):
         with_runs(early, 30)

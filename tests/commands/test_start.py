@@ -66,12 +66,12 @@ def _bare() -> set[str]:
 
 def _listed(modules: set[str]) -> set[str]:
     """Of these modules what a list has."""
-    found = {name for name in modules if name.startswith("kraftool.")}
+    listed = {name for name in modules if name.startswith("kraftool.")}
     for name in modules - _bare():
         package = name.partition(".")[0]
         if package not in {*sys.stdlib_module_names, "kraftool", JYTHON}:
-            found.add(package)
-    return found | (modules & LARGE)
+            listed.add(package)
+    return listed | (modules & LARGE)
 
 
 def _read(name: str) -> set[str]:
@@ -80,12 +80,12 @@ def _read(name: str) -> set[str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_command_imports_no_more_than_its_list_has(name: str) -> None:
-    found = _listed(_imported(["-m", "kraftool", *CASES[name]], variables(name)))
+    imported = _listed(_imported(["-m", "kraftool", *CASES[name]], variables(name)))
     if os.environ.get("KRAFTOOL_REWRITE") == "1":
         assert not os.environ.get("CI"), "nothing is rewritten there"
-        (LISTS / f"{name}.txt").write_text("".join(f"{each}\n" for each in sorted(found)))
-    assert "kraftool.commands" in found
-    assert sorted(found - _read(name)) == []
+        (LISTS / f"{name}.txt").write_text("".join(f"{module}\n" for module in sorted(imported)))
+    assert "kraftool.commands" in imported
+    assert sorted(imported - _read(name)) == []
 
 
 @pytest.mark.parametrize("name", CASES)

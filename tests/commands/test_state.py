@@ -107,8 +107,8 @@ def test_an_open_transaction_is_told_and_not_shown(kraftool: Run, tmp_path: Path
     assert "at offset 1," in ran.text
     for arguments in (("-s", "topics"), ("-o", "tree"), ("-o", "jsonl")):
         assert b"unseen" not in kraftool("state", *arguments, logs.path).out
-    told = json.loads(kraftool("state", "-o", "json", logs.path).out)
-    assert told["loadedFrom"]["openTransaction"] == {
+    document = json.loads(kraftool("state", "-o", "json", logs.path).out)
+    assert document["loadedFrom"]["openTransaction"] == {
         "offset": 1, "name": "work", "recordCount": 2
     }  # fmt: skip
 
@@ -120,8 +120,8 @@ def test_an_offset_is_exclusive(kraftool: Run, tmp_path: Path) -> None:
     logs = Logs(tmp_path / "data")
     logs.segment(0, [level()], [topic("a")], [topic("b")])
     for at, count in ((0, 0), (1, 0), (2, 1), (3, 2)):
-        told = json.loads(kraftool("state", "-o", "json", "--at", at, logs.path).out)
-        assert (told["provenance"]["offset"], told["counts"]["topicCount"]) == (at, count)
+        document = json.loads(kraftool("state", "-o", "json", "--at", at, logs.path).out)
+        assert (document["provenance"]["offset"], document["counts"]["topicCount"]) == (at, count)
 
 
 def test_an_offset_that_is_not_there_is_told_with_those_that_are(
@@ -143,14 +143,14 @@ def test_a_time_chooses_the_state(kraftool: Run, tmp_path: Path) -> None:
     logs = Logs(tmp_path / "data")
     logs.segment(0, [level()], [topic("a")], [topic("b")])
     for moment in (str(stamp(1, 1)), "2023-11-14T22:13:21.001Z", "2023-11-14T23:13:21.001+01:00"):
-        told = json.loads(kraftool("state", "-o", "json", "--at-time", moment, logs.path).out)
-        assert [each["name"] for each in told["topics"]] == ["a"]
+        document = json.loads(kraftool("state", "-o", "json", "--at-time", moment, logs.path).out)
+        assert [entry["name"] for entry in document["topics"]] == ["a"]
     ran = kraftool("state", "--at-time", "tomorrow", logs.path)
     assert ran.code == 2
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("--at", 1, "--at-time", "2h"), "--at and --at-time contradict each other"),
         (("-o", "json", "--section", "topics"), "-o json has everything"),
@@ -159,11 +159,11 @@ def test_a_time_chooses_the_state(kraftool: Run, tmp_path: Path) -> None:
     ],
 )
 def test_what_makes_no_sense_is_a_usage_error(
-    arguments: tuple[object, ...], said: str, kraftool: Run
+    arguments: tuple[object, ...], message: str, kraftool: Run
 ) -> None:
     ran = kraftool("state", *arguments, STOPPED)
     assert (ran.code, ran.out) == (2, b"")
-    assert said in ran.err
+    assert message in ran.err
 
 
 def test_a_directory_without_metadata_is_told(kraftool: Run) -> None:
@@ -192,10 +192,10 @@ def test_damage_is_told_and_what_is_before_it_is_shown(kraftool: Run, tmp_path: 
     assert "KT-LOG-CRC" in ran.text
     assert "topics            1" in ran.text
     ran = kraftool("state", "-o", "json", logs.path)
-    told = json.loads(ran.out)
+    document = json.loads(ran.out)
     assert ran.code == 3
-    assert [each["code"] for each in told["findings"]] == ["KT-LOG-CRC"]
-    assert told["findingCounts"] == {"error": 1, "warning": 0, "info": 0}
+    assert [finding["code"] for finding in document["findings"]] == ["KT-LOG-CRC"]
+    assert document["findingCounts"] == {"error": 1, "warning": 0, "info": 0}
     for arguments in (("-s", "topics"), ("-o", "jsonl"), ("-o", "tree")):
         ran = kraftool("state", *arguments, logs.path)
         assert ran.code == 3
@@ -244,8 +244,8 @@ def test_the_findings_of_a_damaged_log_are_in_document_and_lines(
     path = damaged(tmp_path).path
     document = json.loads(kraftool("state", "-o", "json", path).out)
     lines = map(json.loads, kraftool("state", "-o", "jsonl", path).out.splitlines())
-    found = [line for line in lines if line["kind"] == "finding"]
-    assert found == [{"kind": "finding", **each} for each in document["findings"]] != []
+    findings = [line for line in lines if line["kind"] == "finding"]
+    assert findings == [{"kind": "finding", **finding} for finding in document["findings"]] != []
 
 
 def test_the_tree_is_that_of_the_shell(kraftool: Run, tmp_path: Path) -> None:
@@ -293,8 +293,8 @@ def test_a_name_that_is_no_utf8_does_not_break_the_export(kraftool: Run, tmp_pat
     logs.segment(0, [level()], [("TopicRecord", 0, {"name": name, "topicId": "A" * 21 + "Q"})])
     for form in ("table", "json", "jsonl", "tree"):
         assert kraftool("state", "-o", form, logs.path).code == 0
-    told = json.loads(kraftool("state", "-o", "json", logs.path).out)
-    assert told["topics"][0]["name"].startswith("a\\")
+    document = json.loads(kraftool("state", "-o", "json", logs.path).out)
+    assert document["topics"][0]["name"].startswith("a\\")
     assert kraftool("state", "-s", "topics", logs.path).code == 0
 
 

@@ -73,7 +73,7 @@ def test_the_document_says_what_was_formatted(kraftool: Run, tmp_path: Path, dry
     )
     document = json.loads(ran.out)
     assert document["isDryRun"] is dry
-    assert [each["role"] for each in document["directories"]] == [
+    assert [directory["role"] for directory in document["directories"]] == [
         "dynamic metadata voter directory",
         "data directory",
     ]
@@ -145,8 +145,8 @@ def test_a_format_that_was_cut_short_can_be_run_again(kraftool: Run, tmp_path: P
     config = _settings(tmp_path)
     assert kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-r", "4.3").code == 0
     whole = _files(tmp_path)
-    for each in ("a", "b"):
-        (tmp_path / each / "meta.properties").unlink()
+    for name in ("a", "b"):
+        (tmp_path / name / "meta.properties").unlink()
     ran = kraftool("format", "-c", config, "-t", CLUSTER, "-s", "-r", "4.3")
     assert ran.code == 0, ran.err
     assert _files(tmp_path) == whole

@@ -22,9 +22,9 @@ def pieces(line: str) -> list[tuple[str, str]]:
 
 def style_of(line: str, words: str) -> str:
     """Return the style of the piece that has these words."""
-    found = [style for style, text in pieces(line) if words in text]
-    assert len(found) == 1, (words, line)
-    return found[0]
+    styles = [style for style, text in pieces(line) if words in text]
+    assert len(styles) == 1, (words, line)
+    return styles[0]
 
 
 def coloured(kraftool: Run, *arguments: object) -> tuple[Any, list[str]]:
@@ -87,10 +87,10 @@ def test_what_doctor_could_not_look_at_is_not_green(kraftool: Run, fixtures_dir:
 def test_an_election_is_as_bad_as_what_the_quorum_tolerates(
     kraftool: Run, fixtures_dir: Path, down: tuple[int, ...], style: str, mark: str
 ) -> None:
-    voters = [fixtures_dir / QUORUM / f"node-{each}/data" for each in (2, 3, 4)]
-    options = [word for each in down for word in ("--down", each)]
+    voters = [fixtures_dir / QUORUM / f"node-{node}/data" for node in (2, 3, 4)]
+    options = [word for node in down for word in ("--down", node)]
     _ran, lines = coloured(kraftool, "simulate-election", "--runs", 6, *options, *voters)
-    looks = [each.replace("1;", "") for each, _ in pieces(lines[0])]
+    looks = [look.replace("1;", "") for look, _ in pieces(lines[0])]
     assert lines[0].partition("m")[2].startswith(mark)
     assert set(looks) == {style.replace("1;", "")}
     arrows = [line for line in lines if line.partition("m")[2].startswith("→")]

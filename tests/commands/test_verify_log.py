@@ -50,7 +50,7 @@ def test_the_exit_code_tells_odd_from_undecoded(kraftool: Run, name: str, code: 
 def test_the_document_s_counts_are_of_the_exit_code(kraftool: Run, fixtures_dir: Path) -> None:
     paths = [
         *sorted(fixtures_dir.glob("kafka-*/*/node-1/data")),
-        *(each for each in sorted(DAMAGED.glob("*/*")) if each.name != "SOURCE"),
+        *(child for child in sorted(DAMAGED.glob("*/*")) if child.name != "SOURCE"),
     ]
     codes = set()
     for path in paths:
@@ -116,7 +116,7 @@ def test_csv_has_a_row_for_each_finding(kraftool: Run) -> None:
     (verified,) = json.loads(kraftool("verify-log", "-o", "json", DAMAGED / "torn-tail" / LOG).out)[
         "verified"
     ]
-    (found,) = verified["findings"]
-    assert (row["code"], row["position"]) == ("KT-LOG-TORN-TAIL", str(found["position"]))
+    (finding,) = verified["findings"]
+    assert (row["code"], row["position"]) == ("KT-LOG-TORN-TAIL", str(finding["position"]))
     assert row["isUndecoded"] == "false"
     assert ran.code == 1

@@ -23,7 +23,7 @@ NOBODY = ("--bootstrap-controller", "127.0.0.1:1")
 
 
 def test_directories_of_a_quorum_as_text(fixtures_dir: Path, kraftool: Run) -> None:
-    ran = kraftool("watch", "--once", *(fixtures_dir / NODES.format(each) for each in (1, 2, 3)))
+    ran = kraftool("watch", "--once", *(fixtures_dir / NODES.format(node) for node in (1, 2, 3)))
     assert ran.code == 0, ran.err
     assert "node 2, as the newest quorum-state has it  epoch 3" in ran.text
     assert "Voters     2, 3, 4  committed  majority 2" in ran.text
@@ -34,13 +34,13 @@ def test_the_documents_of_directories_and_of_live_quorums(
     fixtures_dir: Path, kraftool: Run
 ) -> None:
     ran = kraftool("watch", "--once", "-o", "json", fixtures_dir / NODES.format(2))
-    told = json.loads(ran.out)
-    assert told["leaderId"] == 2
-    assert told["voterState"]["offset"] == 80
-    assert told["replicas"][0]["directoryEndOffset"] == 224
+    document = json.loads(ran.out)
+    assert document["leaderId"] == 2
+    assert document["voterState"]["offset"] == 80
+    assert document["replicas"][0]["directoryEndOffset"] == 224
     ran = kraftool("watch", "--once", "-o", "csv", fixtures_dir / NODES.format(2))
     rows = list(csv.DictReader(ran.text.splitlines()))
-    assert [row["id"] for row in rows] == [str(each["id"]) for each in told["replicas"]]
+    assert [row["id"] for row in rows] == [str(replica["id"]) for replica in document["replicas"]]
     assert rows[0]["directoryEndOffset"] == "224"
     for name in ("healthy", "leader-killed", "no-leader", "uncommitted-voter"):
         for picture in pictures(name):

@@ -96,9 +96,9 @@ def _started(folder: Path) -> Serving:
         text=True,
     )
     assert process.stdout is not None
-    found = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", process.stdout.readline())
-    assert found is not None, "the address is the first thing that is told"
-    return Serving(process, int(found[1]), found[2], dashboards)
+    address = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)", process.stdout.readline())
+    assert address is not None, "the address is the first thing that is told"
+    return Serving(process, int(address[1]), address[2], dashboards)
 
 
 def _end(serving: Serving) -> None:
@@ -204,8 +204,8 @@ def test_another_host_name_is_refused_even_with_the_cookie(
     serving: Serving, path: str, host: str
 ) -> None:
     """A name of somebody's own can lead to 127.0.0.1 (DNS rebinding); the browser tells it."""
-    told = {"Host": host.format(port=serving.port), "Origin": serving.base}
-    assert _status(serving, path, told) == 421
+    headers = {"Host": host.format(port=serving.port), "Origin": serving.base}
+    assert _status(serving, path, headers) == 421
 
 
 @pytest.mark.parametrize("path", ["/", "/ws"])
@@ -252,13 +252,13 @@ def test_the_page_needs_nothing_from_elsewhere(serving: Serving) -> None:
             async with client.get(f"{serving.base}/static/page.css") as answer:
                 style = await answer.text()
             named = re.findall(r'(?:href|src)="([^"]+)"', page)
-            named += [f"/static/{each}" for each in re.findall(r'url\("([^"]+)"\)', style)]
+            named += [f"/static/{name}" for name in re.findall(r'url\("([^"]+)"\)', style)]
             statuses = {}
-            for each in named:
-                if not each.startswith("data:"):
-                    assert each.startswith("/"), each
-                    async with client.get(serving.base + each) as answer:
-                        statuses[each] = answer.status
+            for url_path in named:
+                if not url_path.startswith("data:"):
+                    assert url_path.startswith("/"), url_path
+                    async with client.get(serving.base + url_path) as answer:
+                        statuses[url_path] = answer.status
             return page, policy, statuses
 
     page, policy, statuses = asyncio.run(ask())
@@ -314,9 +314,9 @@ def test_the_command_shows_its_own_dashboard_from_which_nothing_is_written(
         cwd=tmp_path,
     )
     assert process.stdout is not None
-    told = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", process.stdout.readline())
-    assert told is not None, "the address alone is on stdout"
-    serving = Serving(process, int(told[1]), told[2], tmp_path)
+    address = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/\?token=(\S+)\n", process.stdout.readline())
+    assert address is not None, "the address alone is on stdout"
+    serving = Serving(process, int(address[1]), address[2], tmp_path)
 
     async def ask() -> None:
         async with _window(serving, "?width=100&height=30") as window:
@@ -412,18 +412,20 @@ def test_a_port_that_is_taken_is_told_and_not_a_traceback(serving: Serving) -> N
         "except RefusedError as error:\n"
         "    print(error.message)\n"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert f"127.0.0.1:{serving.port} cannot be listened on" in told.stdout
-    assert told.stderr == ""
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert f"127.0.0.1:{serving.port} cannot be listened on" in completed.stdout
+    assert completed.stderr == ""
 
 
 @pytest.mark.parametrize(
     "options", [("--once", "--serve", "1"), ("--serve", "65536"), ("--serve", "somewhere")]
 )
 def test_serve_and_once_do_not_go_together_and_a_port_is_one(options: tuple[str, ...]) -> None:
-    told = apart("watch", "/no/such/directory", *options)
-    assert (told.code, told.out) == (2, b"")
-    assert "Traceback" not in told.err
+    ran = apart("watch", "/no/such/directory", *options)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "Traceback" not in ran.err
 
 
 def test_without_textual_serve_it_says_what_to_install() -> None:
@@ -438,9 +440,11 @@ def test_without_textual_serve_it_says_what_to_install() -> None:
         "except UsageError as error:\n"
         "    print(error.message, error.hint)\n"
     )
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert told.stdout.startswith("--serve needs aiohttp, which is not installed")
-    assert "pip install 'kraftool[serve]'" in told.stdout
+    completed = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.startswith("--serve needs aiohttp, which is not installed")
+    assert "pip install 'kraftool[serve]'" in completed.stdout
 
 
 def test_a_new_window_begins_with_every_controller_that_is_known() -> None:

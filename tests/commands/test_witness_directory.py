@@ -19,8 +19,8 @@ NODES = "kafka-4.3.0/dynamic-quorum"
 @pytest.fixture
 def directories(fixtures_dir: Path, tmp_path: Path) -> list[Path]:
     """The voters 2 and 3 of 2, 3 and 4; a witness was killed on 3."""
-    for each in (2, 3):
-        shutil.copytree(fixtures_dir / NODES / f"node-{each}" / "data", tmp_path / str(each))
+    for node_id in (2, 3):
+        shutil.copytree(fixtures_dir / NODES / f"node-{node_id}" / "data", tmp_path / str(node_id))
     meta, _ = meta_properties.decode((tmp_path / "3" / "meta.properties").read_bytes())
     assert meta.directory_id is not None
     WitnessMarker.of_this_process(3, meta.directory_id, is_last_resort=True).write(

@@ -201,9 +201,9 @@ class Bench:
     def partition(self, name: str, number: int = 0) -> PartitionRegistration:
         topic_id = self.active.state.topic_id(name)
         assert topic_id is not None
-        found = self.active.state.partition(PartitionKey(topic_id, number))
-        assert found is not None
-        return found
+        registration = self.active.state.partition(PartitionKey(topic_id, number))
+        assert registration is not None
+        return registration
 
     def alter(self, name: str, isr: list[int], **fields: Any) -> dict[str, Any]:
         """An AlterPartition of partition 0, by default of its leader."""
@@ -230,8 +230,8 @@ class Bench:
             "topics": [{"topicId": self.active.state.topic_id(name), "partitions": [proposal]}],
         }
         answer = self.ask("AlterPartition", version, body)
-        found: dict[str, Any] = answer["topics"][0]["partitions"][0]
-        return found
+        altered: dict[str, Any] = answer["topics"][0]["partitions"][0]
+        return altered
 
 
 def incarnation(broker_id: int, life: int) -> str:

@@ -210,7 +210,7 @@ def test_rd18_cordoned_directories_are_noted_when_they_change() -> None:
     bench = Bench()
     bench.register(1)
     bench.beat(1, cordonedLogDirs=[])
-    assert ("BrokerRegistrationChangeRecord", 3) in [each[:2] for each in bench.records]
+    assert ("BrokerRegistrationChangeRecord", 3) in [record[:2] for record in bench.records]
     bench.beat(1, cordonedLogDirs=[])
     assert bench.names == []
     bench.beat(1, cordonedLogDirs=None)

@@ -81,8 +81,8 @@ def test_qc5_a_request_that_waited_too_long_is_told_so() -> None:
         "timeoutMs": 1,
         "validateOnly": False,
     }
-    told = bench.ask("CreateTopics", 7, body, deadline_ms=bench.now_ms - 1)
-    assert [topic["errorCode"] for topic in told["topics"]] == [Error.REQUEST_TIMED_OUT]
+    answer = bench.ask("CreateTopics", 7, body, deadline_ms=bench.now_ms - 1)
+    assert [topic["errorCode"] for topic in answer["topics"]] == [Error.REQUEST_TIMED_OUT]
     assert bench.active.state.topic_id("foo") is None
 
 
@@ -183,8 +183,8 @@ def test_qc18_a_record_that_cannot_be_replayed_is_a_fault(
 def test_qc22_a_refusal_is_no_fault() -> None:
     bench = Bench().with_brokers([1])
     bench.create("foo")
-    told = bench.ask("CreateTopics", 7, creation("foo"))
-    assert told["topics"][0]["errorCode"] == Error.TOPIC_ALREADY_EXISTS
+    answer = bench.ask("CreateTopics", 7, creation("foo"))
+    assert answer["topics"][0]["errorCode"] == Error.TOPIC_ALREADY_EXISTS
     assert bench.active.handling is None
     assert bench.create("bar")["errorCode"] == Error.NONE
 
@@ -218,8 +218,8 @@ def test_qc28_a_broker_must_support_the_finalized_kraft_version(
     bench.active.kraft_version = finalized
     features = {"kraft.version": supported, "metadata.version": (7, 33)}
     features |= dict.fromkeys(bench.active.state.feature_levels, (0, 9))
-    told = bench.register(1, features=ranges(features))
-    assert told.get("errorCode") == error
+    answer = bench.register(1, features=ranges(features))
+    assert answer.get("errorCode") == error
 
 
 def test_oc5_and_eq1_answers_come_in_order_as_far_as_it_is_committed() -> None:

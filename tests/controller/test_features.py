@@ -40,10 +40,10 @@ def update(bench: Bench, *updates: dict[str, Any], version: int = 2, **more: Any
 
 def refused(bench: Bench, *updates: dict[str, Any]) -> str:
     """Why it was refused; nothing was written."""
-    told = update(bench, *updates)
-    assert told["errorCode"] == INVALID, told
+    answer = update(bench, *updates)
+    assert answer["errorCode"] == INVALID, answer
     assert bench.appends == []
-    return str(told["errorMessage"])
+    return str(answer["errorMessage"])
 
 
 def levels(bench: Bench) -> list[tuple[str, int]]:
@@ -120,9 +120,9 @@ def test_fe4_an_upgrade_is_a_record_and_a_dry_run_is_none() -> None:
     bench = bench_at(29)
     assert update(bench, to(METADATA_VERSION, 30), validateOnly=True)["errorCode"] == Error.NONE
     assert bench.records == []
-    told = update(bench, to(METADATA_VERSION, 30), version=1)
+    answer = update(bench, to(METADATA_VERSION, 30), version=1)
     assert levels(bench) == [(METADATA_VERSION, 30)]
-    assert [(item["feature"], item["errorCode"]) for item in told["results"]] == [
+    assert [(item["feature"], item["errorCode"]) for item in answer["results"]] == [
         (METADATA_VERSION, Error.NONE)
     ]
     assert bench.active.state.level == 30

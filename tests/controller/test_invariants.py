@@ -81,7 +81,7 @@ class ControlledCluster(RuleBasedStateMachine):
         partition = self.bench.partition(name)
         if partition.leader == NO_LEADER:
             return
-        others = [each for each in partition.replicas if each != partition.leader]
+        others = [replica for replica in partition.replicas if replica != partition.leader]
         chosen: list[int] = (
             data.draw(st.lists(st.sampled_from(others), unique=True)) if others else []
         )

@@ -145,9 +145,9 @@ def test_rl8_fencing_moves_leadership_and_empties_isrs() -> None:
     bench.assigned("foo", [1, 2, 3], [2, 3, 4], [0, 2, 1])
     fence(bench, 2)
     fence(bench, 3)
-    found = [bench.partition("foo", number) for number in range(3)]
-    assert [partition.isr for partition in found] == [(1,), (4,), (0, 1)]
-    assert [partition.leader for partition in found] == [1, 4, 0]
+    partitions = [bench.partition("foo", number) for number in range(3)]
+    assert [partition.isr for partition in partitions] == [(1,), (4,), (0, 1)]
+    assert [partition.leader for partition in partitions] == [1, 4, 0]
 
 
 def test_rl9_the_last_in_sync_stays_so_without_elr() -> None:

@@ -70,7 +70,7 @@ def turns(bench: Bench, queue: deque[ControllerRequest]) -> list[Step]:
 @pytest.mark.parametrize("elr", [False, True])
 @pytest.mark.parametrize("what", ["fence", "shutdown", "unregister", "restart", "unfence"])
 def test_records_are_the_same_in_one_turn_or_in_many(what: str, elr: bool) -> None:
-    told = []
+    records = []
     for at_once in (3, 10_000):
         bench = cluster(at_once, elr=elr)
         match what:
@@ -90,8 +90,8 @@ def test_records_are_the_same_in_one_turn_or_in_many(what: str, elr: bool) -> No
                 bench.pass_time(10)  # each broker in a turn of its own
                 bench.beat(2)
         assert len(bench.records) > _AT_ONCE
-        told.append(bench.records)
-    assert told[0] == told[1]
+        records.append(bench.records)
+    assert records[0] == records[1]
 
 
 def test_requests_that_fill_a_turn_leave_the_others_to_the_next_one() -> None:

@@ -13,7 +13,7 @@ from kraftool.decoders.segment import scan
 def edited(data: bytes, seed: int) -> bytes:
     """A log with up to four edits."""
     chance, changed = random.Random(seed), bytearray(data)
-    spans = [(each.position, each.size) for each in scan(lambda at, size: data[at : at + size])]
+    spans = [(item.position, item.size) for item in scan(lambda at, size: data[at : at + size])]
     for _ in range(chance.randint(1, 4)):
         at, size = chance.choice(spans)
         match chance.randrange(6):
@@ -37,7 +37,7 @@ def edited(data: bytes, seed: int) -> bytes:
 def edited_records(data: bytes, seed: int) -> bytes:
     """A log with up to three bytes of records that are others, under a CRC that is right."""
     chance, changed = random.Random(seed), bytearray(data)
-    spans = [(each.position, each.size) for each in scan(lambda at, size: data[at : at + size])]
+    spans = [(item.position, item.size) for item in scan(lambda at, size: data[at : at + size])]
     for _ in range(chance.randint(1, 3)):
         at, size = chance.choice(spans)
         changed[at + chance.randrange(HEADER_SIZE, size)] = chance.randrange(256)

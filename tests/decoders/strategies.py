@@ -165,10 +165,10 @@ _ABSURD = {
 @st.composite
 def _absurd_length(draw: st.DrawFn, name: str, version: int, data: bytes) -> bytes:
     """Overwrite one length, count, tag or size with something that cannot be."""
-    told = spec.annotate(name, version, data)
+    annotation = spec.annotate(name, version, data)
     places = [
         leaf
-        for span in told.spans
+        for span in annotation.spans
         for leaf in span.leaves()
         if leaf.type.startswith(("length", "count", "tag", "size"))
     ]

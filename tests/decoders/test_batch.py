@@ -173,7 +173,7 @@ def test_records_that_observers_share_are_those_of_the_batch() -> None:
         for n in range(0, 6, 2)
     ]
     shared = [batch.shared_records() for batch in batches]
-    assert [list(each) for each in shared] == [list(batch.records()) for batch in batches]
+    assert [list(records) for records in shared] == [list(batch.records()) for batch in batches]
     assert batches[1].shared_records() is shared[1], "an observer may be one batch behind"
     # The length of the second record, behind the first one and its length.
     data = bytearray(batches[0].data)

@@ -34,9 +34,9 @@ def log(fixtures_dir: Path) -> tuple[bytes, list[RecordBatch]]:
     """A segment of real Kafka, and its batches."""
     path = next((fixtures_dir / LOG).glob("data*/__cluster_metadata-0/*.log"))
     data = path.read_bytes()
-    found = [each for each in scan(reading(data)) if isinstance(each, RecordBatch)]
-    assert len(found) > 50
-    return data, found
+    batches = [item for item in scan(reading(data)) if isinstance(item, RecordBatch)]
+    assert len(batches) > 50
+    return data, batches
 
 
 def place_of(batches: list[RecordBatch], number: int) -> ExpectedBatch:
@@ -64,14 +64,14 @@ def test_every_bit_of_a_batch_is_put_back(
     bits = range(outside, 8 * batch.size)
     for bit in (*range(outside), *random.Random(number).sample(bits, min(len(bits), 400))):
         wrong = flipped(data, 8 * batch.position + bit)
-        found = explained(wrong, batches, number)
-        if found is None:
+        flip = explained(wrong, batches, number)
+        if flip is None:
             assert _cannot_be_known(batches, number, bit), bit
             continue
-        assert (found.position, found.bit) == (batch.position + bit // 8, bit % 8)
-        assert found.batch == batch
-        assert found.byte == data[found.position]
-        assert found.is_covered == (bit >= outside)
+        assert (flip.position, flip.bit) == (batch.position + bit // 8, bit % 8)
+        assert flip.batch == batch
+        assert flip.byte == data[flip.position]
+        assert flip.is_covered == (bit >= outside)
 
 
 def _cannot_be_known(batches: list[RecordBatch], number: int, bit: int) -> bool:

@@ -41,7 +41,7 @@ def test_the_newest_release_is_that_of_the_feature_levels_and_of_the_documents()
 
 def test_no_text_of_the_product_has_the_newest_release_typed_by_hand() -> None:
     typed = re.compile(r"\b(?:no|newer than|known to|feature of) Kafka (?:up to )?\d|newer than \d")
-    found = [
+    places = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for folder in ("kraftool", "decoders", "commands", "tui")
         for path in (ROOT / folder).rglob("*.py")
@@ -50,7 +50,7 @@ def test_no_text_of_the_product_has_the_newest_release_typed_by_hand() -> None:
         and isinstance(node.value, str)
         and typed.search(node.value)
     ]
-    assert not found
+    assert not places
 
 
 def test_every_block_parses_and_names_are_unique() -> None:

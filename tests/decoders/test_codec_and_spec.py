@@ -81,9 +81,9 @@ def test_both_agree_on_values_and_on_damaged_bytes(name: str) -> None:
         assert spec.build(name, version, value) == raw
         assert codec.decode(name, version, raw) == (value, len(raw))
         assert spec.parse(name, version, raw) == (value, len(raw))
-        told = spec.annotate(name, version, raw)
-        assert told.value == value
-        leaves = [leaf for span in told.spans for leaf in span.leaves()]
+        annotation = spec.annotate(name, version, raw)
+        assert annotation.value == value
+        leaves = [leaf for span in annotation.spans for leaf in span.leaves()]
         assert b"".join(raw[leaf.start : leaf.end] for leaf in leaves) == raw
         assert codec.json_decoder(name, version)(raw, 0) == (
             json_form(schema.message(name).fields, version, value),
@@ -93,10 +93,10 @@ def test_both_agree_on_values_and_on_damaged_bytes(name: str) -> None:
             broken = data.draw(damaged(name, version, raw))
             ours = outcome(codec.decode, name, version, broken)
             assert same(ours, outcome(spec.parse, name, version, broken))
-            told = spec.annotate(name, version, broken)
-            leaves = [leaf for span in told.spans for leaf in span.leaves()]
+            annotation = spec.annotate(name, version, broken)
+            leaves = [leaf for span in annotation.spans for leaf in span.leaves()]
             read = b"".join(broken[leaf.start : leaf.end] for leaf in leaves)
-            assert read == broken[: told.end]
+            assert read == broken[: annotation.end]
 
     for_the_versions(name, check)
 
@@ -112,10 +112,10 @@ def json_form(fields: tuple[Field, ...], version: int, value: Value) -> Value:
     for field in fields:
         if version not in field.versions:
             continue
-        each = value[field.name]
-        if field.is_tagged(version) and each == default(field, version):
+        field_value = value[field.name]
+        if field.is_tagged(version) and field_value == default(field, version):
             continue
-        form[field.name] = json_value(field, version, each)
+        form[field.name] = json_value(field, version, field_value)
     return form
 
 
@@ -123,7 +123,7 @@ def json_value(field: Field, version: int, value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, list):
-        return [json_value(field, version, each) for each in value]
+        return [json_value(field, version, item) for item in value]
     if isinstance(value, dict):
         return json_form(field.fields, version, value)
     if field.type == "records":
@@ -253,8 +253,8 @@ def test_both_refuse_a_field_that_the_version_would_lose() -> None:
 
 def test_groups_of_an_annotation_are_tiled_by_their_parts() -> None:
     value = {"voters": [{"voterId": 1, "endpoints": [{"name": "C", "host": "h", "port": 1}]}] * 2}
-    told = spec.annotate("VotersRecord", 0, codec.encode("VotersRecord", 0, value))
-    waiting = list(told.spans)
+    annotation = spec.annotate("VotersRecord", 0, codec.encode("VotersRecord", 0, value))
+    waiting = list(annotation.spans)
     groups = 0
     while waiting:
         span = waiting.pop()
@@ -269,10 +269,10 @@ def test_groups_of_an_annotation_are_tiled_by_their_parts() -> None:
 
 def test_an_annotation_ends_where_the_damage_begins() -> None:
     raw = codec.encode("TopicRecord", 0, {"name": "orders"})
-    told = spec.annotate("TopicRecord", 0, raw[:-3])
-    assert told.error is not None
-    assert (told.error.path, told.end) == ("topicId", 7)
-    assert [(span.path, span.type, span.value) for span in told.spans] == [
+    annotation = spec.annotate("TopicRecord", 0, raw[:-3])
+    assert annotation.error is not None
+    assert (annotation.error.path, annotation.end) == ("topicId", 7)
+    assert [(span.path, span.type, span.value) for span in annotation.spans] == [
         ("name", "length (uvarint)", 6),
         ("name", "string", "orders"),
     ]

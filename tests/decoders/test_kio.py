@@ -59,10 +59,10 @@ def kio_paths(name: str) -> dict[int, str]:
         return {}
     suffix, kind = _SUFFIXES[message.kind]
     snake = re.sub(r"(?<!^)(?=[A-Z])", "_", name.removesuffix(suffix)).lower()
-    found = schema_name_map.get(snake, {})
+    by_version = schema_name_map.get(snake, {})
     return {
         version: path
-        for version, entities in found.items()
+        for version, entities in by_version.items()
         for entity, path in entities.items()
         if entity is kind and version in message.versions
     }
@@ -74,7 +74,7 @@ SHARED = {name: paths for name in schema.names() if (paths := kio_paths(name))}
 @cache
 def shape(entity: Any) -> tuple[Any, ...]:
     """kio's fields as (name, kafka type, whether null is allowed, nested entity)."""
-    found = []
+    shapes = []
     for field in fields(entity):
         hint, optional = field.type, False
         if get_origin(hint) is UnionType:
@@ -86,8 +86,8 @@ def shape(entity: Any) -> tuple[Any, ...]:
                 optional = True
                 (hint,) = [part for part in get_args(hint) if part is not type(None)]
         nested = hint if hasattr(hint, "__type__") else None
-        found.append((field.name, field.metadata.get("kafka_type"), optional, nested))
-    return tuple(found)
+        shapes.append((field.name, field.metadata.get("kafka_type"), optional, nested))
+    return tuple(shapes)
 
 
 def in_common(
@@ -99,8 +99,8 @@ def in_common(
     assert len(present) == len(theirs), entity
     for field, (name, *_) in zip(present, theirs, strict=True):
         known = {field.name, RENAMED.get(field.name, "")}
-        assert _plain(name) in {_plain(each) for each in known}, entity
-    return [(field, *each) for field, each in zip(present, theirs, strict=True)]
+        assert _plain(name) in {_plain(known_name) for known_name in known}, entity
+    return [(field, *rest) for field, rest in zip(present, theirs, strict=True)]
 
 
 def _plain(name: str) -> str:
@@ -117,7 +117,7 @@ def tamed(ours: tuple[Field, ...], version: int, entity: Any, value: Value) -> V
 
 def _tame(field: Field, version: int, kind: str, optional: bool, nested: Any, value: Any) -> Any:
     if isinstance(value, list):
-        return [_tame(field, version, kind, False, nested, each) for each in value]
+        return [_tame(field, version, kind, False, nested, item) for item in value]
     if nested is not None and value is not None:
         return tamed(field.fields, version, nested, value)
     if isinstance(value, str) and field.element == "string":

@@ -109,9 +109,9 @@ def test_every_metadata_record_writes_its_frame_back() -> None:
     for name in schema.names("metadata"):
         for version in schema.message(name).versions:
             data = framing.encode_record(name, version, {})
-            found, at, value = framing.decode_record(data)
-            assert (found, at) == (name, version)
-            assert framing.encode_record(found, at, value) == data
+            record_name, at, value = framing.decode_record(data)
+            assert (record_name, at) == (name, version)
+            assert framing.encode_record(record_name, at, value) == data
 
 
 def test_a_control_record_is_no_metadata_record() -> None:

@@ -70,11 +70,11 @@ def _filled(fields: tuple[schema.Field, ...]) -> dict[str, Any]:
 def _shown(value: Any, path: str) -> Iterator[str]:
     """Where the canary can still be seen."""
     if isinstance(value, list):
-        for each in value:
-            yield from _shown(each, path)
+        for item in value:
+            yield from _shown(item, path)
     elif isinstance(value, dict):
-        for name, each in value.items():
-            yield from _shown(each, f"{path}.{name}")
+        for name, item in value.items():
+            yield from _shown(item, f"{path}.{name}")
     elif value == CANARY:
         yield path
 
@@ -184,7 +184,7 @@ def test_the_broker_default_of_a_topic_config_is_shown() -> None:
     masked = redact("DescribeConfigsResponse", response)["results"][0]["configs"][0]
 
     assert masked["value"] == "1"
-    assert [each["value"] for each in masked["synonyms"]] == ["1", "168", MASK]
+    assert [synonym["value"] for synonym in masked["synonyms"]] == ["1", "168", MASK]
 
 
 def test_a_tagged_field_of_a_newer_kafka_is_masked_in_a_sensitive_record() -> None:

@@ -21,18 +21,18 @@ VOTERS: dict[str, Any] = {"version": 0, "voters": []}
 
 
 def batches(data: bytes) -> list[RecordBatch]:
-    found = list(scan(lambda at, size: data[at : at + size]))
-    assert all(isinstance(each, RecordBatch) and each.is_valid for each in found)
-    return [each for each in found if isinstance(each, RecordBatch)]
+    items = list(scan(lambda at, size: data[at : at + size]))
+    assert all(isinstance(item, RecordBatch) and item.is_valid for item in items)
+    return [item for item in items if isinstance(item, RecordBatch)]
 
 
 def controls(data: bytes) -> dict[ControlRecordType, Any]:
-    told = {}
+    by_kind = {}
     for batch in batches(data):
         for record in batch.records() if batch.is_control else ():
             kind = BY_ID[read_key(record.key)]
-            told[kind] = decode_value(kind, record.value)[1]
-    return told
+            by_kind[kind] = decode_value(kind, record.value)[1]
+    return by_kind
 
 
 def values(data: bytes) -> list[bytes]:
@@ -45,17 +45,17 @@ def values(data: bytes) -> list[bytes]:
 
 
 def frame_of(data: bytes) -> SnapshotFrame:
-    told = controls(data)
+    by_kind = controls(data)
     first = batches(data)[0]
-    header = told[ControlRecordType.SNAPSHOT_HEADER]
+    header = by_kind[ControlRecordType.SNAPSHOT_HEADER]
     return SnapshotFrame(
         epoch=first.epoch,
         last_contained_log_timestamp=header["lastContainedLogTimestamp"],
         timestamp=first.header.base_timestamp,
-        kraft_version=told.get(ControlRecordType.KRAFT_VERSION, {"kRaftVersion": 0})[
+        kraft_version=by_kind.get(ControlRecordType.KRAFT_VERSION, {"kRaftVersion": 0})[
             "kRaftVersion"
         ],
-        voters=told.get(ControlRecordType.KRAFT_VOTERS),
+        voters=by_kind.get(ControlRecordType.KRAFT_VOTERS),
     )
 
 

@@ -31,7 +31,7 @@ def headers_and_records(described: dict[str, Any]) -> tuple[Any, ...]:
             header["baseTimestamp"] + record["timestampDelta"],
             record["key"],
             record["value"],
-            tuple((each["key"], each["value"]) for each in record["headers"]),
+            tuple((header["key"], header["value"]) for header in record["headers"]),
         )
         for record in records
     ]
@@ -104,11 +104,11 @@ def test_varints_are_written_alike_by_both(small: int, large: int) -> None:
 @given(st.binary(min_size=1, max_size=12))
 def test_varints_are_read_alike_by_both(data: bytes) -> None:
     for what, read in ((VARINT32, read_varint), (VARINT64, read_varlong)):
-        told = annotate_by(what, data)
+        annotation = annotate_by(what, data)
         try:
-            assert (told.value, told.end) == read(data, 0)
+            assert (annotation.value, annotation.end) == read(data, 0)
         except Exception:
-            assert told.error is not None
+            assert annotation.error is not None
 
 
 @pytest.mark.parametrize(("what", "number"), [(VARINT32, 2**31), (VARINT64, -(2**63) - 1)])

@@ -42,17 +42,17 @@ def scanned(data: bytes) -> Iterator[RecordBatch | Damage]:
 
 def faults(*pieces: bytes) -> list[tuple[FaultKind, int]]:
     return [
-        (each.fault.kind, each.fault.position)
-        for each in walk(b"".join(pieces))
-        if isinstance(each, Faulty)
+        (item.fault.kind, item.fault.position)
+        for item in walk(b"".join(pieces))
+        if isinstance(item, Faulty)
     ]
 
 
 def flat(runs: Iterable[list[RecordBatch] | Faulty]) -> list[Item]:
-    found: list[Item] = []
+    items: list[Item] = []
     for run in runs:
-        found += [run] if isinstance(run, Faulty) else run
-    return found
+        items += [run] if isinstance(run, Faulty) else run
+    return items
 
 
 def logs() -> list[bytes]:
@@ -68,7 +68,7 @@ def test_a_whole_log_has_no_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("pieces", "found"),
+    ("pieces", "expected"),
     [
         ((batch(0), batch(2)), [(FaultKind.GAP, SIZE)]),
         ((batch(5), batch(4)), [(FaultKind.GAP, SIZE)]),
@@ -81,10 +81,10 @@ def test_a_whole_log_has_no_fault() -> None:
     ids=["gap", "back", "epoch back", "crc", "zeros", "torn", "garbage"],
 )
 def test_each_fault_is_found_at_its_place(
-    pieces: tuple[bytes, ...], found: list[tuple[FaultKind, int]]
+    pieces: tuple[bytes, ...], expected: list[tuple[FaultKind, int]]
 ) -> None:
     assert len(batch(0)) == SIZE
-    assert faults(*pieces) == found
+    assert faults(*pieces) == expected
 
 
 def test_what_a_batch_with_a_wrong_crc_says_is_evidence_of_nothing() -> None:
@@ -109,8 +109,8 @@ def test_an_epoch_that_went_back_is_one_fault() -> None:
 
 def test_kafka_would_cut_at_the_first_damage() -> None:
     passing = walk(batch(0) + batch(2) + torn(batch(3)) + batch(4))
-    found = [each for each in passing if isinstance(each, Faulty)]
-    assert [each.fault.cuts for each in found] == [False, True]
+    faulty_items = [item for item in passing if isinstance(item, Faulty)]
+    assert [item.fault.cuts for item in faulty_items] == [False, True]
     assert (passing.state.intact_end_offset, passing.state.end_offset) == (3, 5)
     assert {FaultKind.GAP, FaultKind.EPOCH_BACK}.isdisjoint(CUTTING)
 
@@ -129,16 +129,16 @@ def walk_end(*pieces: bytes) -> tuple[int | None, int | None]:
 def test_items_cover_every_byte_once() -> None:
     for data in logs():
         at = 0
-        for each in walk(data):
-            assert each.position == at
-            at += each.size
+        for item in walk(data):
+            assert item.position == at
+            at += item.size
         assert at == len(data)
 
 
 def test_sound_batches_are_those_of_the_scan_whose_crc_is_right() -> None:
     for data in logs():
-        sound = [each for each in scanned(data) if isinstance(each, RecordBatch) and each.is_valid]
-        assert [each for each in walk(data) if not isinstance(each, Faulty)] == sound
+        sound = [item for item in scanned(data) if isinstance(item, RecordBatch) and item.is_valid]
+        assert [item for item in walk(data) if not isinstance(item, Faulty)] == sound
 
 
 def test_runs_are_the_same_items() -> None:
@@ -151,8 +151,8 @@ def test_runs_are_the_same_items() -> None:
 def test_a_walk_goes_on_from_every_item() -> None:
     for data in logs():
         passing = walk(data)
-        steps = [(each, passing.state) for each in passing]
-        items = [each for each, _ in steps]
+        steps = [(item, passing.state) for item in passing]
+        items = [item for item, _ in steps]
         for number in range(0, len(items), 1 + len(items) // 12):
             going_on = walk(data, steps[number][1])
             assert list(going_on) == items[number + 1 :]
@@ -176,12 +176,12 @@ def test_segments_walked_over_one_by_one_have_the_faults_of_one_walk() -> None:
         before = walk(first)
         list(before)
         carried = walk(second, before.state.next_segment())
-        at_once = [each.fault for each in carried if isinstance(each, Faulty)]
+        at_once = [item.fault for item in carried if isinstance(item, Faulty)]
         alone = walk(second)
-        own = [each.fault for each in alone if isinstance(each, Faulty)]
+        own = [item.fault for item in alone if isinstance(item, Faulty)]
         joined = [*seam_faults(before.state, alone.state), *own]
-        places = sorted((each.position, each.kind) for each in at_once)
-        assert sorted((each.position, each.kind) for each in joined) == places
+        places = sorted((fault.position, fault.kind) for fault in at_once)
+        assert sorted((fault.position, fault.kind) for fault in joined) == places
 
 
 def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets() -> None:
@@ -189,7 +189,7 @@ def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets(
         before = walk(b"".join(pieces))
         list(before)
         after = walk(batch(5), before.state.next_segment())
-        return [each.fault.kind for each in after if isinstance(each, Faulty)]
+        return [item.fault.kind for item in after if isinstance(item, Faulty)]
 
     assert border(batch(4)) == []
     assert border(batch(3), torn(batch(4))) == []
@@ -199,5 +199,5 @@ def test_at_the_border_of_segments_only_damaged_batches_explain_missing_offsets(
 
 def test_nothing_begins_at_the_stop_or_behind_it() -> None:
     data = batch(0) + batch(1) + batch(2)
-    assert [each.position for each in walk(data, stop=SIZE + 1)] == [0, SIZE]
-    assert [each.position for each in walk(data, WalkState.at(SIZE), stop=2 * SIZE)] == [SIZE]
+    assert [item.position for item in walk(data, stop=SIZE + 1)] == [0, SIZE]
+    assert [item.position for item in walk(data, WalkState.at(SIZE), stop=2 * SIZE)] == [SIZE]

@@ -96,4 +96,4 @@ def test_a_double_written_as_java_does_reads_back(value: float) -> None:
 )
 def test_invalid_utf8_is_replaced_as_java_replaces_it(raw: str, characters: str) -> None:
     text = bytes.fromhex(raw).decode("utf-8", wire.JAVA_REPLACE)
-    assert " ".join(f"{ord(each):04x}" for each in text) == characters
+    assert " ".join(f"{ord(character):04x}" for character in text) == characters

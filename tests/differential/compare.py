@@ -37,8 +37,8 @@ class Difference:
 
     def __str__(self) -> str:
         ours, theirs = (
-            describe_bytes(each) if isinstance(each, bytes) else each
-            for each in (self.ours, self.theirs)
+            describe_bytes(value) if isinstance(value, bytes) else value
+            for value in (self.ours, self.theirs)
         )
         return f"{self.where}\n      kraftool: {ours}\n      Kafka:    {theirs}"
 
@@ -82,8 +82,8 @@ def differences(
 def _sends(ours: list[Sent], theirs: list[Sent]) -> list[tuple[str, Any, Any]]:
     fields: list[tuple[str, Any, Any]] = []
     mine, their = _by_destination(ours), _by_destination(theirs)
-    if {key: len(each) for key, each in mine.items()} != {
-        key: len(each) for key, each in their.items()
+    if {key: len(sends) for key, sends in mine.items()} != {
+        key: len(sends) for key, sends in their.items()
     }:
         fields.append(("requests sent", sorted(mine), sorted(their)))
     for key in mine.keys() & their.keys():
@@ -135,9 +135,9 @@ def plain(value: Any, name: str = "") -> Any:
     if name == "records":
         return bytes(value or b"")
     if isinstance(value, dict):
-        return {key: plain(each, key) for key, each in value.items()}
+        return {key: plain(item, key) for key, item in value.items()}
     if isinstance(value, list):
-        listed = [plain(each) for each in value]
+        listed = [plain(item) for item in value]
         return sorted(listed, key=str) if name in _UNORDERED else listed
     return value
 
@@ -158,6 +158,6 @@ def _fields(ours: Any, theirs: Any, path: str = "") -> list[tuple[str, Any, Any]
         ]
     if ours == theirs:
         return []
-    for each in _SHORT:
-        path = path.replace(each, "")
+    for part in _SHORT:
+        path = path.replace(part, "")
     return [(path, ours, theirs)]

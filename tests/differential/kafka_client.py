@@ -53,8 +53,8 @@ class KafkaDriver:
         answer = self._process.stdout.readline()
         if not answer:
             raise DriverFailed(f"the driver ended:\n{self._process.output()[-3000:]}")
-        found: dict[str, Any] = json.loads(answer)
-        return found
+        document: dict[str, Any] = json.loads(answer)
+        return document
 
     def __enter__(self) -> Self:
         return self

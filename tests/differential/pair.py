@@ -261,7 +261,7 @@ class Pair:
     def _outcome(self, answer: dict[str, Any], *, is_answer: bool = False) -> Outcome:
         """Return the outcome of Kafka's client."""
         if "fatal" in answer:
-            place = [each for each in answer["trace"] if "org.apache.kafka" in each][:2]
+            place = [line for line in answer["trace"] if "org.apache.kafka" in line][:2]
             return Outcome(fatal=f"{answer['fatal']} at {' from '.join(place)}")
         state = answer["state"]
         state.setdefault("download", None)
@@ -272,8 +272,8 @@ class Pair:
         state["voters"] = voters_of(wire_batches.voter_set(voters))
         state["files"] = self._folder.content()
         return Outcome(
-            sends=[_sent(each) for each in answer["sends"]],
-            replies={each["request"]: _replied(each) for each in answer["replies"]},
+            sends=[_sent(send) for send in answer["sends"]],
+            replies={reply["request"]: _replied(reply) for reply in answer["replies"]},
             leader=tuple(answer["leaders"][-1]) if answer["leaders"] else None,
             refused=answer.get("refused"),
             is_down=answer["isDown"],
@@ -307,7 +307,9 @@ def _response(answer: Answer, listener: str) -> Response:
     value, _ = codec.decode(f"{answer.name}Response", answer.version, answer.data)
     if answer.name != "ApiVersions":
         return wire_responses.from_kafka(answer.name, value, listener)
-    features = [each for each in value["supportedFeatures"] if each["name"] == "kraft.version"]
+    features = [
+        feature for feature in value["supportedFeatures"] if feature["name"] == "kraft.version"
+    ]
     return ApiVersionsResponse(
         top_error=Error(value["errorCode"]),
         kraft_version=VersionRange(features[0]["minVersion"], features[0]["maxVersion"])

@@ -51,7 +51,7 @@ class Answers:
         if waiting and random.random() < 0.9:
             destination, name, number = random.choice(waiting)
         else:
-            destination, name = random.choice([key for key, each in sent.items() if each])
+            destination, name = random.choice([key for key, messages in sent.items() if messages])
             number = random.randrange(len(sent[destination, name]))
         asked = sent[destination, name]
         version = VERSIONS[name]
@@ -208,7 +208,7 @@ class Answers:
         if random.random() < 0.05:
             offset = random.randrange(log.end_offset + 1)
         last = log.last_epoch
-        epoch = random.choice([*(each for each, _ in log.epochs), last, max(0, last - 1), 0])
+        epoch = random.choice([*(epoch for epoch, _ in log.epochs), last, max(0, last - 1), 0])
         return OffsetAndEpoch(offset, epoch)
 
     def _snapshot(self) -> OffsetAndEpoch:

@@ -54,10 +54,10 @@ class Requests:
         if isinstance(self.world.raft.role, Leader):
             weights["fetch_snapshot"] += 15
         kind = self.random.choices(list(weights), list(weights.values()))[0]
-        found: tuple[Request, int | None] | None = getattr(self, f"_{kind}")()
-        if found is None:
+        chosen: tuple[Request, int | None] | None = getattr(self, f"_{kind}")()
+        if chosen is None:
             return Pause()
-        request, version = found
+        request, version = chosen
         name = wire_requests.NAMES[type(request)]
         version = VERSIONS[name] if version is None else version
         value = wire_requests.to_kafka(request, version)
@@ -130,7 +130,9 @@ class Requests:
             return None
         leader = world.leader_of(epoch)
         candidates = [
-            world.key(each) for each in world.cast.ids if each != leader and random.random() < 0.8
+            world.key(node_id)
+            for node_id in world.cast.ids
+            if node_id != leader and random.random() < 0.8
         ]
         random.shuffle(candidates)
         names_itself = random.random() < 0.3 or leader not in world.raft.control.voters.ids
@@ -196,7 +198,9 @@ class Requests:
 
     def _remove(self) -> tuple[Request, int | None]:
         random, world = self.random, self.world
-        keys = [each.key for each in world.raft.control.voters] + [ReplicaKey(6, directory_id(6))]
+        keys = [member.key for member in world.raft.control.voters] + [
+            ReplicaKey(6, directory_id(6))
+        ]
         other = world.key(random.choice([*world.cast.ids, ME, 6, 7]))
         voter = random.choice(keys) if random.random() < 0.9 else other
         return RemoveVoterRequest(cluster_id=self._cluster(), voter=voter), None

@@ -49,16 +49,16 @@ class Cast:
 
     @property
     def others(self) -> list[int]:
-        return [each for each in self.ids if each != ME] or [UNKNOWN_NODES[0]]
+        return [node_id for node_id in self.ids if node_id != ME] or [UNKNOWN_NODES[0]]
 
     def endpoint(self, node_id: int) -> Endpoint:
         return Endpoint(f"h{node_id}", 9000 + node_id)
 
     def endpoints(self, node_id: int) -> dict[str, Endpoint]:
-        found = {self.listener: self.endpoint(node_id)}
+        endpoints = {self.listener: self.endpoint(node_id)}
         if self.external:
-            found["EXTERNAL"] = Endpoint(f"x{node_id}", 9100 + node_id)
-        return found
+            endpoints["EXTERNAL"] = Endpoint(f"x{node_id}", 9100 + node_id)
+        return endpoints
 
     def voter(self, node_id: int, supported: VersionRange = _BOTH) -> Voter:
         return Voter(
@@ -80,8 +80,10 @@ def random_start(random: Random) -> tuple[Start, Cast]:
     )
     members = VoterSet.of(
         *(
-            cast.voter(each, VersionRange(0, 1) if random.random() < 0.95 else VersionRange(0, 0))
-            for each in cast.ids
+            cast.voter(
+                node_id, VersionRange(0, 1) if random.random() < 0.95 else VersionRange(0, 0)
+            )
+            for node_id in cast.ids
         )
     )
     settings = _settings(random, cast, is_observer)
@@ -102,14 +104,14 @@ def random_start(random: Random) -> tuple[Start, Cast]:
 def _settings(random: Random, cast: Cast, is_observer: bool) -> NodeSettings:
     static = VoterSet.of(
         *(
-            Voter(key=ReplicaKey(each), endpoints={cast.listener: cast.endpoint(each)})
-            for each in cast.ids
+            Voter(key=ReplicaKey(node_id), endpoints={cast.listener: cast.endpoint(node_id)})
+            for node_id in cast.ids
         )
     )
     bootstrap: tuple[Endpoint, ...] = ()
     if cast.is_dynamic or random.random() < 0.9:
         bootstrap = tuple(
-            cast.endpoint(each) for each in cast.ids if each != ME or random.random() < 0.3
+            cast.endpoint(node_id) for node_id in cast.ids if node_id != ME or random.random() < 0.3
         )
     if cast.is_dynamic and not bootstrap:
         bootstrap = tuple(map(cast.endpoint, cast.ids))

@@ -111,7 +111,7 @@ class RandomSteps:
         due = [self.pair.node.deadline_ms, *(fetch.deadline_ms for fetch in raft.parked)]
         if isinstance(raft.role, Leader) and raft.role.accumulator.drain_at_ms:
             due.append(raft.role.accumulator.drain_at_ms)
-        at = min([self._pause_until, *(each for each in due if each > now)])
+        at = min([self._pause_until, *(moment for moment in due if moment > now)])
         return Step(at_ms=at, chance=self.random.randrange(1 << 30), action=Pause())
 
     def _append(self) -> AppendRecords:
@@ -134,7 +134,7 @@ class RandomSteps:
             offset = random.randrange(raft.log.end_offset + 2)
         offset = max(offset, 1)  # Kafka's state machine never writes one of nothing
         last = raft.log.last_epoch
-        epoch = next((each for each, start in reversed(raft.log.epochs) if start < offset), last)
+        epoch = next((epoch for epoch, start in reversed(raft.log.epochs) if start < offset), last)
         # Kafka takes some snapshots with a wrong epoch, which no state machine writes.
         if random.random() < 0.1 and offset > raft.log.end_offset:
             epoch = min(epoch + 1, LAST_EPOCH)

@@ -166,9 +166,9 @@ def brief(value: Any) -> str:
     """Return a message without defaults and without the bytes of records."""
     if isinstance(value, dict):
         shown = [
-            f"{name}: {describe_bytes(each) if name == 'records' else brief(each)}"
-            for name, each in value.items()
-            if each not in (None, [], {}, "") and name not in ("topicName", "topicId", "topic")
+            f"{name}: {describe_bytes(item) if name == 'records' else brief(item)}"
+            for name, item in value.items()
+            if item not in (None, [], {}, "") and name not in ("topicName", "topicId", "topic")
         ]
         return "{" + ", ".join(shown) + "}"
     if isinstance(value, list):

@@ -24,11 +24,11 @@ def documented() -> dict[str, str]:
 
 
 def test_the_documents_list_each_tolerated_difference_with_its_reason() -> None:
-    assert documented() == {each.name: each.reason for each in TOLERATED}
+    assert documented() == {entry.name: entry.reason for entry in TOLERATED}
 
 
 def test_names_are_unique() -> None:
-    assert len({each.name for each in TOLERATED}) == len(TOLERATED)
+    assert len({entry.name for entry in TOLERATED}) == len(TOLERATED)
 
 
 def test_a_difference_without_an_entry_is_unexplained() -> None:
@@ -38,13 +38,13 @@ def test_a_difference_without_an_entry_is_unexplained() -> None:
         state={"role": "Follower", "epoch": 5, "highWatermark": 3},
     )
     theirs = replace(ours, replies={}, state={"role": "Follower", "epoch": 6, "highWatermark": 3})
-    found = differences(ours, theirs, None, None, start.settings)
-    entries, unexplained = explained(found)
+    observed = differences(ours, theirs, None, None, start.settings)
+    entries, unexplained = explained(observed)
     assert not entries
     assert [difference.where for difference in unexplained] == ["requests answered", "state .epoch"]
 
 
 def test_a_kraftool_that_stops_alone_is_unexplained() -> None:
     start, _ = random_start(Random(1))
-    found = differences(Outcome(fatal="AssertionError"), Outcome(), None, None, start.settings)
-    assert explained(found)[1] == found
+    observed = differences(Outcome(fatal="AssertionError"), Outcome(), None, None, start.settings)
+    assert explained(observed)[1] == observed

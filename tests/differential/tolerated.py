@@ -114,7 +114,9 @@ def _leads_with_voters(difference: Difference) -> bool:
     if difference.where != "state .files.log":
         return False
     last = [wire_batches.decode_batches(log)[-1:] for log in (difference.ours, difference.theirs)]
-    ours, theirs = ({type(record) for batch in each for record in batch.control} for each in last)
+    ours, theirs = (
+        {type(record) for batch in batches for record in batch.control} for batches in last
+    )
     return theirs - ours == {KRaftVersion, Voters}
 
 
@@ -402,11 +404,11 @@ def explained(differences: Sequence[Difference]) -> tuple[list[Tolerated], list[
     entries: list[Tolerated] = []
     unexplained: list[Difference] = []
     for difference in differences:
-        entry = next((each for each in TOLERATED if each.recognises(difference)), None)
+        entry = next((entry for entry in TOLERATED if entry.recognises(difference)), None)
         if entry is None:
             unexplained.append(difference)
         elif entry not in entries:
             entries.append(entry)
-    if any(each.after is not After.AS_IT_IS for each in entries):
+    if any(entry.after is not After.AS_IT_IS for entry in entries):
         return entries, []
     return entries, unexplained

@@ -75,8 +75,8 @@ class NotPlayable(Exception):
 class Differs(Exception):
     """The nodes differ, and no entry of the table explains it."""
 
-    def __init__(self, found: list[Difference], step: Step | None) -> None:
-        super().__init__("\n".join(map(str, found)))
+    def __init__(self, observed: list[Difference], step: Step | None) -> None:
+        super().__init__("\n".join(map(str, observed)))
         self.step = step
 
 
@@ -109,7 +109,7 @@ def translated(value: Any) -> Any:
         listed = list(map(translated, value))
         return type(value)(*listed) if hasattr(value, "_fields") else tuple(listed)
     if isinstance(value, Mapping):
-        return {name: translated(each) for name, each in value.items()}
+        return {name: translated(item) for name, item in value.items()}
     return value
 
 
@@ -175,8 +175,8 @@ class BothNodes(Node):
 
     def _agree(self, outcomes: tuple[Outcome, Outcome], step: Step | None) -> None:
         settings = self.pair.setup.settings
-        found = differences(*outcomes, step, self._last, settings)
-        entries, unexplained = explained(found)
+        observed = differences(*outcomes, step, self._last, settings)
+        entries, unexplained = explained(observed)
         if unexplained:
             raise Differs(unexplained, step)
         if any(entry.after is not After.AS_IT_IS for entry in entries):
@@ -249,12 +249,12 @@ class BothNodes(Node):
             case SnapshotWritten(snapshot_id=place):
                 return WriteSnapshot(offset=place.offset, epoch=place.epoch)
             case LogCleaned(start_offset=start):
-                found = [
+                snapshots = [
                     snapshot for snapshot in self.raft.log.snapshots if snapshot.offset == start
                 ]
-                if not found:
+                if not snapshots:
                     raise NotPlayable("the log is cleaned to an offset without a snapshot")
-                return CleanLog(offset=start, epoch=found[0].epoch)
+                return CleanLog(offset=start, epoch=snapshots[0].epoch)
             case _:
                 raise NotPlayable(f"{type(event).__name__} happens by itself")
 

@@ -115,8 +115,8 @@ def _agree(
     node did last; None if the trial is over."""
     for restarts in itertools.count():
         ours, theirs = outcomes
-        found = differences(ours, theirs, step, before, pair.setup.settings)
-        entries, result.unexplained = explained(found)
+        observed = differences(ours, theirs, step, before, pair.setup.settings)
+        entries, result.unexplained = explained(observed)
         result.tolerated.update(entry.name for entry in entries)
         if result.unexplained:
             return None
@@ -145,9 +145,9 @@ def shrink(kafka: KafkaClient, failed: Result) -> Result:
         at = 0
         while at < len(best.steps) - 1 and time.monotonic() < end:
             fewer = [*best.steps[:at], *best.steps[at + size :]]
-            found = replay(kafka, best.start, fewer)
-            if found.unexplained and found.kind() == failed.kind():
-                best = found
+            replayed = replay(kafka, best.start, fewer)
+            if replayed.unexplained and replayed.kind() == failed.kind():
+                best = replayed
             else:
                 at += size
         size //= 2
@@ -158,14 +158,14 @@ def report(seed: int | str, failed: Result) -> str:
     """Return the failure as text: the beginning, the steps, and both answers to the last one."""
     start = failed.start
     settings = start.settings
-    log = [f"{each.id.offset}@{each.id.epoch}" for each in (*start.before, *start.after)]
+    log = [f"{stored.id.offset}@{stored.id.epoch}" for stored in (*start.before, *start.after)]
     lines = [
         f"seed {seed}: {failed.kind()}",
         f"  node {settings.key}, static voters {sorted(settings.static_voters.ids)}",
         f"  {len(start.batches)} batches, snapshots {log}, stored {start.election}",
         f"  {settings}",
         *(f"  {describe(step)}" for step in failed.steps),
-        *(f"    {each}" for each in failed.unexplained),
+        *(f"    {difference}" for difference in failed.unexplained),
         f"  Replay: make differential SEEDS={seed}",
     ]
     return "\n".join(lines)

@@ -68,7 +68,7 @@ class World:
         last = log.last_epoch
         epoch = random.choice([last, last, last, max(0, last - 1), last + 1, self.raft.epoch])
         if random.random() < 0.5:  # the epoch that this log has there
-            epoch = next((each for each, start in reversed(log.epochs) if start < offset), epoch)
+            epoch = next((epoch for epoch, start in reversed(log.epochs) if start < offset), epoch)
         return OffsetAndEpoch(offset, min(epoch, LAST_EPOCH))
 
     def changed_voters(self) -> VoterSet:
@@ -82,7 +82,7 @@ class World:
             added = random.randrange(1, 8)
             members[added] = self.cast.voter(added)
         if not members:
-            members = {each: self.cast.voter(each) for each in self.cast.ids}
+            members = {node_id: self.cast.voter(node_id) for node_id in self.cast.ids}
         return VoterSet(members)
 
     def listener(self) -> str:

@@ -78,11 +78,11 @@ def rows(splits: list[Split], source: str, options: Options, columns: str = "") 
     """The rows of files as text, in which -0.0 is not 0.0 and NaN is NaN."""
     settings = read_settings({"path": "x", **options}, source)
     arrow = arrow_schema(source, columns.split(",") if columns else ())
-    found = []
+    texts = []
     for batch in row_reader(source, arrow, settings).read(splits):
         batch.validate(full=True)
-        found += [repr(row) for row in batch.to_pylist()]
-    return found
+        texts += [repr(row) for row in batch.to_pylist()]
+    return texts
 
 
 def sizes(splits: list[Split], source: str) -> list[int]:

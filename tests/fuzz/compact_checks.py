@@ -103,9 +103,9 @@ def _changed(loader: ImageLoader, random: Random) -> str:
 def _looked_up(loader: ImageLoader) -> list[Any]:
     topics = loader.delta.topics
     return [
-        [(number, topics.partition(each, number)) for number in (0, 1, 7, -1, 1 << 30)]
-        + list(topics.partitions(each).items())
-        for each in topics.ids()
+        [(number, topics.partition(topic_id, number)) for number in (0, 1, 7, -1, 1 << 30)]
+        + list(topics.partitions(topic_id).items())
+        for topic_id in topics.ids()
     ]
 
 

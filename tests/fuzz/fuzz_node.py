@@ -61,7 +61,7 @@ def payload(random: Random, recorded: Recorded) -> bytes | None:
 
 def is_an_order(name: str, body: Any) -> bool:
     """Whether an operator could mean it: what is then done is no failure."""
-    ours = {(each, directory_id(each)) for each in (1, 2)}
+    ours = {(node_id, directory_id(node_id)) for node_id in (1, 2)}
     return name == "RemoveRaftVoter" and (body["voterId"], body["voterDirectoryId"]) in ours
 
 
@@ -97,9 +97,9 @@ def memory_kb(node: NodeProcess) -> int:
 
 def judge(node: NodeProcess) -> None:
     node.require_alive()
-    said = node.said
+    output = node.said
     for bug in BUGS:
-        assert bug not in said, f"node {node.id} says {bug!r}: {said[-3_000:]}"
+        assert bug not in output, f"node {node.id} says {bug!r}: {output[-3_000:]}"
     assert memory_kb(node) < LARGEST_KB, f"node {node.id} has {memory_kb(node)} kB of memory"
 
 
@@ -119,15 +119,15 @@ async def fuzz(root: Path, seed: int, seconds: float) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(watch(quorum, until))
             pestering = [
-                tasks.create_task(pester(quorum, Random(f"{seed}/{each}"), recorded, until))
-                for each in range(WORKERS)
+                tasks.create_task(pester(quorum, Random(f"{seed}/{number}"), recorded, until))
+                for number in range(WORKERS)
             ]
-        print(f"{sum(each.result() for each in pestering)} frames sent", flush=True)
-        told = await quorum.followed()
+        print(f"{sum(task.result() for task in pestering)} frames sent", flush=True)
+        description = await quorum.followed()
         for node in quorum.nodes:
             judge(node)
             print(f"node {node.id}: {memory_kb(node)} kB, {node.files()} files")
-        print(f"epoch {told['leaderEpoch']}, high watermark {told['highWatermark']}")
+        print(f"epoch {description['leaderEpoch']}, high watermark {description['highWatermark']}")
 
 
 def main() -> int:

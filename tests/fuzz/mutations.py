@@ -171,7 +171,9 @@ def mutate(
     random: Random, samples: Sequence[Sample], mutations: Sequence[Mutation] = MUTATIONS
 ) -> Sample:
     """One of the samples, changed a few times; sometimes under the name of another kind of file."""
-    with_batches = [each for each in samples if each.name.endswith((".log", ".checkpoint"))]
+    with_batches = [
+        candidate for candidate in samples if candidate.name.endswith((".log", ".checkpoint"))
+    ]
     sample = random.choice(with_batches if random.randrange(3) else samples)
     data = sample.data
     for _ in range(random.randint(1, 4)):

@@ -141,9 +141,9 @@ def changed_bytes(random: Random, value: bytes) -> bytes:
             if random.random() < 0.2:
                 tags.reverse()
             body = b"".join(
-                unsigned_varint(tag) + unsigned_varint(len(each)) + each
+                unsigned_varint(tag) + unsigned_varint(len(content)) + content
                 for tag in tags
-                for each in [
+                for content in [
                     random.choice(
                         (b"", b"\x00", b"\x01", b"\x02", struct.pack(">i", -2), b"\x02abcd")
                     )
@@ -242,11 +242,11 @@ def sealed_batch(
 
 
 _HEADERS: tuple[tuple[str, int], ...] = (
-    *(("attributes", each) for each in (1, 4, 7, 8, 0x10, 0x20, 0x28, 0x40, 0x80, -1)),
-    *(("record_count", each) for each in (0, -1, 1, 2, 4)),
-    *(("last_offset_delta", each) for each in (-1, 0, 7)),
-    *(("base_timestamp", each) for each in (1, -(1 << 63), (1 << 63) - 1)),
-    *(("max_timestamp", each) for each in (1, -(1 << 63))),
+    *(("attributes", number) for number in (1, 4, 7, 8, 0x10, 0x20, 0x28, 0x40, 0x80, -1)),
+    *(("record_count", number) for number in (0, -1, 1, 2, 4)),
+    *(("last_offset_delta", number) for number in (-1, 0, 7)),
+    *(("base_timestamp", number) for number in (1, -(1 << 63), (1 << 63) - 1)),
+    *(("max_timestamp", number) for number in (1, -(1 << 63))),
     ("producer_id", 0),
     ("producer_epoch", 0),
     ("base_sequence", 5),

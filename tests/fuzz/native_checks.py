@@ -73,11 +73,15 @@ def plans() -> tuple[RenderPlan, ...]:
         for form in FORMATS
         for secrets in (False, True)
     ]
-    parts = [RenderPlan(format=form, selection=each) for form in FORMATS for each in SELECTIONS[1:]]
-    batches = [
-        RenderPlan(format=form, selection=each, batches_only=True)
+    parts = [
+        RenderPlan(format=form, selection=selection)
         for form in FORMATS
-        for each in (Selection(), SELECTIONS[1], SELECTIONS[5])
+        for selection in SELECTIONS[1:]
+    ]
+    batches = [
+        RenderPlan(format=form, selection=selection, batches_only=True)
+        for form in FORMATS
+        for selection in (Selection(), SELECTIONS[1], SELECTIONS[5])
     ]
     return (*whole, *parts, *batches, RenderPlan(format="kafka", skip_record_metadata=True))
 
@@ -106,10 +110,10 @@ def entries(data: bytes, selection: Selection, tail: int | None) -> tuple[object
     dump = LogDump(selection, topics=TopicNames())
     items = Walk(lambda at, size: data[at : at + size]).spans()
     if tail is None:
-        found = [
+        listed = [
             entry for item in left_of(items, sieve_of(dump)) for entry in dump.item("a.log", item)
         ]
-        return found, dump.topics.by_id
+        return listed, dump.topics.by_id
     last, counter = (
         LastEntries(tail, folds=tail % 2 == 0),
         counting_sieve(dump, folds=tail % 2 == 0),
@@ -175,7 +179,7 @@ def check_values(data: bytes) -> None:
     for item in Walk(BytesSource("a.log", data).read_at):
         if isinstance(item, Faulty) or item.is_control:
             continue
-        values = [each for part in native.read(item) for each in part]
+        values = [value for part in native.read(item) for value in part]
         records = list(islice(item.records(), len(values)))
         # Text, in which -0.0 is not 0.0 and the order of keys shows.
         expected = [decode_record(record.value or b"") for record in records]

@@ -184,8 +184,8 @@ def in_stretches(data: bytes) -> int:
     reader, alone, batches = StretchReader("a.log"), 0, 0
     for item in Walk(BytesSource("a.log", data).read_at).spans():
         if isinstance(item, BatchSpan):
-            found = [*reader.read(item), *reader.close()]
-            alone += sum(batch.stretch is None for batch in found)
+            read_batches = [*reader.read(item), *reader.close()]
+            alone += sum(batch.stretch is None for batch in read_batches)
             batches += item.batches
     return batches - alone
 

@@ -204,7 +204,7 @@ class History:
         return [("ClearElrRecord", {"topicName": self._random.choice(names)})]
 
     def _make_config(self) -> Batch:
-        kind, name = self._random.choice([(4, ""), (4, "1"), *((2, each) for each in _NAMES)])
+        kind, name = self._random.choice([(4, ""), (4, "1"), *((2, name) for name in _NAMES)])
         value = self._random.choice([None, "1", "x=y,z", ""])
         return [config(kind, name, self._random.choice(_KEYS), value)]
 

@@ -51,15 +51,15 @@ def test_every_version_stays_what_a_dict_would_be(
         versions.append((version, dict(expected)))
         if reads_all:
             assert dict(version.items()) == expected
-    for each, items in versions:
-        assert len(each) == len(items)
+    for mapping, items in versions:
+        assert len(mapping) == len(items)
         for key in range(61):
-            assert each.get(key) == items.get(key)
-            assert (key in each) == (key in items)
-        assert each == items
-        assert items == each
-        assert set(each) == set(items)
-        assert sorted(each.values()) == sorted(items.values())
+            assert mapping.get(key) == items.get(key)
+            assert (key in mapping) == (key in items)
+        assert mapping == items
+        assert items == mapping
+        assert set(mapping) == set(items)
+        assert sorted(mapping.values()) == sorted(items.values())
 
 
 def large(size: int) -> Any:
@@ -72,11 +72,13 @@ def test_the_order_is_that_of_the_base_and_then_of_the_additions() -> None:
         version = commit(version, [(f"new-{number}", 1)])
     version = commit(version, [("key-7", 2), ("key-9", None)])
     assert isinstance(version, Layers)
-    base = [each for each in large(100) if each != "key-9"]
+    base = [key for key in large(100) if key != "key-9"]
     assert list(version) == [*base, "new-3", "new-1", "new-2"]
 
 
-@pytest.mark.parametrize("again", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])
+@pytest.mark.parametrize(
+    "again", [copy.deepcopy, lambda layers: pickle.loads(pickle.dumps(layers))]
+)
 def test_a_version_is_copied_and_pickled_as_what_it_holds(again: Any) -> None:
     version = commit(large(100), [("key-1", 5), ("key-2", None)])
     assert isinstance(version, Layers)
@@ -96,9 +98,9 @@ def copies(size: int, commits: int) -> float:
     random, copied = Random(1), 0
     version: Any = large(size)
     for _ in range(commits):
-        shared = {id(each) for each in dicts(version)}
+        shared = {id(layer) for layer in dicts(version)}
         before, version = version, commit(version, [(f"key-{random.randrange(size)}", 2)])
-        copied += sum(len(each) for each in dicts(version) if id(each) not in shared)
+        copied += sum(len(layer) for layer in dicts(version) if id(layer) not in shared)
         del before
     return copied / commits
 

@@ -57,8 +57,8 @@ async def answer_to(where: Endpoint, *data: bytes, wait_s: float = 20.0) -> byte
     """Everything that comes back to these bytes until the other side closes."""
     reader, writer = await asyncio.open_connection(where.host, where.port)
     try:
-        for each in data:
-            writer.write(each)
+        for piece in data:
+            writer.write(piece)
             await writer.drain()
         async with asyncio.timeout(wait_s):
             try:

@@ -42,15 +42,15 @@ def crowd(where: Endpoint, count: int, *, hosts: int = 1) -> Iterator[list[socke
     sockets = []
     try:
         for number in range(count):
-            each = socket.socket()
-            sockets.append(each)
-            each.setblocking(False)
-            each.bind((f"127.0.0.{number % hosts + 1}", 0))
-            each.connect_ex(tuple(where))
+            client = socket.socket()
+            sockets.append(client)
+            client.setblocking(False)
+            client.bind((f"127.0.0.{number % hosts + 1}", 0))
+            client.connect_ex(tuple(where))
         yield sockets
     finally:
-        for each in sockets:
-            each.close()
+        for opened in sockets:
+            opened.close()
 
 
 def refused(server: Server, limit: ConnectionLimit) -> int:

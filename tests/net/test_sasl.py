@@ -72,12 +72,12 @@ def test_who_logs_in_is_the_user(mechanism: str, user: str) -> None:
 @pytest.mark.parametrize("mechanism", [PLAIN, *scram.DIGESTS])
 @pytest.mark.parametrize(("user", "password"), [("admin", "wrong"), ("nobody", "CANARY-secret")])
 def test_who_does_not_is_told_no_more_than_that(mechanism: str, user: str, password: str) -> None:
-    with pytest.raises(AuthenticationError) as told:
+    with pytest.raises(AuthenticationError) as raised:
         _principal(_client(mechanism, user, password))
     words = {PLAIN: "Authentication failed: Invalid username or password"}
     told_by_all = f"due to invalid credentials with SASL mechanism {mechanism}"
-    assert words.get(mechanism, told_by_all) in told.value.message
-    assert "CANARY" not in told.value.message
+    assert words.get(mechanism, told_by_all) in raised.value.message
+    assert "CANARY" not in raised.value.message
 
 
 def _failed_logins(caplog: pytest.LogCaptureFixture) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def test_a_failed_login_is_logged_with_its_user_listener_and_address(
     mechanism: str, user: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     lines: list[str] = []
-    told = handler(lines.append, as_json=False)
+    log_handler = handler(lines.append, as_json=False)
     with pytest.raises(AuthenticationError):
         _principal(_client(mechanism, user, "CANARY-wrong"))
     [failed] = _failed_logins(caplog)
@@ -99,7 +99,7 @@ def test_a_failed_login_is_logged_with_its_user_listener_and_address(
     assert failed["mechanism"] == mechanism
     assert failed["user"] == (user if len(user) < 80 else "u" * 80 + "…")
     for record in caplog.records:
-        told.handle(record)
+        log_handler.handle(record)
     assert len(lines) == len(caplog.records)
     assert not any("CANARY" in line or "\n" in line or "\x1b" in line for line in lines)
 
@@ -128,9 +128,9 @@ def test_a_mechanism_that_is_not_enabled_is_told() -> None:
     server = ServerSecurity(
         protocol=SecurityProtocol.SASL_PLAINTEXT, sasl=SaslServer(plain={"admin": "x"})
     )
-    with pytest.raises(AuthenticationError) as told:
+    with pytest.raises(AuthenticationError) as raised:
         _principal(_client("SCRAM-SHA-256", "admin", "x"), server)
-    assert told.value.hint == "its mechanisms: PLAIN"
+    assert raised.value.hint == "its mechanisms: PLAIN"
 
 
 def test_an_asker_without_a_login_gets_no_answer() -> None:

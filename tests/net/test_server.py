@@ -72,9 +72,13 @@ def test_requests_that_are_sent_at_once_are_answered_in_their_order() -> None:
     async def slow_first(peer: Peer, request: RequestFrame) -> Value | None:
         if request.name == "DescribeQuorum" and request.correlation_id == 2:
             await asyncio.sleep(0.2)
-        told = await plain(peer, request)
-        assert told is not None
-        return {**told, "errorMessage": str(request.correlation_id)} if "topics" in told else told
+        answer = await plain(peer, request)
+        assert answer is not None
+        return (
+            {**answer, "errorMessage": str(request.correlation_id)}
+            if "topics" in answer
+            else answer
+        )
 
     async def run() -> None:
         async with serving(slow_first) as (_, where):
@@ -291,15 +295,15 @@ def test_thousands_of_connections_leave_the_others_served() -> None:
             for _ in range(10):
                 crowd = []
                 for _ in range(200):
-                    each = socket.socket()
-                    each.setblocking(False)
-                    each.connect_ex(tuple(where))
-                    crowd.append(each)
+                    client = socket.socket()
+                    client.setblocking(False)
+                    client.connect_ex(tuple(where))
+                    crowd.append(client)
                 answer = await known.request("DescribeQuorum", None, DESCRIBE, 30)
                 assert answer["errorCode"] == 41
                 assert server.connections <= 300
-                for each in crowd:
-                    each.close()
+                for opened in crowd:
+                    opened.close()
             await known.close()
 
     asyncio.run(run())

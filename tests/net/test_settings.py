@@ -77,11 +77,11 @@ def test_what_is_not_supported_is_refused_and_named(settings: dict[str, str], wo
 
 
 def test_a_jaas_entry_with_quotes_and_escapes() -> None:
-    found = jaas.parse(
+    entry = jaas.parse(
         'a.b.PlainLoginModule  required\n username="x" password="a\\"b;c=d" debug=true;'
     )
-    assert found.name == "PlainLoginModule"
-    assert found.options == {"username": "x", "password": 'a"b;c=d', "debug": "true"}
+    assert entry.name == "PlainLoginModule"
+    assert entry.options == {"username": "x", "password": 'a"b;c=d', "debug": "true"}
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_a_jaas_entry_with_quotes_and_escapes() -> None:
     ],
 )
 def test_what_is_no_jaas_entry_is_refused_without_its_secrets(text: str) -> None:
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as raised:
         jaas.parse(text)
-    assert "CANARY" not in told.value.message + told.value.hint
+    assert "CANARY" not in raised.value.message + raised.value.hint
 
 
 def test_providers_of_files_directories_and_the_environment(
@@ -118,11 +118,11 @@ def test_providers_of_files_directories_and_the_environment(
         "c": "${env:KRAFTOOL_TEST}",
         "d": "${env:KRAFTOOL_NOT_THERE} ${other:x}",
     }
-    found = expand(settings)
-    assert found["a"] == "from a file!"
-    assert found["b"] == "from a directory"
-    assert found["c"] == "from the environment"
-    assert found["d"] == settings["d"], "as Kafka leaves what it does not have"
+    expanded = expand(settings)
+    assert expanded["a"] == "from a file!"
+    assert expanded["b"] == "from a directory"
+    assert expanded["c"] == "from the environment"
+    assert expanded["d"] == settings["d"], "as Kafka leaves what it does not have"
 
 
 def test_providers_keep_to_what_they_are_allowed(

@@ -193,10 +193,10 @@ def test_what_is_not_supported_is_refused_and_named(
     settings = {**_inline(node(trusted)), key: value}
     if key == "ssl.keystore.type":
         settings = {key: value, "ssl.keystore.location": str(tmp_path / "x")}
-    with pytest.raises(SettingsError) as told:
+    with pytest.raises(SettingsError) as raised:
         listener_security(settings, "CONTROLLER", "SSL")
-    assert "listener CONTROLLER" in told.value.message
-    assert key in told.value.message or value in told.value.message
+    assert "listener CONTROLLER" in raised.value.message
+    assert key in raised.value.message or value in raised.value.message
 
 
 def test_a_key_of_another_certificate_is_refused(trusted: Certified) -> None:

@@ -26,9 +26,9 @@ def mutated(value: Any, random_: random.Random) -> Any:
                 return random_.choice(("", "x", CLUSTER_ID, directory_id(1), directory_id(2)))
             return value
         case dict():
-            return {key: mutated(each, random_) for key, each in value.items()}
+            return {key: mutated(item, random_) for key, item in value.items()}
         case list():
-            made = [mutated(each, random_) for each in value]
+            made = [mutated(item, random_) for item in value]
             if made and random_.random() < 0.05:
                 return made[:-1] if random_.random() < 0.5 else [*made, made[0]]
             return made

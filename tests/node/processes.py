@@ -84,9 +84,9 @@ class NodeProcess:
 
     async def describe(self) -> dict[str, Any]:
         """What it answers to DescribeQuorum, of the one partition."""
-        told = await self.ask("DescribeQuorum", _ASKED)
-        found: dict[str, Any] = told["topics"][0]["partitions"][0]
-        return found
+        description = await self.ask("DescribeQuorum", _ASKED)
+        partition: dict[str, Any] = description["topics"][0]["partitions"][0]
+        return partition
 
 
 @dataclass
@@ -108,29 +108,32 @@ class Pair:
                     for node in self.nodes:
                         node.require_alive()
                     with contextlib.suppress(NetError, OSError):
-                        if found := await holds():
-                            return found
+                        if value := await holds():
+                            return value
                     await asyncio.sleep(0.05)
         except TimeoutError:
-            said = "\n".join(node.said[-2_000:] for node in self.nodes)
-            raise AssertionError(f"waited in vain for {what}:\n{said}") from None
+            output = "\n".join(node.said[-2_000:] for node in self.nodes)
+            raise AssertionError(f"waited in vain for {what}:\n{output}") from None
 
     async def followed(self) -> dict[str, Any]:
         """The leader's word, once its follower has all of its log."""
 
         async def probe() -> dict[str, Any] | None:
-            told = await self.leader.describe()
-            ends = {each["replicaId"]: each["logEndOffset"] for each in told["currentVoters"] or ()}
-            is_well = told["errorCode"] == 0 and told["highWatermark"] > 0
-            return told if is_well and ends[1] == ends[2] else None
+            description = await self.leader.describe()
+            ends = {
+                voter["replicaId"]: voter["logEndOffset"]
+                for voter in description["currentVoters"] or ()
+            }
+            is_well = description["errorCode"] == 0 and description["highWatermark"] > 0
+            return description if is_well and ends[1] == ends[2] else None
 
-        found: dict[str, Any] = await self.until("a leader that is followed", probe)
-        return found
+        description: dict[str, Any] = await self.until("a leader that is followed", probe)
+        return description
 
 
-def fetched_ms(told: dict[str, Any]) -> int:
+def fetched_ms(description: dict[str, Any]) -> int:
     """When the leader last heard a fetch of its follower."""
-    [follower] = (each for each in told["currentVoters"] if each["replicaId"] == 2)
+    [follower] = (voter for voter in description["currentVoters"] if voter["replicaId"] == 2)
     return int(follower["lastFetchTimestamp"])
 
 
@@ -138,11 +141,11 @@ def fetched_ms(told: dict[str, Any]) -> int:
 async def pair(root: Path) -> AsyncIterator[Pair]:
     """Both nodes, formatted and running; what still runs at the end is killed."""
     made = [
-        NodeProcess(id=each, folder=root / f"node-{each}", port=port)
-        for each, port in zip((1, 2), free_ports(2), strict=True)
+        NodeProcess(id=node_id, folder=root / f"node-{node_id}", port=port)
+        for node_id, port in zip((1, 2), free_ports(2), strict=True)
     ]
-    initial = ",".join(f"{each.id}@{HOST}:{each.port}:{directory_id(each.id)}" for each in made)
-    servers = ",".join(f"{HOST}:{each.port}" for each in made)
+    initial = ",".join(f"{node.id}@{HOST}:{node.port}:{directory_id(node.id)}" for node in made)
+    servers = ",".join(f"{HOST}:{node.port}" for node in made)
     for node_process in made:
         node_process.folder.mkdir(parents=True)
         node_process.config.write_text(
@@ -165,12 +168,12 @@ async def pair(root: Path) -> AsyncIterator[Pair]:
         ]
         options = ["-t", CLUSTER_ID, "--initial-controllers", initial, "-r", "4.4", "--quiet"]
         subprocess.run([*command, *options], cwd=ROOT, check=True, capture_output=True)
-    found = Pair(*made)
+    nodes = Pair(*made)
     try:
-        found.leader.start(*_LEADS)
-        found.follower.start(*_FOLLOWS)
-        await found.followed()
-        yield found
+        nodes.leader.start(*_LEADS)
+        nodes.follower.start(*_FOLLOWS)
+        await nodes.followed()
+        yield nodes
     finally:
         for node_process in made:
             if node_process.process is not None and node_process.process.poll() is None:

@@ -55,8 +55,8 @@ def directory_id(node_id: int) -> str:
 def voters(*ids: int) -> VoterSet:
     return VoterSet.of(
         *(
-            Voter(key=ReplicaKey(each), endpoints={"CONTROLLER": Endpoint("node", each)})
-            for each in ids
+            Voter(key=ReplicaKey(voter_id), endpoints={"CONTROLLER": Endpoint("node", voter_id)})
+            for voter_id in ids
         )
     )
 
@@ -88,10 +88,10 @@ class Wire:
             )  # fmt: skip
             arrived = decode_request(encode_request(frame))
             try:
-                told = await target.ask(requests.from_kafka(name, arrived.body), "CONTROLLER")
+                response = await target.ask(requests.from_kafka(name, arrived.body), "CONTROLLER")
             except asyncio.CancelledError:
                 return
-            body = responses.to_kafka(name, told, version)
+            body = responses.to_kafka(name, response, version)
             back = encode_response(
                 ResponseFrame(name=name, version=version, correlation_id=1, body=body)
             )
@@ -142,28 +142,28 @@ class Quorum:
         return self.root / f"node-{node_id}"
 
     async def start(self, *ids: int) -> None:
-        for each in ids:
-            self.folder(each).mkdir(exist_ok=True)
+        for node_id in ids:
+            self.folder(node_id).mkdir(exist_ok=True)
             settings = NodeSettings(
-                node_id=each,
-                directory_id=directory_id(each),
+                node_id=node_id,
+                directory_id=directory_id(node_id),
                 cluster_id=CLUSTER_ID,
-                listeners={"CONTROLLER": Endpoint("node", each)},
+                listeners={"CONTROLLER": Endpoint("node", node_id)},
                 static_voters=voters(*self.ids),
                 timing=QUICK,
-                is_witness=each in self.witnesses,
+                is_witness=node_id in self.witnesses,
             )
             log = MetadataLog.open(
-                str(self.folder(each)), LogConfig(), static_voters=settings.static_voters
+                str(self.folder(node_id)), LogConfig(), static_voters=settings.static_voters
             )
             runner = Runner(settings, log)
-            runner.sender, runner.consumer = Wire(self, each), self.consumer(runner)
-            self.running[each] = runner
-            self._tasks[each] = asyncio.create_task(runner.run())
+            runner.sender, runner.consumer = Wire(self, node_id), self.consumer(runner)
+            self.running[node_id] = runner
+            self._tasks[node_id] = asyncio.create_task(runner.run())
 
     async def stop(self, *ids: int, clean: bool = True) -> None:
         """All at once: those that are stopped last are to elect nobody in between."""
-        stopped = [(self.running.pop(each), self._tasks.pop(each)) for each in ids]
+        stopped = [(self.running.pop(node_id), self._tasks.pop(node_id)) for node_id in ids]
         for runner, _ in stopped:
             runner.stop_now()
         for runner, task in stopped:
@@ -184,15 +184,15 @@ class Quorum:
         """Wait for something to hold; a node that failed meanwhile is raised."""
         try:
             async with asyncio.timeout(PATIENCE_S):
-                while not (found := holds()):
+                while not (value := holds()):
                     for task in self._tasks.values():
                         if task.done():
                             await task
                     await asyncio.sleep(0.01)
         except TimeoutError:
-            states = {each: runner.state() for each, runner in self.running.items()}
+            states = {node_id: runner.state() for node_id, runner in self.running.items()}
             raise AssertionError(f"waited in vain for {what}: {states}") from None
-        return found
+        return value
 
     def leaders(self) -> Iterator[Runner]:
         return (runner for runner in self.running.values() if runner.leads)

@@ -47,15 +47,15 @@ class Controllers:
         """The node whose controller is active."""
 
         def found() -> int | None:
-            ids = (node_id for node_id, each in self.of.items() if each.is_active)
+            ids = (node_id for node_id, controller in self.of.items() if controller.is_active)
             return next((node_id for node_id in ids if node_id != but), None)
 
         node_id: int = await self.quorum.until("an active controller", found)
         return node_id
 
     async def stop(self) -> None:
-        for each in self.of.values():
-            each.close()
+        for controller in self.of.values():
+            controller.close()
         await self.quorum.stop(*self.quorum.running)
 
 
@@ -130,8 +130,8 @@ def test_qc21_a_controller_that_fails_gives_up_the_leadership_to_whom_it_prefers
         await controllers.quorum.until("the others to be told", lambda: ends)
         assert ends[0].preferred_candidates[0].id == successor
         after = await controllers.active(but=failing)
-        told = await controllers.of[after].ask("BrokerRegistration", 4, registration(1))
-        assert told.get("errorCode", 0) == 0
+        registered = await controllers.of[after].ask("BrokerRegistration", 4, registration(1))
+        assert registered.get("errorCode", 0) == 0
 
     asyncio.run(run(Controllers(tmp_path, 1, 2, 3, max_idle_ms=None), fails))
 
@@ -163,12 +163,12 @@ def test_the_loop_has_its_turn_while_a_claim_is_prepared_and_while_a_broker_is_f
         controlling, runner = controllers.of[node_id], controllers.quorum.running[node_id]
         epochs = {}
         for broker_id in (1, 2):
-            told = await controlling.ask("BrokerRegistration", 4, registration(broker_id))
-            epochs[broker_id] = told["brokerEpoch"]
+            answer = await controlling.ask("BrokerRegistration", 4, registration(broker_id))
+            epochs[broker_id] = answer["brokerEpoch"]
             await controlling.ask("BrokerHeartbeat", 1, heartbeat(broker_id, epochs[broker_id]))
         body = creation(partitions=400, replicas=2)
-        told = await controlling.ask("CreateTopics", 7, body, timeout_ms=10_000)
-        assert told["topics"][0]["errorCode"] == 0
+        answer = await controlling.ask("CreateTopics", 7, body, timeout_ms=10_000)
+        assert answer["topics"][0]["errorCode"] == 0
         steps: list[int] = []
         before = runner.after_step
 
@@ -181,8 +181,8 @@ def test_the_loop_has_its_turn_while_a_claim_is_prepared_and_while_a_broker_is_f
         first = controlling.worked.count
         asked = controlling.ask("UnregisterBroker", 0, {"brokerId": 1})
         waits = asyncio.ensure_future(asked)
-        told = await asyncio.wait_for(waits, 20)
-        assert told.get("errorCode", 0) == 0
+        answer = await asyncio.wait_for(waits, 20)
+        assert answer.get("errorCode", 0) == 0
         taken = controlling.worked.count - first
         assert taken >= 400 // 20
         assert len(set(steps)) >= 400 // 20, "the core had steps between the turns"
@@ -207,8 +207,8 @@ def test_a_claim_begins_with_the_index_of_its_own_image(tmp_path: Path) -> None:
     async def claims(controllers: Controllers) -> None:
         node_id = await controllers.active()
         controlling = controllers.of[node_id]
-        told = await controlling.ask("BrokerRegistration", 4, registration(1))
-        await controlling.ask("BrokerHeartbeat", 1, heartbeat(1, told["brokerEpoch"]))
+        answer = await controlling.ask("BrokerRegistration", 4, registration(1))
+        await controlling.ask("BrokerHeartbeat", 1, heartbeat(1, answer["brokerEpoch"]))
         await controlling.ask("CreateTopics", 7, creation(partitions=30, replicas=1))
         controlling.close()
         await controllers.quorum.stop(node_id)
@@ -227,7 +227,7 @@ def test_qc20_and_qc29_who_waits_is_told_when_the_leadership_moves(tmp_path: Pat
         quorum = controllers.quorum
         old = await controllers.active()
         controlling, runner = controllers.of[old], quorum.running[old]
-        leaders = {node_id: each.leaders for node_id, each in controllers.of.items()}
+        leaders = {node_id: controller.leaders for node_id, controller in controllers.of.items()}
         quorum.isolated = {old}
         asked = asyncio.ensure_future(controlling.ask("BrokerRegistration", 4, registration(1)))
         new = await controllers.active(but=old)
@@ -243,7 +243,8 @@ def test_qc20_and_qc29_who_waits_is_told_when_the_leadership_moves(tmp_path: Pat
         await quorum.until(
             "all to have seen the new leader",
             lambda: all(
-                each.leaders > leaders[node_id] for node_id, each in controllers.of.items()
+                controller.leaders > leaders[node_id]
+                for node_id, controller in controllers.of.items()
             ),
         )
 
@@ -254,12 +255,12 @@ def test_qc22_and_qc26_a_refusal_changes_nothing_and_a_standby_refuses_all(tmp_p
     async def refuses(controllers: Controllers) -> None:
         node_id = await controllers.active()
         standby = min({1, 2, 3} - {node_id})
-        told = await controllers.of[standby].ask("BrokerRegistration", 4, registration(1))
-        assert told["errorCode"] == Error.NOT_CONTROLLER
+        answer = await controllers.of[standby].ask("BrokerRegistration", 4, registration(1))
+        assert answer["errorCode"] == Error.NOT_CONTROLLER
         controlling = controllers.of[node_id]
         other = registration(1) | {"clusterId": "another-cluster"}
-        told = await controlling.ask("BrokerRegistration", 4, other)
-        assert told["errorCode"] == Error.INCONSISTENT_CLUSTER_ID
+        answer = await controlling.ask("BrokerRegistration", 4, other)
+        assert answer["errorCode"] == Error.INCONSISTENT_CLUSTER_ID
         assert controlling.is_active
         assert controlling.failures == 0
 
@@ -280,13 +281,17 @@ def test_qc23_an_append_that_the_core_refuses_ends_the_leadership_and_is_no_faul
             return event(batch._replace(base_offset=batch.base_offset - 1))
 
         monkeypatch.setattr(controlling, "_event", late)
-        told = await asyncio.wait_for(controlling.ask("BrokerRegistration", 4, registration(1)), 20)
-        assert told["errorCode"] == Error.NOT_CONTROLLER
+        answer = await asyncio.wait_for(
+            controlling.ask("BrokerRegistration", 4, registration(1)), 20
+        )
+        assert answer["errorCode"] == Error.NOT_CONTROLLER
         assert controlling.failures == 0
         monkeypatch.undo()
         await controllers.quorum.until(
             "another epoch",
-            lambda: any(each.raft.epoch > epoch for each in controllers.quorum.running.values()),
+            lambda: any(
+                runner.raft.epoch > epoch for runner in controllers.quorum.running.values()
+            ),
         )
         await controllers.active()
 

@@ -30,9 +30,9 @@ async def asked(
     frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body=body)
     serving = Serving(runner, lambda: None, features={}, is_allowed=lambda _: is_allowed)
     arrived = decode_request(encode_request(frame))
-    told = await serving.answer(ANYBODY, arrived)
-    assert told is not None
-    back = ResponseFrame(name=name, version=version, correlation_id=1, body=told)
+    answer = await serving.answer(ANYBODY, arrived)
+    assert answer is not None
+    back = ResponseFrame(name=name, version=version, correlation_id=1, body=answer)
     return dict(decode_response(encode_response(back), name, version).body)
 
 
@@ -47,7 +47,7 @@ def test_static_voters_become_dynamic_once_every_voter_has_told_of_itself(tmp_pa
 
             def knows_all() -> bool:
                 known = getattr(leader.raft.role, "volatile_voters", None)
-                return known is not None and all(each.key.directory_id for each in known)
+                return known is not None and all(voter.key.directory_id for voter in known)
 
             await quorum.until("the voters to tell", knows_all)
             before = leader.raft.log.end_offset
@@ -60,12 +60,12 @@ def test_static_voters_become_dynamic_once_every_voter_has_told_of_itself(tmp_pa
             assert offset is not None
             assert (leader.raft.role.high_watermark or 0) > offset, "committed when it is answered"
             await quorum.caught_up(leader, 1, 2, 3)
-            for each in quorum.running.values():
-                assert each.raft.control.kraft_version == 1
-                assert each.raft.control.voters == leader.raft.control.voters
+            for runner in quorum.running.values():
+                assert runner.raft.control.kraft_version == 1
+                assert runner.raft.control.voters == leader.raft.control.voters
             again = await asked(leader, to(1), version=0)
             assert again["errorCode"] == 0
-            assert [each["feature"] for each in again["results"]] == ["kraft.version"]
+            assert [result["feature"] for result in again["results"]] == ["kraft.version"]
 
     asyncio.run(run())
 
@@ -76,17 +76,17 @@ def test_a_voter_that_is_not_known_yet_stands_in_the_way(tmp_path: Path) -> None
             leader = await quorum.leader()
             role = leader.raft.role
             role.volatile_voters = leader.raft.control.static_voters  # as if nobody had told
-            told = await asked(leader, to(1))
+            answer = await asked(leader, to(1))
             assert leader.raft.control.kraft_version == 0
-            return told
+            return answer
 
-    told = asyncio.run(run())
-    assert told["errorCode"] == Error.INVALID_UPDATE_VERSION
-    assert "voters 1, 2" in told["errorMessage"]
+    answer = asyncio.run(run())
+    assert answer["errorCode"] == Error.INVALID_UPDATE_VERSION
+    assert "voters 1, 2" in answer["errorMessage"]
 
 
 @pytest.mark.parametrize(
-    ("updates", "error", "said"),
+    ("updates", "error", "message"),
     [
         ((to(30, "metadata.version"),), Error.INVALID_UPDATE_VERSION, "without one"),
         ((to(1), to(1, "group.version")), Error.INVALID_UPDATE_VERSION, "group.version"),
@@ -96,26 +96,26 @@ def test_a_voter_that_is_not_known_yet_stands_in_the_way(tmp_path: Path) -> None
     ],
 )
 def test_what_it_does_not_change_is_refused_with_the_reason_and_nothing_is_written(
-    tmp_path: Path, updates: tuple[dict[str, Any], ...], error: Error, said: str
+    tmp_path: Path, updates: tuple[dict[str, Any], ...], error: Error, message: str
 ) -> None:
     async def run() -> dict[str, Any]:
         async with quorum_of(tmp_path, 1) as quorum:
             leader = await quorum.leader()
             before = leader.raft.log.end_offset
-            told = await asked(leader, *updates)
+            answer = await asked(leader, *updates)
             assert leader.raft.log.end_offset == before
-            return told
+            return answer
 
-    told = asyncio.run(run())
-    assert told["errorCode"] == error
-    assert said in told["errorMessage"]
+    answer = asyncio.run(run())
+    assert answer["errorCode"] == error
+    assert message in answer["errorMessage"]
 
 
 def test_who_does_not_lead_or_may_not_ask_is_told_so(tmp_path: Path) -> None:
     async def run() -> tuple[dict[str, Any], dict[str, Any]]:
         async with quorum_of(tmp_path, 1, 2) as quorum:
             leader = await quorum.leader()
-            other = next(each for each in quorum.running.values() if each is not leader)
+            other = next(runner for runner in quorum.running.values() if runner is not leader)
             return await asked(other, to(1)), await asked(leader, to(1), is_allowed=False)
 
     follower, stranger = asyncio.run(run())

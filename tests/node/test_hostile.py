@@ -41,10 +41,12 @@ def promises(runner: Runner) -> tuple[Any, ...]:
 
 
 async def committed(quorum: Quorum, leader: Runner, value: bytes) -> None:
-    told = await leader.order(Append(epoch=leader.raft.epoch, records=(value,), size=len(value)))
-    assert told is not None
+    appended = await leader.order(
+        Append(epoch=leader.raft.epoch, records=(value,), size=len(value))
+    )
+    assert appended is not None
     await quorum.until(
-        "the commit", lambda: (leader.raft.role.high_watermark or 0) > told.last_offset
+        "the commit", lambda: (leader.raft.role.high_watermark or 0) > appended.last_offset
     )
 
 
@@ -104,7 +106,7 @@ async def follower(quorum: Quorum) -> tuple[Runner, Liar]:
     leader = await quorum.leader()
     await committed(quorum, leader, b"record")
     await quorum.caught_up(leader, 1, 2, 3)
-    runner = next(each for each in quorum.running.values() if each is not leader)
+    runner = next(runner for runner in quorum.running.values() if runner is not leader)
     liar = Liar(runner)
     runner.sender = liar
     return runner, liar
@@ -144,7 +146,12 @@ def test_an_impossible_answer_is_refused(tmp_path: Path, lie: str) -> None:
             fetch = await quorum.until(
                 "a fetch",
                 lambda: next(
-                    (each for each in liar.asked if isinstance(each.request, FetchRequest)), None
+                    (
+                        request
+                        for request in liar.asked
+                        if isinstance(request.request, FetchRequest)
+                    ),
+                    None,
                 ),
             )
             end, epoch = runner.raft.log.end_offset, fetch.request.current_leader_epoch
@@ -173,7 +180,7 @@ def test_a_node_that_should_truncate_committed_records_stops_and_keeps_them(
             await committed(quorum, leader, b"record")
             await quorum.caught_up(leader, 1, 2, 3)
             runner = next(
-                each for each in quorum.running.values() if (each is leader) is has_resigned
+                runner for runner in quorum.running.values() if (runner is leader) is has_resigned
             )
             end, epoch = runner.raft.log.end_offset, runner.raft.epoch
             node_id = runner.settings.node_id or 0
@@ -187,19 +194,19 @@ def test_a_node_that_should_truncate_committed_records_stops_and_keeps_them(
             if has_resigned:
                 await runner.order(Resign(epoch=epoch))
                 assert runner.raft.role.high_watermark is None
-            told = BeginQuorumEpochRequest(
+            request = BeginQuorumEpochRequest(
                 cluster_id=CLUSTER_ID,
                 leader_id=new_leader,
                 leader_epoch=epoch + 1,
                 voter=runner.settings.key,
                 leader_endpoints={"CONTROLLER": Endpoint("node", new_leader)},
             )
-            await runner.ask(told, "CONTROLLER")
+            await runner.ask(request, "CONTROLLER")
             [fetch] = [
-                each
-                for each in liar.asked
-                if isinstance(each.request, FetchRequest)
-                and each.request.current_leader_epoch == epoch + 1
+                request
+                for request in liar.asked
+                if isinstance(request.request, FetchRequest)
+                and request.request.current_leader_epoch == epoch + 1
             ]
             liar.answer(
                 fetch,
@@ -250,7 +257,7 @@ def test_a_request_of_this_very_node_is_not_voted_for(tmp_path: Path) -> None:
             runner, _ = await follower(quorum)
             end = runner.raft.log.end
             own = ReplicaKey(runner.settings.node_id or 0, directory_id(9))
-            told = await runner.ask(
+            response = await runner.ask(
                 VoteRequest(
                     cluster_id=CLUSTER_ID,
                     replica_epoch=runner.raft.epoch + 1,
@@ -261,8 +268,8 @@ def test_a_request_of_this_very_node_is_not_voted_for(tmp_path: Path) -> None:
                 ),
                 "CONTROLLER",
             )
-            assert isinstance(told, VoteResponse)
-            assert not told.vote_granted
+            assert isinstance(response, VoteResponse)
+            assert not response.vote_granted
 
     asyncio.run(run())
 
@@ -297,14 +304,14 @@ def test_a_leader_that_cannot_be_fetched_from_is_not_followed(
         async with quorum_of(tmp_path, 1, 2, 3) as quorum:
             runner, _ = await follower(quorum)
             before = runner.raft.epoch
-            told = BeginQuorumEpochRequest(
+            request = BeginQuorumEpochRequest(
                 cluster_id=CLUSTER_ID,
                 leader_id=9,
                 leader_epoch=before + 1_000,
                 leader_endpoints=endpoints,
             )
             with pytest.raises(KraftoolError, match="no endpoint of CONTROLLER"):
-                await runner.ask(told, "CONTROLLER")
+                await runner.ask(request, "CONTROLLER")
             assert runner.raft.epoch < before + 1_000
             assert runner.refused == 1
 
@@ -329,9 +336,9 @@ def test_no_single_message_uses_up_the_epochs(tmp_path: Path, epoch: int) -> Non
             begin = BeginQuorumEpochRequest(
                 cluster_id=CLUSTER_ID, leader_id=3, leader_epoch=epoch, leader_endpoints=there
             )
-            for each in (vote, begin):
+            for request in (vote, begin):
                 with pytest.raises(KraftoolError, match="a quorum cannot reach epoch"):
-                    await runner.ask(each, "CONTROLLER")
+                    await runner.ask(request, "CONTROLLER")
             assert runner.raft.stored.epoch < 1_000
 
     asyncio.run(run())

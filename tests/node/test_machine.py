@@ -58,9 +58,9 @@ class Alone:
         """Append records, and give the offset of the last."""
         leader = await self.quorum.leader()
         order = Append(epoch=leader.raft.epoch, records=records, size=sum(map(len, records)))
-        told = await leader.order(order)
-        assert told is not None
-        return told.last_offset
+        appended = await leader.order(order)
+        assert appended is not None
+        return appended.last_offset
 
     async def shows(self, offset: int) -> None:
         """Wait until what is shown goes up to an offset."""
@@ -127,8 +127,8 @@ def test_what_it_does_not_know_ends_it_and_no_snapshot_is_written_of_it(
         await alone.close()
         assert alone.machine.image is image, "what is told of the metadata is what was known"
         after = alone.files()
-        assert {each for each in after if each.endswith(".checkpoint")} == {
-            each for each in before if each.endswith(".checkpoint")
+        assert {name for name in after if name.endswith(".checkpoint")} == {
+            name for name in before if name.endswith(".checkpoint")
         }
         log = f"{0:020}.log"
         assert after[log].startswith(before[log])

@@ -28,11 +28,13 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 async def opened(quorum: Pair, count: int) -> list[Stream]:
     """Connections to the follower, a hundred at a time."""
     host, port = quorum.follower.endpoint
-    found: list[Stream] = []
-    while len(found) < count:
-        some = min(100, count - len(found))
-        found += await asyncio.gather(*(asyncio.open_connection(host, port) for _ in range(some)))
-    return found
+    connections: list[Stream] = []
+    while len(connections) < count:
+        some = min(100, count - len(connections))
+        connections += await asyncio.gather(
+            *(asyncio.open_connection(host, port) for _ in range(some))
+        )
+    return connections
 
 
 async def trickle(writers: list[asyncio.StreamWriter]) -> None:

@@ -71,7 +71,7 @@ def test_who_loses_its_leader_warns_and_names_it(
         async with quorum_of(tmp_path, 1, 2, 3) as quorum:
             leader = await quorum.leader()
             gone: int = leader.settings.node_id
-            follower = next(each for each in quorum.running.values() if each is not leader)
+            follower = next(runner for runner in quorum.running.values() if runner is not leader)
             follower.watcher = _Watching()
             await quorum.caught_up(leader, 1, 2, 3)
             assert not said(caplog, logging.WARNING)

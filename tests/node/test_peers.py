@@ -65,8 +65,8 @@ def test_requests_that_are_sent_at_once_share_one_connection() -> None:
                 peers.send(_send(where, number))
             await until(lambda: len(runner.posted) == 5)
             assert len(made) == 1
-            assert {each.response.top_error for each in runner.posted} == {Error.NONE}
-            assert sorted(each.correlation_id for each in runner.posted) == list(range(5))
+            assert {answer.response.top_error for answer in runner.posted} == {Error.NONE}
+            assert sorted(answer.correlation_id for answer in runner.posted) == list(range(5))
             await peers.close()
             assert not any(connection.is_open for connection in made)
             await until(lambda: server.connections == 0)
@@ -119,7 +119,7 @@ def test_a_destination_that_moved_is_reached_at_its_new_endpoint_only() -> None:
             await asyncio.sleep(0)
             peers.send(_send(where, 2))
             await until(lambda: len(runner.posted) == 2)
-            answers = {each.correlation_id: each.response.top_error for each in runner.posted}
+            answers = {answer.correlation_id: answer.response.top_error for answer in runner.posted}
             assert answers == {1: Error.NETWORK_EXCEPTION, 2: Error.NONE}
             assert server.connections == 1
             await peers.close()

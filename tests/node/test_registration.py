@@ -134,11 +134,11 @@ async def case(root: Path, controllers: Controllers | None = None) -> AsyncItera
         leader = await quorum.leader()
         follower = quorum.running[3]
         await quorum.caught_up(leader, 3)
-        found = Case(made, quorum, leader, follower, registered_by(follower, made))
+        prepared = Case(made, quorum, leader, follower, registered_by(follower, made))
         try:
-            yield found
+            yield prepared
         finally:
-            await found.registration.close()
+            await prepared.registration.close()
             await server.close()
 
 
@@ -228,7 +228,7 @@ def test_a_refusal_is_told_once_and_it_is_sent_until_it_is_taken(
     script = [Error.NOT_CONTROLLER, Error.NOT_CONTROLLER, 31, 20_000]
 
     async def run() -> None:
-        controllers = Controllers(script=[int(each) for each in script], message="not now")
+        controllers = Controllers(script=[int(code) for code in script], message="not now")
         async with case(tmp_path, controllers) as node:
             node.registration.start()
             await node.until_asked(5)
@@ -288,7 +288,10 @@ def test_a_leader_that_is_out_of_reach_is_tried_again(
             await node.quorum.until("it to be registered", lambda: said()[-1][1] == "registered")
 
     asyncio.run(run())
-    assert [each[:2] for each in said()] == [("WARNING", "not registered"), ("INFO", "registered")]
+    assert [entry[:2] for entry in said()] == [
+        ("WARNING", "not registered"),
+        ("INFO", "registered"),
+    ]
 
 
 def test_a_leader_registers_with_nobody_until_another_leads(tmp_path: Path) -> None:
@@ -342,8 +345,8 @@ def test_the_wait_doubles_to_two_minutes_as_kafkas() -> None:
     for failures, expected in ((0, 0.1), (1, 0.2), (5, 3.2), (10, 102.4)):
         for _ in range(20):
             assert abs(backoff_s(failures) - expected) <= expected * 0.02 + 1e-9
-    assert max(backoff_s(each) for each in range(11, 5_000, 7)) <= 120
-    assert min(backoff_s(each) for each in range(11, 5_000, 7)) >= 117
+    assert max(backoff_s(attempt) for attempt in range(11, 5_000, 7)) <= 120
+    assert min(backoff_s(attempt) for attempt in range(11, 5_000, 7)) >= 117
 
 
 def test_who_only_observes_or_has_no_image_does_not_register() -> None:

@@ -17,11 +17,11 @@ pytestmark = pytest.mark.slow
 async def append(leader: Runner, *values: bytes) -> int:
     """Have the leader take records for one batch, which it writes a little later; the offset of the
     last."""
-    told = await leader.order(
+    appended = await leader.order(
         Append(epoch=leader.raft.epoch, records=values, size=sum(map(len, values)))
     )
-    assert told is not None
-    return told.last_offset
+    assert appended is not None
+    return appended.last_offset
 
 
 async def committed(quorum: Quorum, leader: Runner, last: int) -> None:
@@ -76,7 +76,7 @@ def test_what_an_isolated_leader_appended_is_cut_off_again(tmp_path: Path) -> No
             await quorum.caught_up(old, 1, 2, 3)
             quorum.isolated.add(old.settings.node_id)
             lost = await append(old, b"nobody will have this")
-            others = [each for each in quorum.ids if each != old.settings.node_id]
+            others = [node_id for node_id in quorum.ids if node_id != old.settings.node_id]
             new = await quorum.until(
                 "another leader",
                 lambda: next((leader for leader in quorum.leaders() if leader is not old), None),
@@ -87,7 +87,7 @@ def test_what_an_isolated_leader_appended_is_cut_off_again(tmp_path: Path) -> No
             assert lost < new.raft.log.end_offset
 
     asyncio.run(run())
-    every = [log_bytes(tmp_path / f"node-{each}") for each in (1, 2, 3)]
+    every = [log_bytes(tmp_path / f"node-{node_id}") for node_id in (1, 2, 3)]
     assert b"nobody will have this" not in every[0] + every[1] + every[2]
     assert every[0] == every[1] == every[2]
 
@@ -125,7 +125,7 @@ def test_an_append_of_a_follower_is_refused(tmp_path: Path) -> None:
     async def run() -> None:
         async with quorum_of(tmp_path, 1, 2, 3) as quorum:
             leader = await quorum.leader()
-            follower = next(each for each in quorum.running.values() if each is not leader)
+            follower = next(runner for runner in quorum.running.values() if runner is not leader)
             with pytest.raises(KraftoolError, match="lead"):
                 await append(follower, b"record")
 
@@ -146,8 +146,8 @@ def test_every_batch_on_the_disk_is_whole_after_a_restart(tmp_path: Path) -> Non
 
     asyncio.run(run())
     data = log_bytes(tmp_path / "node-1")
-    found = list(scan(lambda position, size: data[position : position + size]))
-    assert not [each for each in found if isinstance(each, Damage) or not each.is_valid]
-    bases = [each.base_offset for each in found if not isinstance(each, Damage)]
+    parts = list(scan(lambda position, size: data[position : position + size]))
+    assert not [part for part in parts if isinstance(part, Damage) or not part.is_valid]
+    bases = [part.base_offset for part in parts if not isinstance(part, Damage)]
     assert bases == sorted(set(bases))
     assert len(bases) >= 6

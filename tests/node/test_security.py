@@ -55,13 +55,13 @@ def test_a_certificate_that_ends_is_warned_of_with_its_date_and_store(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, days: float, text: str
 ) -> None:
     _security(tmp_path, days).warn_of_certificates()
-    [(said, fields)] = _warnings(caplog)
-    assert said == text
+    [(message, fields)] = _warnings(caplog)
+    assert message == text
     assert fields["store"] == str(tmp_path / "node.pem")
     assert fields["subject"] == "CN=node-1"
     ends = dt.datetime.now(dt.UTC) + dt.timedelta(days=days)
-    told = dt.datetime.fromisoformat(fields["validUntil"])
-    assert abs(told - ends) < dt.timedelta(minutes=5)
+    expires = dt.datetime.fromisoformat(fields["validUntil"])
+    assert abs(expires - ends) < dt.timedelta(minutes=5)
     assert fields["listeners"] == ["CONTROLLER", "OTHER"], "one line for one store"
 
 

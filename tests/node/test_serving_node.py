@@ -51,9 +51,11 @@ def test_who_looks_for_the_active_controller_is_sent_on(tmp_path: Path, name: st
     async def run() -> list[dict[str, Any]]:
         async with quorum_of(tmp_path, 1, 2) as quorum:
             leader = await quorum.leader()
-            other = next(each for each in quorum.running.values() if each is not leader)
+            other = next(runner for runner in quorum.running.values() if runner is not leader)
             low, high = SERVED[name]
-            answers = [await told(serving(other), name, each) for each in range(low, high + 1)]
+            answers = [
+                await told(serving(other), name, version) for version in range(low, high + 1)
+            ]
             waiting = asyncio.create_task(told(serving(leader), name, high))
             await asyncio.sleep(0)
             leader.shut_down()
@@ -63,7 +65,7 @@ def test_who_looks_for_the_active_controller_is_sent_on(tmp_path: Path, name: st
             return answers
 
     *sent_on, stranger = asyncio.run(run())
-    assert {each["errorCode"] for each in sent_on} == {Error.NOT_CONTROLLER}
+    assert {answer["errorCode"] for answer in sent_on} == {Error.NOT_CONTROLLER}
     assert stranger["errorCode"] == Error.CLUSTER_AUTHORIZATION_FAILED
 
 
@@ -86,7 +88,7 @@ def test_a_refused_request_is_logged_with_who_asked_for_what(
 
     async def run(node: Serving) -> None:
         version = SERVED[name][1]
-        body: dict[str, Any] = {each: [] for each in ("topics", "featureUpdates", "listeners")}
+        body: dict[str, Any] = {field: [] for field in ("topics", "featureUpdates", "listeners")}
         body |= {"clusterId": None, "voterId": 2, "voterDirectoryId": ZERO_UUID, "timeoutMs": 1}
         frame = RequestFrame(name=name, version=version, correlation_id=1, client_id="t", body=body)
         await node.answer(peer, frame)
@@ -116,8 +118,8 @@ def test_api_versions_lists_what_is_served_in_the_order_of_the_keys(tmp_path: Pa
             return await told(serving(await quorum.leader()), "ApiVersions", 4)
 
     listed = asyncio.run(run())["apiKeys"]
-    keys = [each["apiKey"] for each in listed]
+    keys = [api["apiKey"] for api in listed]
     assert keys == sorted(schema.message(f"{name}Request").api_key or 0 for name in SERVED)
-    ranges = {each["apiKey"]: (each["minVersion"], each["maxVersion"]) for each in listed}
+    ranges = {api["apiKey"]: (api["minVersion"], api["maxVersion"]) for api in listed}
     assert ranges[1] == (4, 18)
     assert ranges[62] == (0, 4)

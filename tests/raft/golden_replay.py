@@ -107,20 +107,20 @@ def of_recording(recording: dict[str, Any]) -> tuple[Pair, ...]:
 
 
 def _read(scenario: str, recording: dict[str, Any]) -> Iterator[Pair]:
-    for number, each in enumerate(recording["pairs"]):
+    for number, pair in enumerate(recording["pairs"]):
         yield Pair(
             number=number,
             scenario=scenario,
-            scene=each["scene"],
-            asker=each["asker"],
-            node_id=each["node"],
-            api=each["api"],
-            version=each["version"],
-            request=bytes.fromhex(each["request"]),
-            response=bytes.fromhex(each["response"]),
-            state=None if each["state"] is None else recording["states"][each["state"]],
-            waited=each["waited"],
-            meant=each["meant"],
+            scene=pair["scene"],
+            asker=pair["asker"],
+            node_id=pair["node"],
+            api=pair["api"],
+            version=pair["version"],
+            request=bytes.fromhex(pair["request"]),
+            response=bytes.fromhex(pair["response"]),
+            state=None if pair["state"] is None else recording["states"][pair["state"]],
+            waited=pair["waited"],
+            meant=pair["meant"],
             recording=recording,
         )
 
@@ -135,18 +135,18 @@ def _known(key: ReplicaKey) -> ReplicaKey:
 
 
 def _endpoints(value: dict[str, Any]) -> dict[str, Endpoint]:
-    return {name: Endpoint(*each) for name, each in value.items()}
+    return {name: Endpoint(*endpoint) for name, endpoint in value.items()}
 
 
 def _voters(listed: list[dict[str, Any]]) -> VoterSet:
     return VoterSet.of(
         *(
             Voter(
-                key=ReplicaKey(*each["key"]),
-                endpoints=_endpoints(each["endpoints"]),
-                kraft_version=VersionRange(*each["kraftVersion"]),
+                key=ReplicaKey(*voter["key"]),
+                endpoints=_endpoints(voter["endpoints"]),
+                kraft_version=VersionRange(*voter["kraftVersion"]),
             )
-            for each in listed
+            for voter in listed
         )
     )
 
@@ -165,7 +165,7 @@ def _log(pair: Pair, state: dict[str, Any]) -> LogView:
         end_offset=end,
         flushed_offset=end,
         epochs=epochs,
-        snapshots=[OffsetAndEpoch(*each) for each in state["snapshots"]],
+        snapshots=[OffsetAndEpoch(*snapshot) for snapshot in state["snapshots"]],
     )
 
 
@@ -174,8 +174,8 @@ def raft_of(pair: Pair) -> Raft:
     state = pair.state
     assert state is not None, "the node's log says how it stood"
     control = ControlHistory(static_voters=_voters(state["staticVoters"]))
-    for each in state["voters"]:
-        control.voter_sets.add(each["offset"], _voters(each["voters"]))
+    for voter_set in state["voters"]:
+        control.voter_sets.add(voter_set["offset"], _voters(voter_set["voters"]))
     for offset, level in state["kraftVersions"]:
         control.kraft_versions.add(offset, level)
     settings = NodeSettings(
@@ -347,8 +347,8 @@ def _with_files(pair: Pair, response: Response | None, recorded: Response) -> Re
     if isinstance(response, FetchResponse) and response.read is not None:
         assert isinstance(recorded, FetchResponse), "the same family answers"
         starts = [batch.base_offset <= response.read.offset for batch in recorded.batches[:1]]
-        found = recorded.batches if all(starts) else ()
-        return replace(response, batches=found, read=None)
+        read_batches = recorded.batches if all(starts) else ()
+        return replace(response, batches=read_batches, read=None)
     if isinstance(response, FetchSnapshotResponse) and response.read is not None:
         assert isinstance(recorded, FetchSnapshotResponse), "the same family answers"
         if response.read.position >= _size(pair, response.snapshot_id):
@@ -359,12 +359,12 @@ def _with_files(pair: Pair, response: Response | None, recorded: Response) -> Re
 
 def _size(pair: Pair, snapshot_id: OffsetAndEpoch) -> int:
     """How long a snapshot is, from any answer with a piece of it."""
-    for each in of_recording(pair.recording):
-        if each.api == "FetchSnapshot":
-            said = responses.from_kafka(each.api, each.answer.body, LISTENER)
-            assert isinstance(said, FetchSnapshotResponse), "the same family answers"
-            if said.snapshot_id == snapshot_id and said.size:
-                return said.size
+    for other in of_recording(pair.recording):
+        if other.api == "FetchSnapshot":
+            response = responses.from_kafka(other.api, other.answer.body, LISTENER)
+            assert isinstance(response, FetchSnapshotResponse), "the same family answers"
+            if response.snapshot_id == snapshot_id and response.size:
+                return response.size
     raise AssertionError(f"nothing of snapshot {snapshot_id} is in the recording")
 
 
@@ -382,7 +382,7 @@ def comparable(pair: Pair, done: Replayed) -> tuple[dict[str, Any], dict[str, An
     ours = rpc_frames.decode_response(frame, pair.api, pair.version).body
     match pair.api:
         case "AddRaftVoter" | "RemoveRaftVoter":
-            ours, theirs = ({**each, "errorMessage": None} for each in (ours, theirs))
+            ours, theirs = ({**state, "errorMessage": None} for state in (ours, theirs))
         case "DescribeQuorum":
             ours, theirs = _described(ours), _described(theirs)
         case "Fetch":
@@ -415,7 +415,12 @@ def _described(body: dict[str, Any]) -> dict[str, Any]:
     named = ("replicaId", "replicaDirectoryId", "logEndOffset")
     for replicas in ("currentVoters", "observers"):
         fields = named if replicas == "currentVoters" else named[:2]
-        listed = [{key: each[key] for key in fields if key in each} for each in part[replicas]]
-        part = {**part, replicas: sorted(listed, key=lambda each: [str(v) for v in each.values()])}
+        listed = [
+            {key: replica[key] for key in fields if key in replica} for replica in part[replicas]
+        ]
+        part = {
+            **part,
+            replicas: sorted(listed, key=lambda replica: [str(v) for v in replica.values()]),
+        }
     part = {**part, "errorMessage": None}
     return {**body, "topics": [{**topic, "partitions": [part]}]}

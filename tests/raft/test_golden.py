@@ -47,7 +47,7 @@ from tests.raft.golden_replay import (
 )
 
 ALL = [*golden_replay.pairs("dynamic"), *golden_replay.pairs("static")]
-OF_THE_PROTOCOL = [each for each in ALL if each.api in requests.NAMES.values()]
+OF_THE_PROTOCOL = [pair for pair in ALL if pair.api in requests.NAMES.values()]
 
 
 def ids(pairs: list[Pair]) -> list[str]:
@@ -77,7 +77,7 @@ def test_each_message_goes_through_the_core_s_form_unchanged(pair: Pair) -> None
     assert rpc_frames.encode_response(answer) == rpc_frames.encode_response(theirs)
 
 
-ANSWERED = [each for each in OF_THE_PROTOCOL if answered_at_once(each)]
+ANSWERED = [recorded for recorded in OF_THE_PROTOCOL if answered_at_once(recorded)]
 
 
 @pytest.mark.parametrize("pair", ANSWERED, ids=ids(ANSWERED))
@@ -90,7 +90,11 @@ def test_the_core_gives_kafka_s_answer(pair: Pair) -> None:
     assert ours == theirs
 
 
-WAITED = [each for each in ANSWERED if each.waited and each.state and each.api == "Fetch"]
+WAITED = [
+    recorded
+    for recorded in ANSWERED
+    if recorded.waited and recorded.state and recorded.api == "Fetch"
+]
 
 
 @pytest.mark.parametrize("pair", WAITED[:1] + WAITED[-1:], ids=str)

@@ -55,15 +55,15 @@ def test_a_batch_follows_without_a_gap_or_it_breaks_the_log(wrong: Batch) -> Non
 
 def test_an_offset_belongs_to_the_batch_around_it_until_that_is_committed() -> None:
     log = three_epochs()
-    assert [log.base_offset_of(each) for each in (0, 14, 15, 19, 29, 30, 31)] == [
+    assert [log.base_offset_of(offset) for offset in (0, 14, 15, 19, 29, 30, 31)] == [
         0, 0, 15, 15, 20, 30, 31,
     ]  # fmt: skip
     log.commit(20)
-    assert [log.base_offset_of(each) for each in (14, 19, 25)] == [14, 19, 20]
+    assert [log.base_offset_of(offset) for offset in (14, 19, 25)] == [14, 19, 20]
     log.truncate(20)
     log.append(batch(20, 24, 5))
     log.append(batch(25, 29, 5))
-    assert [log.base_offset_of(each) for each in (24, 26)] == [20, 25]
+    assert [log.base_offset_of(offset) for offset in (24, 26)] == [20, 25]
     log.begin_after(OffsetAndEpoch(40, 6))
     log.append(batch(40, 44, 6))
     assert log.base_offset_of(41) == 40

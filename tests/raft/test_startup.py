@@ -18,8 +18,8 @@ from kraftool.raft.settings import NodeSettings
 LISTENER = "CONTROLLER"
 VOTERS = VoterSet.of(
     *(
-        Voter(key=ReplicaKey(each), endpoints={LISTENER: Endpoint(f"n{each}", 9093)})
-        for each in (1, 2, 3)
+        Voter(key=ReplicaKey(voter_id), endpoints={LISTENER: Endpoint(f"n{voter_id}", 9093)})
+        for voter_id in (1, 2, 3)
     )
 )
 

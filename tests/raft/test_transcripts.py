@@ -89,7 +89,7 @@ def test_the_core_does_what_the_transcript_says(path: Path, case: Case) -> None:
 def _scenarios() -> dict[int, str]:
     lines = (TESTDATA / "scenarios.txt").read_text().splitlines()
     numbered = [re.fullmatch(r"(\d+) (\S.*)", line) for line in lines]
-    return {int(each[1]): each[2] for each in numbered if each is not None}
+    return {int(match[1]): match[2] for match in numbered if match is not None}
 
 
 def _cited() -> set[int]:

@@ -21,10 +21,10 @@ def change(answer: VoteResponse, event: ResponseReceived) -> None:
 def test_mypy_refuses_to_change_a_message_or_an_event(tmp_path: Path) -> None:
     module = tmp_path / "changes.py"
     module.write_text(CHANGED)
-    told, problems, code = api.run([str(module), "--no-incremental", "--follow-imports=silent"])
+    output, problems, code = api.run([str(module), "--no-incremental", "--follow-imports=silent"])
     assert not problems
     assert code == 1
-    assert [line.split(": error: ")[1] for line in told.splitlines() if ": error: " in line] == [
+    assert [line.split(": error: ")[1] for line in output.splitlines() if ": error: " in line] == [
         'Property "vote_granted" defined in "VoteResponse" is read-only  [misc]',
         'Property "response" defined in "ResponseReceived" is read-only  [misc]',
     ]

@@ -76,12 +76,14 @@ for _version in range(12, 18):
 
 
 def _without_replica_fields(version: int) -> Loss:
-    def state(each: Any) -> Any:
+    def state(replica_state: Any) -> Any:
         if version < 2:
-            each = replace(each, replica=bare(each.replica))
+            replica_state = replace(replica_state, replica=bare(replica_state.replica))
         if version < 1:
-            each = replace(each, last_fetch_timestamp=UNKNOWN, last_caught_up_timestamp=UNKNOWN)
-        return each
+            replica_state = replace(
+                replica_state, last_fetch_timestamp=UNKNOWN, last_caught_up_timestamp=UNKNOWN
+            )
+        return replica_state
 
     def lose(message: Any) -> Any:
         return replace(
@@ -180,8 +182,8 @@ def _other_partitions(value: dict[str, Any]) -> list[dict[str, Any]]:
     """The same request for another topic, another partition, for several, and for none."""
     [topic] = value["topics"]
     [part] = topic["partitions"]
-    index = next(each for each in ("partitionIndex", "partition") if each in part)
-    named = {each: topic[each] for each in ("topicName", "name", "topicId") if each in topic}
+    index = next(field for field in ("partitionIndex", "partition") if field in part)
+    named = {field: topic[field] for field in ("topicName", "name", "topicId") if field in topic}
     other = dict.fromkeys(named, "AAAAAAAAAAAAAAAAAAAACQ")
     listed = [
         [],
@@ -278,10 +280,10 @@ def test_half_a_voter_is_none() -> None:
 
 
 def test_listener_names_are_compared_in_upper_case() -> None:
-    told = BeginQuorumEpochRequest(
+    request = BeginQuorumEpochRequest(
         leader_id=1, leader_epoch=1, leader_endpoints={"Controller": Endpoint("h", 1)}
     )
-    name, _, value = _written(told)
+    name, _, value = _written(request)
 
     read = requests.from_kafka(name, value)
 
@@ -300,11 +302,11 @@ def test_a_reader_that_is_no_replica_has_no_key() -> None:
 
 
 def test_successors_without_an_id_are_left_out() -> None:
-    told = EndQuorumEpochRequest(
+    request = EndQuorumEpochRequest(
         leader_id=1, leader_epoch=1, preferred_candidates=(ReplicaKey(2), ReplicaKey(-1))
     )
     for version in (0, 1):
-        name, _, value = _written(told, version)
+        name, _, value = _written(request, version)
         read = requests.from_kafka(name, value)
         assert isinstance(read, EndQuorumEpochRequest)
         assert read.preferred_candidates == (ReplicaKey(2),)
@@ -372,7 +374,7 @@ def test_bytes_that_are_no_frame_are_refused_and_nothing_else_happens(data: byte
 
 @pytest.mark.parametrize("name", EACH_FAMILY)
 def test_a_version_that_the_catalogue_lacks_is_refused(name: str) -> None:
-    key = next(key for key, each in rpc_frames.apis().items() if each == name)
+    key = next(key for key, api_name in rpc_frames.apis().items() if api_name == name)
     frame = key.to_bytes(2, "big") + (99).to_bytes(2, "big") + bytes(20)
 
     with pytest.raises(KraftoolError):

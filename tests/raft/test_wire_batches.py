@@ -71,7 +71,7 @@ def _records() -> st.SearchStrategy[tuple[ControlRecord, ...]]:
     record = (
         st.builds(LeaderChange, ids, lists, lists)
         | st.builds(KRaftVersion, levels)
-        | st.lists(voter, max_size=3).map(lambda each: Voters(VoterSet.of(*each)))
+        | st.lists(voter, max_size=3).map(lambda members: Voters(VoterSet.of(*members)))
     )
     return st.lists(record, min_size=1, max_size=3).map(tuple)
 

@@ -103,8 +103,8 @@ def parse(text: str) -> list[Case]:
 def rewritten(text: str) -> str:
     """The file with what the core does in place of what was expected."""
     lines = text.splitlines()
-    found = [each for case in parse(text) for each in case.run()]
-    for block, shown in reversed(found):
+    shown_blocks = [pair for case in parse(text) for pair in case.run()]
+    for block, shown in reversed(shown_blocks):
         lines[block.rule : block.rule + len(block.expected)] = shown
     return "\n".join(lines) + "\n"
 

@@ -53,116 +53,116 @@ REQUESTS: dict[str, set[str]] = {
 """Command by command, the options. `elsewhere` names another partition."""
 
 
-def _cluster(found: Mapping[str, list[str]]) -> str | None:
-    named = one(dict(found), "cluster", CLUSTER_ID)
+def _cluster(parsed: Mapping[str, list[str]]) -> str | None:
+    named = one(dict(parsed), "cluster", CLUSTER_ID)
     return {"none": None, "empty": ""}.get(named, named)
 
 
-def _meant(found: dict[str, list[str]], raft: Raft) -> ReplicaKey | None:
+def _meant(parsed: dict[str, list[str]], raft: Raft) -> ReplicaKey | None:
     """The receiver that a request names: `to nobody`, another, or who receives it."""
-    if "to" not in found:
+    if "to" not in parsed:
         return raft.settings.key
-    word = one(found, "to")
+    word = one(parsed, "to")
     return None if word == "nobody" else words.key(word)
 
 
-def _member(found: dict[str, list[str]], name: str) -> ReplicaKey | None:
-    word = one(found, name)
+def _member(parsed: dict[str, list[str]], name: str) -> ReplicaKey | None:
+    word = one(parsed, name)
     return None if word == "nobody" else words.key(word)
 
 
-def request(verb: str, found: dict[str, list[str]], raft: Raft) -> Request:
+def request(verb: str, parsed: dict[str, list[str]], raft: Raft) -> Request:
     """A request as it comes in."""
-    cluster, is_right = _cluster(found), "elsewhere" not in found
-    epoch = int(one(found, "epoch", "0"))
+    cluster, is_right = _cluster(parsed), "elsewhere" not in parsed
+    epoch = int(one(parsed, "epoch", "0"))
     match verb:
         case "vote" | "pre-vote":
-            offset, last_epoch = words.place(one(found, "end"))
+            offset, last_epoch = words.place(one(parsed, "end"))
             return VoteRequest(
                 cluster_id=cluster,
                 is_for_metadata=is_right,
                 replica_epoch=epoch,
-                replica=words.key(one(found, "from")),
-                voter=_meant(found, raft),
+                replica=words.key(one(parsed, "from")),
+                voter=_meant(parsed, raft),
                 last_offset=offset,
                 last_offset_epoch=last_epoch,
                 pre_vote=verb == "pre-vote",
             )
         case "begin-quorum":
-            leader = words.key(one(found, "from")).id
+            leader = words.key(one(parsed, "from")).id
             return BeginQuorumEpochRequest(
                 cluster_id=cluster,
                 is_for_metadata=is_right,
                 leader_id=leader,
                 leader_epoch=epoch,
-                voter=_meant(found, raft),
-                leader_endpoints=words.endpoints(leader, found.get("endpoints", ["CONTROLLER"])),
+                voter=_meant(parsed, raft),
+                leader_endpoints=words.endpoints(leader, parsed.get("endpoints", ["CONTROLLER"])),
             )
         case "end-quorum":
-            leader = words.key(one(found, "from")).id
+            leader = words.key(one(parsed, "from")).id
             return EndQuorumEpochRequest(
                 cluster_id=cluster,
                 is_for_metadata=is_right,
                 leader_id=leader,
                 leader_epoch=epoch,
-                preferred_candidates=tuple(map(words.key, found.get("successors", []))),
-                leader_endpoints=words.endpoints(leader, found.get("endpoints", ["none"])),
+                preferred_candidates=tuple(map(words.key, parsed.get("successors", []))),
+                leader_endpoints=words.endpoints(leader, parsed.get("endpoints", ["none"])),
             )
         case "fetch":
-            return _fetch(found, cluster, is_right, epoch)
+            return _fetch(parsed, cluster, is_right, epoch)
         case "fetch-snapshot":
             return FetchSnapshotRequest(
                 cluster_id=cluster,
                 is_for_metadata=is_right,
-                replica=_member(found, "from"),
+                replica=_member(parsed, "from"),
                 current_leader_epoch=epoch,
-                snapshot_id=words.place(one(found, "of")),
-                position=int(one(found, "position", "0")),
-                max_bytes=int(one(found, "bytes", str(1 << 20))),
+                snapshot_id=words.place(one(parsed, "of")),
+                position=int(one(parsed, "position", "0")),
+                max_bytes=int(one(parsed, "bytes", str(1 << 20))),
             )
         case "describe-quorum":
             return DescribeQuorumRequest(is_for_metadata=is_right)
         case "add-voter":
-            voter = _member(found, "")
+            voter = _member(parsed, "")
             return AddVoterRequest(
                 cluster_id=cluster,
                 voter=voter,
                 listeners=words.endpoints(
-                    voter.id if voter else 0, found.get("endpoints", ["CONTROLLER"])
+                    voter.id if voter else 0, parsed.get("endpoints", ["CONTROLLER"])
                 ),
-                ack_when_committed=one(found, "ack", "commit") == "commit",
+                ack_when_committed=one(parsed, "ack", "commit") == "commit",
             )
         case "remove-voter":
-            return RemoveVoterRequest(cluster_id=cluster, voter=_member(found, ""))
+            return RemoveVoterRequest(cluster_id=cluster, voter=_member(parsed, ""))
         case "update-voter":
-            voter = _member(found, "from")
+            voter = _member(parsed, "from")
             return UpdateVoterRequest(
                 cluster_id=cluster,
                 current_leader_epoch=epoch,
                 voter=voter,
                 listeners=words.endpoints(
-                    voter.id if voter else 0, found.get("endpoints", ["CONTROLLER"])
+                    voter.id if voter else 0, parsed.get("endpoints", ["CONTROLLER"])
                 ),
-                kraft_version=words.versions(one(found, "supports", "0-1")),
+                kraft_version=words.versions(one(parsed, "supports", "0-1")),
             )
         case _:
             raise TranscriptError(f"{verb} is no request")
 
 
 def _fetch(
-    found: dict[str, list[str]], cluster: str | None, is_right: bool, epoch: int
+    parsed: dict[str, list[str]], cluster: str | None, is_right: bool, epoch: int
 ) -> FetchRequest:
-    offset, last_epoch = words.place(one(found, "at"))
-    committed = one(found, "hwm", str(NO_HIGH_WATERMARK_FIELD))
+    offset, last_epoch = words.place(one(parsed, "at"))
+    committed = one(parsed, "hwm", str(NO_HIGH_WATERMARK_FIELD))
     return FetchRequest(
         cluster_id=cluster,
         is_for_metadata=is_right,
-        replica=_member(found, "from"),
+        replica=_member(parsed, "from"),
         current_leader_epoch=epoch,
         fetch_offset=offset,
         last_fetched_epoch=last_epoch,
-        max_wait_ms=int(one(found, "wait", "500")),
-        max_bytes=int(one(found, "bytes", str(1 << 20))),
+        max_wait_ms=int(one(parsed, "wait", "500")),
+        max_bytes=int(one(parsed, "bytes", str(1 << 20))),
         high_watermark=UNKNOWN if committed == "unknown" else int(committed),
     )
 
@@ -187,62 +187,62 @@ def response(asked: Request, rest: Sequence[str]) -> Response:
     """The answer to a request that was sent. The epoch is the request's own unless it is named,
     and nobody leads."""
     own = _OWN[type(asked)]
-    found = options(rest, own | _OUTCOME)
-    said = found[""]
-    if said and not (isinstance(asked, VoteRequest) and said in (["granted"], ["rejected"])):
-        raise TranscriptError(f"not known in an answer: {said}")
+    parsed = options(rest, own | _OUTCOME)
+    outcome = parsed[""]
+    if outcome and not (isinstance(asked, VoteRequest) and outcome in (["granted"], ["rejected"])):
+        raise TranscriptError(f"not known in an answer: {outcome}")
     answer = replace(
-        _answer(asked, found),
-        top_error=Error(int(one(found, "top", "0"))),
-        error=Error(int(one(found, "error", "0"))),
+        _answer(asked, parsed),
+        top_error=Error(int(one(parsed, "top", "0"))),
+        error=Error(int(one(parsed, "error", "0"))),
     )
     if "leader" not in own:
         return answer
-    leader = words.leader(one(found, "leader", "none"))
+    leader = words.leader(one(parsed, "leader", "none"))
     return replace(
         answer,
         leader_id=leader,
-        leader_epoch=int(one(found, "epoch", str(_epoch_of(asked)))),
-        endpoints=words.endpoints(leader, found.get("endpoints", ["none"])),
+        leader_epoch=int(one(parsed, "epoch", str(_epoch_of(asked)))),
+        endpoints=words.endpoints(leader, parsed.get("endpoints", ["none"])),
     )
 
 
-def _answer(asked: Request, found: dict[str, list[str]]) -> Response:
+def _answer(asked: Request, parsed: dict[str, list[str]]) -> Response:
     """What a family has of its own."""
     match asked:
         case VoteRequest():
-            return VoteResponse(vote_granted=found[""] == ["granted"])
+            return VoteResponse(vote_granted=parsed[""] == ["granted"])
         case BeginQuorumEpochRequest():
             return BeginQuorumEpochResponse()
         case EndQuorumEpochRequest():
             return EndQuorumEpochResponse()
         case FetchRequest():
             return FetchResponse(
-                high_watermark=int(one(found, "hwm", str(UNKNOWN))),
+                high_watermark=int(one(parsed, "hwm", str(UNKNOWN))),
                 log_start_offset=0,
-                diverging_epoch=_place(found, "diverging"),
-                snapshot_id=_place(found, "snapshot"),
-                batches=tuple(map(words.batch, found.get("records", []))),
+                diverging_epoch=_place(parsed, "diverging"),
+                snapshot_id=_place(parsed, "snapshot"),
+                batches=tuple(map(words.batch, parsed.get("records", []))),
             )
         case FetchSnapshotRequest():
             return FetchSnapshotResponse(
-                snapshot_id=words.place(one(found, "of", "0@0")),
-                size=int(one(found, "size", "0")),
-                position=int(one(found, "position", "0")),
-                chunk=b"x" * int(one(found, "bytes", "0")),
+                snapshot_id=words.place(one(parsed, "of", "0@0")),
+                size=int(one(parsed, "size", "0")),
+                position=int(one(parsed, "position", "0")),
+                chunk=b"x" * int(one(parsed, "bytes", "0")),
             )
         case UpdateVoterRequest():
             return UpdateVoterResponse()
         case AddVoterRequest() | RemoveVoterRequest():
             return VoterChangeResponse()
         case _:
-            supported = words.versions(one(found, "supports")) if "supports" in found else None
-            runs = one(found, "controller", "no") == "yes"
+            supported = words.versions(one(parsed, "supports")) if "supports" in parsed else None
+            runs = one(parsed, "controller", "no") == "yes"
             return ApiVersionsResponse(kraft_version=supported, runs_controller=runs)
 
 
-def _place(found: dict[str, list[str]], name: str) -> OffsetAndEpoch | None:
-    return words.place(one(found, name)) if name in found else None
+def _place(parsed: dict[str, list[str]], name: str) -> OffsetAndEpoch | None:
+    return words.place(one(parsed, name)) if name in parsed else None
 
 
 def _epoch_of(asked: Request) -> int:

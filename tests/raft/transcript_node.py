@@ -139,10 +139,10 @@ class Node:
 
     def _event(self, verb: str, rest: Sequence[str]) -> Event:
         if verb in REQUESTS:
-            found = options(rest, REQUESTS[verb])
-            asker = one(found, "from", "client")
-            asked = request(verb, found, self.raft)
-            return self.received(asker, asked, one(found, "listener", "CONTROLLER"))
+            parsed = options(rest, REQUESTS[verb])
+            asker = one(parsed, "from", "client")
+            asked = request(verb, parsed, self.raft)
+            return self.received(asker, asked, one(parsed, "listener", "CONTROLLER"))
         if verb in _EVENTS:
             return _EVENTS[verb](rest)
         match verb:
@@ -216,36 +216,36 @@ class Node:
 
 
 def _append(rest: Sequence[str]) -> Event:
-    found = options(rest, {"epoch", "records", "size"})
-    count = int(one(found, "records"))
+    parsed = options(rest, {"epoch", "records", "size"})
+    count = int(one(parsed, "records"))
     return Append(
-        epoch=int(one(found, "epoch")),
+        epoch=int(one(parsed, "epoch")),
         records=tuple(range(count)),
-        size=int(one(found, "size", "0")),
+        size=int(one(parsed, "size", "0")),
     )
 
 
 def _installed(rest: Sequence[str]) -> Event:
-    found = options(rest, {"version", "voters"})
+    parsed = options(rest, {"version", "voters"})
     return SnapshotInstalled(
-        snapshot_id=transcript_words.place(one(found, "")),
-        kraft_version=int(one(found, "version", "0")),
-        voters=transcript_words.voters(found["voters"]) if "voters" in found else None,
+        snapshot_id=transcript_words.place(one(parsed, "")),
+        kraft_version=int(one(parsed, "version", "0")),
+        voters=transcript_words.voters(parsed["voters"]) if "voters" in parsed else None,
     )
 
 
 def _resign(rest: Sequence[str]) -> Event:
-    found = options(rest, {"epoch", "prefer"})
-    preferred = frozenset(map(int, found.get("prefer", ())))
-    return Resign(epoch=int(one(found, "epoch")), preferred=preferred)
+    parsed = options(rest, {"epoch", "prefer"})
+    preferred = frozenset(map(int, parsed.get("prefer", ())))
+    return Resign(epoch=int(one(parsed, "epoch")), preferred=preferred)
 
 
 def _upgrade(rest: Sequence[str]) -> Event:
-    found = options(rest, {"epoch", "level", "validate-only"})
+    parsed = options(rest, {"epoch", "level", "validate-only"})
     return UpgradeKRaftVersion(
-        epoch=int(one(found, "epoch")),
-        level=int(one(found, "level")),
-        validate_only="validate-only" in found,
+        epoch=int(one(parsed, "epoch")),
+        level=int(one(parsed, "level")),
+        validate_only="validate-only" in parsed,
     )
 
 

@@ -34,14 +34,14 @@ def run(node: Node, verb: str, rest: Sequence[str]) -> None:
             node.step(Resign(epoch=node.raft.epoch))
             assert isinstance(node.raft.role, Resigned), "it has resigned"
         case ["become", "follower", "of", leader, "epoch", epoch]:
-            told = BeginQuorumEpochRequest(
+            request = BeginQuorumEpochRequest(
                 cluster_id=CLUSTER_ID,
                 leader_id=int(leader),
                 leader_epoch=int(epoch),
                 voter=node.raft.settings.key,
                 leader_endpoints=words.endpoints(int(leader), ["CONTROLLER"]),
             )
-            node.step(node.received(leader, told))
+            node.step(node.received(leader, request))
             assert isinstance(node.raft.role, Follower), "it follows"
         case ["commit"]:
             _commit(node)

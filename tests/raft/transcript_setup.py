@@ -67,31 +67,31 @@ class Setup:
             case "node":
                 self._node(rest)
             case "voters":
-                found = options(rest, {"at"})
-                at = int(one(found, "at", "-1"))
-                self.sets.append((at, words.voters(found[""])))
+                parsed = options(rest, {"at"})
+                at = int(one(parsed, "at", "-1"))
+                self.sets.append((at, words.voters(parsed[""])))
                 if at == -1:
                     self.snapshots.add(BOOTSTRAP_SNAPSHOT)
             case "static":
-                named = [words.key(f"{each}@-") for each in rest]
+                named = [words.key(f"{word}@-") for word in rest]
                 self.static = VoterSet.of(
                     *(
-                        Voter(key=each, endpoints=words.endpoints(each.id, ["CONTROLLER"]))
-                        for each in named
+                        Voter(key=key, endpoints=words.endpoints(key.id, ["CONTROLLER"]))
+                        for key in named
                     )
                 )
             case "state":
                 self._state(rest)
             case "log":
-                found = options(rest, {"from"})
-                self.log_start = int(one(found, "from", "0"))
-                self.batches = tuple(map(words.batch, found[""]))
+                parsed = options(rest, {"from"})
+                self.log_start = int(one(parsed, "from", "0"))
+                self.batches = tuple(map(words.batch, parsed[""]))
             case "snapshots":
                 self.snapshots |= set(map(words.place, rest))
             case "listeners":
                 self.listeners = tuple(rest)
             case "bootstrap":
-                self.bootstrap = tuple(Endpoint(each, 9093) for each in rest)
+                self.bootstrap = tuple(Endpoint(host, 9093) for host in rest)
             case "timing":
                 for name, milliseconds in zip(rest[::2], rest[1::2], strict=True):
                     self.timing[f"{name.replace('-', '_')}_ms"] = int(milliseconds)
@@ -107,19 +107,19 @@ class Setup:
                 raise TranscriptError(f"{verb} is no word of the set-up")
 
     def _node(self, rest: Sequence[str]) -> None:
-        found = options(rest, {"directory"})
-        name = one(found, "")
+        parsed = options(rest, {"directory"})
+        name = one(parsed, "")
         self.is_nameless = name == "none"
         self.node = words.key("0@d0" if self.is_nameless else name)
-        if "directory" in found:
-            self.node = ReplicaKey(self.node.id, one(found, "directory"))
+        if "directory" in parsed:
+            self.node = ReplicaKey(self.node.id, one(parsed, "directory"))
 
     def _state(self, rest: Sequence[str]) -> None:
-        found = options(rest, {"epoch", "leader", "voted"})
+        parsed = options(rest, {"epoch", "leader", "voted"})
         self.state = ElectionState(
-            epoch=int(one(found, "epoch")),
-            leader_id=int(one(found, "leader")) if "leader" in found else None,
-            voted=words.key(one(found, "voted")) if "voted" in found else None,
+            epoch=int(one(parsed, "epoch")),
+            leader_id=int(one(parsed, "leader")) if "leader" in parsed else None,
+            voted=words.key(one(parsed, "voted")) if "voted" in parsed else None,
         )
 
     def build(self, random: ScriptedRandom) -> Raft:

@@ -28,22 +28,22 @@ class TranscriptError(Exception):
 
 def options(words: Sequence[str], known: Collection[str]) -> dict[str, list[str]]:
     """Words by the keyword before them; those before the first keyword are under ''."""
-    found: dict[str, list[str]] = {"": []}
+    parsed: dict[str, list[str]] = {"": []}
     at = ""
     for word in words:
         if word in known:
-            if word in found:
+            if word in parsed:
                 raise TranscriptError(f"{word} is said twice")
             at = word
-            found[at] = []
+            parsed[at] = []
         else:
-            found[at].append(word)
-    return found
+            parsed[at].append(word)
+    return parsed
 
 
-def one(found: dict[str, list[str]], name: str, default: str | None = None) -> str:
+def one(parsed: dict[str, list[str]], name: str, default: str | None = None) -> str:
     """The only word of an option."""
-    words = found.get(name)
+    words = parsed.get(name)
     if words is None and default is not None:
         return default
     if words is None or len(words) != 1:
@@ -86,16 +86,16 @@ def usual_endpoint(node_id: int, listener: str) -> Endpoint:
 
 def endpoints(node_id: int, words: Iterable[str]) -> dict[str, Endpoint]:
     """`CONTROLLER` or `CONTROLLER=host:port`; `none` for nothing."""
-    found = {}
+    by_listener = {}
     for word in words:
         if word == "none":
             continue
         listener, _, address = word.partition("=")
         host, _, port = address.rpartition(":")
-        found[listener] = (
+        by_listener[listener] = (
             Endpoint(host, int(port)) if address else usual_endpoint(node_id, listener)
         )
-    return found
+    return by_listener
 
 
 def show_endpoints(node_id: int, known: Endpoints, between: str = " ") -> str:
@@ -173,14 +173,14 @@ def _record(word: str) -> ControlRecord:
             raise TranscriptError(f"no control record is called {name}")
 
 
-def show_batch(each: Batch) -> str:
+def show_batch(appended: Batch) -> str:
     offsets = (
-        str(each.base_offset)
-        if each.base_offset == each.last_offset
-        else f"{each.base_offset}-{each.last_offset}"
+        str(appended.base_offset)
+        if appended.base_offset == appended.last_offset
+        else f"{appended.base_offset}-{appended.last_offset}"
     )
-    records = ";".join(map(_show_record, each.control))
-    return f"{offsets}@{each.epoch}" + (f":{records}" if records else "")
+    records = ";".join(map(_show_record, appended.control))
+    return f"{offsets}@{appended.epoch}" + (f":{records}" if records else "")
 
 
 def _show_record(record: ControlRecord) -> str:

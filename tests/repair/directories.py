@@ -56,12 +56,12 @@ class Quorum:
 
     def snapshots(self, node_id: int) -> list[Path]:
         """Without the 0-0 one."""
-        found = sorted(self.partition(node_id).glob("*.checkpoint"))
-        return [path for path in found if not path.name.startswith("0" * 20)]
+        paths = sorted(self.partition(node_id).glob("*.checkpoint"))
+        return [path for path in paths if not path.name.startswith("0" * 20)]
 
     def survey(self, node_id: int) -> Survey:
-        (found,) = survey_path(str(self.directories[node_id]), now_ms=NOW)
-        return found
+        (survey,) = survey_path(str(self.directories[node_id]), now_ms=NOW)
+        return survey
 
     def plan(
         self,
@@ -108,8 +108,8 @@ def _made(
     made: dict[str, bytes | None] = {}
     for edit in edits:
         path = os.path.join(directory, edit.target.path)
-        found = Path(path).read_bytes() if os.path.exists(path) else None
-        assert edit.before == (None if found is None else Fingerprint.of(found)), path
+        before = Path(path).read_bytes() if os.path.exists(path) else None
+        assert edit.before == (None if before is None else Fingerprint.of(before)), path
         if edit.snapshot is not None:
             source = roots[edit.snapshot.source] if edit.snapshot.source else directory
             made[path] = b"".join(snapshot_of(edit.snapshot, source, _opener(source, roots)))
@@ -159,11 +159,11 @@ def mended(quorum: Quorum, node_id: int, plan: Plan, *cases: str) -> Survey:
 def batches(path: Path) -> list[RecordBatch]:
     """The batches of a whole segment or checkpoint."""
     data = path.read_bytes()
-    found = []
-    for each in scan(lambda position, size: data[position : position + size]):
-        assert isinstance(each, RecordBatch)
-        found.append(each)
-    return found
+    read_batches = []
+    for batch in scan(lambda position, size: data[position : position + size]):
+        assert isinstance(batch, RecordBatch)
+        read_batches.append(batch)
+    return read_batches
 
 
 def flip(path: Path, position: int, change: int = 0x41) -> None:

@@ -85,17 +85,17 @@ def tried(incident: Incident) -> Trial:
         trial.verdict, trial.text = Verdict.NO_LEADER, why
         return trial
     missing = {outcome.node: set(incident.past.committed) - outcome.numbers for outcome in outcomes}
-    worst = max(missing, key=lambda each: len(missing[each]))
+    worst = max(missing, key=lambda node_id: len(missing[node_id]))
     lost = missing[worst]
-    told = f"node {worst} leads without {len(lost)} of {len(incident.past.committed)} records"
+    sentence = f"node {worst} leads without {len(lost)} of {len(incident.past.committed)} records"
     unlisted = {LossBound.POSSIBLE, LossBound.UNBOUNDED}
     is_announced = bool(unlisted & {*trial.losses}) or len(lost) <= plans.announced
     if lost and not is_announced:
         trial.verdict = Verdict.BETTER if lost & incident.shown else Verdict.HIDDEN
-        trial.text = f"{told}, and recover said {', '.join(trial.losses)}"
+        trial.text = f"{sentence}, and recover said {', '.join(trial.losses)}"
     elif lost - lost_at_best:
         trial.verdict = Verdict.WORSE
-        trial.text = f"{told}; the best possible lacks {len(lost_at_best)}"
+        trial.text = f"{sentence}; the best possible lacks {len(lost_at_best)}"
     trial.is_alarm = not lost and set(trial.losses) != {LossBound.NONE}
     return trial
 
@@ -149,8 +149,8 @@ class _Operator:
                 return self._plan(*way)
             except KraftoolError as error:
                 refusal = error
-                asked = " ".join(f"--set {each}" for each in way[0])
-                asked += "".join(f" --accept {each}" for each in way[1])
+                asked = " ".join(f"--set {setting}" for setting in way[0])
+                asked += "".join(f" --accept {word}" for word in way[1])
                 self.trial.said.append(f"refused [{asked}]: {error.message} | {error.hint}")
                 for answer in _answers(way, error):
                     if answer not in ways and len(ways) < _MOST_WAYS:
@@ -214,16 +214,16 @@ def _answers(
 ) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
     """What a refusal offers: ways by settings first, and then what may be accepted."""
     settings, accept = way
-    found = []
+    answers = []
     for command in re.split(r";|, or|\n", error.hint or ""):
-        named = dict(each.split("=", 1) for each in _SETTING.findall(command))
+        named = dict(setting.split("=", 1) for setting in _SETTING.findall(command))
         if named:
             both = dict(setting.split("=", 1) for setting in settings) | named
-            found.append((tuple(f"{key}={value}" for key, value in both.items()), accept))
+            answers.append((tuple(f"{key}={value}" for key, value in both.items()), accept))
     words = [word for word in _WORDS if f"--accept {word}" in (error.hint or "")]
     if words:
-        found.append((settings, tuple(sorted({*accept, *words}))))
-    return found
+        answers.append((settings, tuple(sorted({*accept, *words}))))
+    return answers
 
 
 # --- what comes of it ----------------------------------------------------------------------------

@@ -85,7 +85,9 @@ def started(node: int, data: Path, static: VoterSet, records: Records) -> Starte
         except KraftoolError as error:
             raise NotStarted(error.message) from None
         log = _read_log(folder)
-        snapshots = sorted(_snapshots(folder), key=lambda each: (each.epoch, each.offset))
+        snapshots = sorted(
+            _snapshots(folder), key=lambda snapshot: (snapshot.epoch, snapshot.offset)
+        )
     numbers: set[int] = set()
     voters, voters_at = static, -1
     newest = snapshots[-1] if snapshots else None
@@ -98,16 +100,16 @@ def started(node: int, data: Path, static: VoterSet, records: Records) -> Starte
         numbers |= _content(folder, newest, records)
         first = newest.offset
     if newest is not None:
-        found = _voters(folder, newest)
-        if found is not None:
-            voters, voters_at = found, newest.offset - 1
+        voter_set = _voters(folder, newest)
+        if voter_set is not None:
+            voters, voters_at = voter_set, newest.offset - 1
     for batch in log.batches:
         if batch.base_offset < first:
             continue
         numbers |= set(_numbers(batch, records))
-        for each in wire.decode(batch).control:
-            if isinstance(each, Voters) and batch.base_offset > voters_at:
-                voters = each.voters
+        for control in wire.decode(batch).control:
+            if isinstance(control, Voters) and batch.base_offset > voters_at:
+                voters = control.voters
     return Started(
         node=node,
         directory_id=meta.directory_id,
@@ -140,7 +142,7 @@ class _Log:
 
 def _read_log(folder: Path) -> _Log:
     """The log up to the first damage that Kafka notices: an offset is none, and no epoch."""
-    log, found = _Log(), list[RecordBatch]()
+    log, batches = _Log(), list[RecordBatch]()
     paths = sorted(folder.glob("*.log"))
     if paths:
         log.start = log.end = int(paths[0].stem)
@@ -151,14 +153,14 @@ def _read_log(folder: Path) -> _Log:
         for item in walk:
             if isinstance(item, Faulty):
                 if item.fault.cuts:
-                    log.batches = tuple(found)
+                    log.batches = tuple(batches)
                     return log
                 log.odd = f"{path.name}: {item.fault.reason}"
                 continue
-            found.append(item)
+            batches.append(item)
             log.end, log.last_epoch = item.last_offset + 1, max(log.last_epoch, item.epoch)
         state = walk.state.next_segment()
-    log.batches = tuple(found)
+    log.batches = tuple(batches)
     return log
 
 
@@ -201,7 +203,7 @@ def _numbers(batch: RecordBatch, records: Records) -> Iterator[int]:
 
 def leaders(nodes: Mapping[int, Started], up: Collection[int]) -> list[Started]:
     """Every node that can win while these nodes are up: all of them, or only some."""
-    found = []
+    candidates = []
     for node in nodes.values():
         if node.node not in up or not node.is_in(node.voters):
             continue
@@ -211,8 +213,8 @@ def leaders(nodes: Mapping[int, Started], up: Collection[int]) -> list[Started]:
             if one.node in up and one.is_in(node.voters) and one.rank <= node.rank
         ]
         if len(votes) > len(node.voters) // 2:
-            found.append(node)
-    return found
+            candidates.append(node)
+    return candidates
 
 
 # --- the best possible ---------------------------------------------------------------------------
@@ -225,9 +227,9 @@ def best_state(folders: Iterable[Path], committed: Batches, records: Records) ->
     for folder in folders:
         for path in folder.glob("*.log"):
             data = path.read_bytes()
-            for each in scan(BytesSource("", data).read_at):
-                if isinstance(each, RecordBatch) and each.is_valid:
-                    known.add((each.base_offset, each.last_offset, each.epoch))
+            for item in scan(BytesSource("", data).read_at):
+                if isinstance(item, RecordBatch) and item.is_valid:
+                    known.add((item.base_offset, item.last_offset, item.epoch))
         for snapshot in _snapshots(folder):
             try:
                 numbers = _content(folder, snapshot, records) if snapshot.offset else set[int]()

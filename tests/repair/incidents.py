@@ -69,7 +69,7 @@ class Past:
         world = checked_world(options, random, [checker() for checker in CHECKERS])
         for node in world.nodes.values():
             world.after(random.randrange(30), node.start)
-        made = cls(world, {each: [] for each in world.nodes})
+        made = cls(world, {node_id: [] for node_id in world.nodes})
         play = Play(world)
         play.trouble(random.randrange(3_000, 8_000))
         for _ in range(random.randrange(1, 5)):
@@ -141,24 +141,24 @@ class Incident:
         planned = [random.choice(list(Harm)) for _ in range(random.choice((1, 1, 2, 2, 3)))]
         hurt = random.sample(list(self.voters), min(len(planned), len(self.voters)))
         before = [Harm.OLD_COPY, Harm.FOREIGN]
-        disks = {each: node.disk for each, node in self.past.nodes.items()}
+        disks = {member: node.disk for member, node in self.past.nodes.items()}
         todo = list(zip(planned, hurt, strict=False))
-        todo.sort(key=lambda each: each[0] is not Harm.LOST)
+        todo.sort(key=lambda step: step[0] is not Harm.LOST)
         for what, node_id in todo:
             if what is Harm.OLD_COPY:
                 disks[node_id] = self._old_copy(node_id)
         self.foreign = {node_id for what, node_id in todo if what is Harm.FOREIGN}
-        given = [each for each in self.past.nodes if each in self.voters or random.random() < 0.7]
-        for each in given:
-            if each in self.foreign:
-                self._write_foreign(each)
+        given = [node for node in self.past.nodes if node in self.voters or random.random() < 0.7]
+        for node in given:
+            if node in self.foreign:
+                self._write_foreign(node)
             else:
-                self._write(each, disks[each])
+                self._write(node, disks[node])
         self.kinds = set(planned)
         for what, node_id in todo:
             if what not in before and what not in _FLIPS:
                 _HARMS[what](self, node_id)
-        own = [each for each in self.data if each not in self.foreign]
+        own = [node for node in self.data if node not in self.foreign]
         if len(own) <= len(self.foreign):
             raise NoIncident  # nothing says which of the clusters it is about
         self.shown = self._shown()
@@ -177,16 +177,16 @@ class Incident:
 
     def _shown(self) -> set[int]:
         """The records that are in any file."""
-        found: set[int] = set()
+        numbers: set[int] = set()
         for node_id, data in self.data.items():
             folder = data / PARTITION
             if node_id in self.foreign or not folder.is_dir():
                 continue
             for path in folder.glob("*.log"):
-                found |= numbers_of(path, self.records)
+                numbers |= numbers_of(path, self.records)
             ends = [int(path.name[:20]) for path in folder.glob("*.checkpoint")]
-            found |= {*numbers_in(self.past.world.committed.between(0, max(ends, default=0)))}
-        return found
+            numbers |= {*numbers_in(self.past.world.committed.between(0, max(ends, default=0)))}
+        return numbers
 
     def _write(self, node_id: int, disk: Disk) -> None:
         settings = self.past.nodes[node_id].settings
@@ -202,7 +202,7 @@ class Incident:
             raise NoIncident
         node = other.nodes[node_id]
         root = self.root / f"node-{node_id}"
-        records = Records([each for each in other.nodes if each not in self.voters])
+        records = Records([member for member in other.nodes if member not in self.voters])
         committed = other.world.committed
         properties = write(
             node.disk, root, node.settings, records, committed, self.random, cluster=OTHER_CLUSTER
@@ -240,9 +240,9 @@ class Incident:
     def _flip(self, node_id: int, mask: int) -> None:
         data = self._data(node_id)
         names = ["*.log", "*.log", "*.log", "*.log", "*.checkpoint", "quorum-state"]
-        found = sorted((data / PARTITION).glob(self.random.choice(names)))
-        found += [data / "meta.properties"] if self.random.random() < 0.1 else []
-        path = self._some_file(found)
+        paths = sorted((data / PARTITION).glob(self.random.choice(names)))
+        paths += [data / "meta.properties"] if self.random.random() < 0.1 else []
+        path = self._some_file(paths)
         content = bytearray(path.read_bytes())
         position = self.random.randrange(len(content))
         content[position] ^= mask
@@ -253,8 +253,8 @@ class Incident:
 
     def _cut_tail(self, node_id: int) -> None:
         """The end of the last segment is gone, and so is every segment that it takes along."""
-        found = sorted((self._data(node_id) / PARTITION).glob("*.log"))
-        path = self._some_file(found[-1:])
+        paths = sorted((self._data(node_id) / PARTITION).glob("*.log"))
+        path = self._some_file(paths[-1:])
         content = path.read_bytes()
         position = self.random.randrange(len(content))
         path.write_bytes(content[:position])
@@ -267,15 +267,15 @@ class Incident:
         self.harms.append(f"node {node_id} lost its quorum-state")
 
     def _lose_snapshot(self, node_id: int) -> None:
-        found = sorted((self._data(node_id) / PARTITION).glob("*.checkpoint"))
-        path = self._some_file([each for each in found if not each.name.startswith("0" * 20)])
+        paths = sorted((self._data(node_id) / PARTITION).glob("*.checkpoint"))
+        path = self._some_file([path for path in paths if not path.name.startswith("0" * 20)])
         path.unlink()
         self.harms.append(f"node {node_id} lost {path.name}")
 
     def _swap(self, node_id: int) -> None:
         """The disks of two nodes are mixed up: each finds the other's."""
-        others = [each for each in self.data if each != node_id and each in self.voters]
-        others = [each for each in others if each not in self.foreign]
+        others = [node for node in self.data if node != node_id and node in self.voters]
+        others = [node for node in others if node not in self.foreign]
         if node_id not in self.data or not others or node_id in self.foreign:
             raise NoIncident
         other = self.random.choice(others)
@@ -292,8 +292,8 @@ class Incident:
             raise NoIncident
         return self.data[node_id]
 
-    def _some_file(self, found: list[Path]) -> Path:
-        usable = [path for path in found if path.is_file() and path.stat().st_size]
+    def _some_file(self, paths: list[Path]) -> Path:
+        usable = [path for path in paths if path.is_file() and path.stat().st_size]
         if not usable:
             raise NoIncident
         return self.random.choice(usable)

@@ -128,9 +128,9 @@ class Records:
     def of_image(self, image: MetadataImage) -> list[int]:
         """The numbers that make a state."""
         configs = image.configs.resources.get(_DEFAULT_BROKER, {})
-        found = [int(config[1:]) for config in configs]
-        found += [key for key, broker in self._brokers.items() if broker in image.cluster.brokers]
-        return sorted([0, *found] if image.features.metadata_version is not None else found)
+        numbers = [int(config[1:]) for config in configs]
+        numbers += [key for key, broker in self._brokers.items() if broker in image.cluster.brokers]
+        return sorted([0, *numbers] if image.features.metadata_version is not None else numbers)
 
 
 def total_of(numbers: Iterable[int]) -> int:
@@ -141,16 +141,16 @@ def total_of(numbers: Iterable[int]) -> int:
 
 
 def numbers_in(batches: Iterable[Batch]) -> list[int]:
-    return [each for batch in batches for each in batch.data or ()]
+    return [number for batch in batches for number in batch.data or ()]
 
 
 def numbers_of(path: Path, records: Records) -> set[int]:
     """The numbers in all whole batches of a segment."""
-    data, found = path.read_bytes(), set[int]()
-    for each in scan(lambda position, size: data[position : position + size]):
-        if isinstance(each, RecordBatch) and each.is_valid and not each.is_control:
-            found |= {records.number(one.value or b"") for one in each.records()}
-    return found
+    data, numbers = path.read_bytes(), set[int]()
+    for item in scan(lambda position, size: data[position : position + size]):
+        if isinstance(item, RecordBatch) and item.is_valid and not item.is_control:
+            numbers |= {records.number(one.value or b"") for one in item.records()}
+    return numbers
 
 
 # --- to a directory ------------------------------------------------------------------------------
@@ -231,8 +231,8 @@ def _encoded(batch: Batch, records: Records) -> bytes:
             last_offset=batch.last_offset,
             epoch=batch.epoch,
             timestamp_ms=_BEGIN + batch.timestamp_ms,
-            control=tuple(_control(each, uuid_of) for each in batch.control),
-            data=tuple(records.encoded(each) for each in batch.data or ()),
+            control=tuple(_control(record, uuid_of) for record in batch.control),
+            data=tuple(records.encoded(number) for number in batch.data or ()),
         )
     )
 
@@ -276,10 +276,12 @@ class Reader:
         assert meta.cluster_id is not None
         disk = Disk(name_of(meta.directory_id))
         folder = data / PARTITION
-        found = ElectionStore(NoSync(), str(folder), ()).read() if folder.is_dir() else None
-        if found is not None:
-            voted = _key(found.voted, name_of) if found.voted is not None else None
-            disk.election = ElectionState(epoch=found.epoch, leader_id=found.leader_id, voted=voted)
+        election = ElectionStore(NoSync(), str(folder), ()).read() if folder.is_dir() else None
+        if election is not None:
+            voted = _key(election.voted, name_of) if election.voted is not None else None
+            disk.election = ElectionState(
+                epoch=election.epoch, leader_id=election.leader_id, voted=voted
+            )
         segments = sorted(folder.glob("*.log"))
         if segments:
             items = [batch for path in segments for batch in self._batches(path)]
@@ -290,12 +292,12 @@ class Reader:
         return disk, meta.cluster_id
 
     def _batches(self, path: Path) -> list[Batch]:
-        data, found = path.read_bytes(), []
-        for each in scan(lambda position, size: data[position : position + size]):
-            if not isinstance(each, RecordBatch) or not each.is_valid:
+        data, batches = path.read_bytes(), []
+        for item in scan(lambda position, size: data[position : position + size]):
+            if not isinstance(item, RecordBatch) or not item.is_valid:
                 break
-            found.append(self._batch(each))
-        return found
+            batches.append(self._batch(item))
+        return batches
 
     def _batch(self, whole: RecordBatch) -> Batch:
         control = wire.decode(whole).control
@@ -306,7 +308,7 @@ class Reader:
             base_offset=whole.base_offset,
             last_offset=whole.last_offset,
             epoch=whole.epoch,
-            control=tuple(_control(each, name_of) for each in control),
+            control=tuple(_control(record, name_of) for record in control),
             size=whole.size,
             data=numbers,
         )

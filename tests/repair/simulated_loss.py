@@ -134,13 +134,13 @@ class Past:
         others = [node for node in self.nodes if node not in members]
         chance = 1.0 if case.everyone_given else 0.7
         self.given = left + [other for other in others if random.random() < chance]
-        usable = [each for each in left if self.nodes[each].disk.log.end > 0]
+        usable = [node_id for node_id in left if self.nodes[node_id].disk.log.end > 0]
         if not usable:
             raise NothingLeft
         known = sorted(self.best.voters.ids)
-        self.lost = [each for each in known if each not in self.given]
+        self.lost = [node_id for node_id in known if node_id not in self.given]
         """Of those that the newest log that is left names as voters, as a person would say it."""
-        usable = [each for each in usable if each in known]
+        usable = [node_id for node_id in usable if node_id in known]
         is_lost = len(known) - len(self.lost) <= len(known) // 2
         has_begun = 0 in self.numbers_of(self.best)  # metadata.version is known
         if not usable or not has_begun or is_lost != (case.lost == "majority"):
@@ -152,7 +152,7 @@ class Past:
     @property
     def best(self) -> Node:
         """Of those that are given: the last epoch first, then the offset."""
-        return max((self.nodes[each] for each in self.given), key=_rank)
+        return max((self.nodes[node_id] for node_id in self.given), key=_rank)
 
     def numbers_of(self, node: Node) -> list[int]:
         log = node.disk.log
@@ -174,18 +174,18 @@ class Repaired:
         self.records = Records(past.observers)
         disks = {node.id: node.disk for node in past.nodes.values()}
         paths = {
-            each: write(
-                disks[each],
-                root / f"node-{each}",
-                past.nodes[each].settings,
+            node_id: write(
+                disks[node_id],
+                root / f"node-{node_id}",
+                past.nodes[node_id].settings,
                 self.records,
                 past.world.committed,
                 past.random,
             )
-            for each in past.given
+            for node_id in past.given
         }
-        self.plan = self._planned([str(paths[each]) for each in past.given], case)
-        data = {f"node-{each}": str(paths[each].parent / "data") for each in past.given}
+        self.plan = self._planned([str(paths[node_id]) for node_id in past.given], case)
+        data = {f"node-{node_id}": str(paths[node_id].parent / "data") for node_id in past.given}
         self.data = data
         for host in self.plan.hosts:
             if host.edits:
@@ -195,8 +195,8 @@ class Repaired:
                     apply.carry_out(NOW, "1.0")
         reader = Reader(self.records, disks.values())
         self.disks, self.clusters = disks, dict.fromkeys(disks, CLUSTER)
-        for each in past.given:
-            self.disks[each], self.clusters[each] = reader.read(Path(data[f"node-{each}"]))
+        for node_id in past.given:
+            self.disks[node_id], self.clusters[node_id] = reader.read(Path(data[f"node-{node_id}"]))
         seed = self.plan.host(self.plan.seed)
         assert seed is not None
         assert seed.identity.node_id is not None
@@ -226,7 +226,7 @@ class Repaired:
 
     def _is_somebody_ahead(self) -> bool:
         """Of those that are given, by what is on their disks."""
-        given = [self.past.nodes[each] for each in self.past.given]
+        given = [self.past.nodes[node_id] for node_id in self.past.given]
         seed = max((node for node in given if node.id in self.past.known), key=_rank)
         reach = max(
             max(node.disk.log.end, *(key.offset for key in node.disk.snapshots), 0)
@@ -274,16 +274,18 @@ def repaired_quorum(random: Random, root: Path, case: Case) -> Repaired:
 def _judge_state(past: Past, repaired: Repaired) -> None:
     """The repair keeps the best state that was given, and its verdict says what is lost."""
     expected = past.numbers_of(past.best)
-    found = repaired.numbers
-    assert found == expected, "the recovered state is that of the best directory"
-    missing = set(past.committed) - set(found)
+    numbers = repaired.numbers
+    assert numbers == expected, "the recovered state is that of the best directory"
+    missing = set(past.committed) - set(numbers)
     match repaired.plan.loss.verdict:
         case LossBound.NONE:
             assert not missing, f"said to be lost: none, and {len(missing)} records are"
         case LossBound.POSSIBLE:
             assert past.lost, "a voter that is there may have forgotten, and every other is there"
         case LossBound.BOUNDED:
-            told = sum(one.count for record in repaired.plan.loss.records for one in record.types)
-            assert len(missing) <= told
+            lost_count = sum(
+                one.count for record in repaired.plan.loss.records for one in record.types
+            )
+            assert len(missing) <= lost_count
         case _:
             assert 2 * len(past.lost) >= len(past.known)

@@ -81,8 +81,8 @@ class Outcome:
     trace: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = f"seed {self.seed}: {self.plan.method} {'(jump) ' if self.jumps else ''}"
-        return f"{told}{self.returns.name} {self.violation or 'fine'} {self.deaths or ''}"
+        text = f"seed {self.seed}: {self.plan.method} {'(jump) ' if self.jumps else ''}"
+        return f"{text}{self.returns.name} {self.violation or 'fine'} {self.deaths or ''}"
 
 
 class Future(World):
@@ -134,7 +134,7 @@ class Future(World):
         """Brokers and observers, whose directories stay as they are. With a new cluster id only
         those that the plan knew of are any of it."""
         every = self.past.given if self.case.fence else self.past.nodes
-        return [each for each in every if each not in self.past.members]
+        return [node_id for node_id in every if node_id not in self.past.members]
 
     # Who is of the recovered quorum
 
@@ -142,10 +142,10 @@ class Future(World):
         """Whether a node has followed the recovered quorum once: from then on it counts."""
         if node.id in self._joined:
             return True
-        found = node.id == self.repaired.seed or self._has_mark(node)
-        if found:
+        has_recovered = node.id == self.repaired.seed or self._has_mark(node)
+        if has_recovered:
             self._joined.add(node.id)
-        return found
+        return has_recovered
 
     def _has_mark(self, node: Node) -> bool:
         if self.mark is None:
@@ -185,7 +185,7 @@ class Future(World):
 
     def _die(self, text: str) -> None:
         name = text.removeprefix("core: ").split(" ")[0].rstrip(":")
-        node = next(each for each in self.nodes.values() if each.name == name)
+        node = next(node for node in self.nodes.values() if node.name == name)
         node.end(power=True)
         self.outcome.deaths.append(text)
         self.note(f"{name} ends: {text}")
@@ -218,7 +218,7 @@ class Future(World):
             cluster_id=new_cluster if before is None else repaired.clusters[node_id],
             listeners={LISTENER: self.endpoint(node_id)},
             static_voters=static,
-            bootstrap_servers=tuple(self.endpoint(each) for each in self._all),
+            bootstrap_servers=tuple(self.endpoint(peer) for peer in self._all),
             is_controller=is_controller,
             auto_join=past.dynamic and is_controller and self.random.random() < 0.2,
             timing=self.options.timing,
@@ -233,8 +233,8 @@ class Future(World):
         return node
 
     def begin_all(self, ids: Iterable[int], within_ms: int) -> None:
-        for each in ids:
-            self.after(self.random.randrange(within_ms), self._begin_once, each)
+        for node_id in ids:
+            self.after(self.random.randrange(within_ms), self._begin_once, node_id)
 
     def _begin_once(self, node_id: int) -> None:
         if node_id not in self.nodes:
@@ -312,12 +312,14 @@ def _only_for(
 
     every = (var for var in vars(Checker) if callable(getattr(Checker, var)))
     names = [
-        each
-        for each in hooks or every
-        if not each.startswith("_") and getattr(kind, each) is not getattr(Checker, each)
+        name
+        for name in hooks or every
+        if not name.startswith("_") and getattr(kind, name) is not getattr(Checker, name)
     ]
-    found: Checker = type(f"{kind.__name__}OfOne", (kind,), {each: hook(each) for each in names})()
-    return found
+    checker: Checker = type(
+        f"{kind.__name__}OfOne", (kind,), {name: hook(name) for name in names}
+    )()
+    return checker
 
 
 # --- one history ---------------------------------------------------------------------------------
@@ -359,9 +361,9 @@ class _Course:
         self.future, self.case, self.random = future, future.case, future.random
         self.camp = [future.repaired.seed, *future.fresh, *future.kept]
         self.old = [
-            each
-            for each in future.old
-            if not self.case.only_behind or future.repaired.is_behind(future.past.nodes[each])
+            node_id
+            for node_id in future.old
+            if not self.case.only_behind or future.repaired.is_behind(future.past.nodes[node_id])
         ]
         self.returns = returns if self.old else Return.NEVER
         self.coming = [] if self.returns is Return.NEVER else self.old
@@ -426,10 +428,10 @@ class _Course:
         future, self.coming = self.future, []
         if not future.run(future.now + _MOST_MS, self._is_led):
             return
-        for each in self.old:
-            self.coming.append(each)
-            future.begin(each)
-            if not future.run(future.now + _MOST_MS, partial(self._follows, each)):
+        for node_id in self.old:
+            self.coming.append(node_id)
+            future.begin(node_id)
+            if not future.run(future.now + _MOST_MS, partial(self._follows, node_id)):
                 return
 
     def _until(self, is_true: Callable[[], bool], what: str) -> None:
@@ -454,8 +456,8 @@ class _Course:
     def _switch_off(self) -> None:
         """What never joins is off in the end, since peace is only where all follow one leader."""
         self.coming = []
-        for each in self.old:
-            node = self.future.nodes.pop(each, None)
+        for node_id in self.old:
+            node = self.future.nodes.pop(node_id, None)
             if node is not None:
                 node.end(power=True)
 
@@ -480,8 +482,8 @@ def first(
 ) -> Outcome:
     """The first history that goes wrong, or that is wanted for something else. `start` only saves
     the time for seeds before it."""
-    wanted = is_wanted if is_wanted is not None else lambda each: each.violation
+    wanted = is_wanted if is_wanted is not None else lambda outcome: outcome.violation
     seeds = range(start, start + 150)
-    found = next((outcome for outcome in played(case, seeds, root) if wanted(outcome)), None)
-    assert found is not None, f"no seed of {seeds}"
-    return found
+    outcome = next((outcome for outcome in played(case, seeds, root) if wanted(outcome)), None)
+    assert outcome is not None, f"no seed of {seeds}"
+    return outcome

@@ -99,11 +99,11 @@ def test_it_is_never_applied_twice(directory: Path, plan: Plan) -> None:
     apply(plan, directory)
     after = contents(directory)
     journal = directory / PARTITION / FOLDER / plan.id[:12] / "journal"
-    said = journal.read_bytes()
+    recorded = journal.read_bytes()
     assert Apply(plan, str(directory)).stage is Stage.APPLIED
     apply(plan, directory)
     assert contents(directory) == after
-    assert journal.read_bytes() == said
+    assert journal.read_bytes() == recorded
 
 
 def test_new_files_come_first_and_a_log_goes_from_its_end(directory: Path, plan: Plan) -> None:
@@ -250,20 +250,20 @@ class TestAsRoot:
             if path.is_file() and path.name != ".lock":
                 path.chmod(0o644)
         before = contents(directory)
-        said = self._as_nobody(plan, directory)
-        assert "Operation not permitted" in said
-        assert "nothing was changed" in said
-        assert "run as the user that Kafka runs as" in said
+        message = self._as_nobody(plan, directory)
+        assert "Operation not permitted" in message
+        assert "nothing was changed" in message
+        assert "run as the user that Kafka runs as" in message
         assert contents(directory) == before
         assert not (directory / PARTITION / FOLDER).exists()
         apply(plan, directory)
         after = contents(directory)
-        said = self._as_nobody(plan, directory, undo)
-        assert "Permission denied" in said, "the originals are for their owner's eyes"
-        assert "nothing was changed" in said
-        assert "run as the user that Kafka runs as" in said
-        assert f"{FOLDER}: Permission denied" in said, "the folder that denies, not a file in it"
-        assert "belongs to user id 1234" in said
+        message = self._as_nobody(plan, directory, undo)
+        assert "Permission denied" in message, "the originals are for their owner's eyes"
+        assert "nothing was changed" in message
+        assert "run as the user that Kafka runs as" in message
+        assert f"{FOLDER}: Permission denied" in message, "the folder that denies, not a file in it"
+        assert "belongs to user id 1234" in message
         assert contents(directory) == after
 
     def _as_nobody(

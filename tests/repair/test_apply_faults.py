@@ -202,16 +202,16 @@ def test_a_disk_that_refuses_any_write_has_changed_nothing_or_the_next_run_finis
     at, unchanged = 0, 0
     while True:
         directory = case.fresh()
-        said = refusal(case.plan, directory, FailingFiles(at, error))
-        if not said:
+        message = refusal(case.plan, directory, FailingFiles(at, error))
+        if not message:
             break
-        if "nothing was changed" in said.lower():
+        if "nothing was changed" in message.lower():
             unchanged += 1
             assert contents(directory) == case.before, at
             if error == errno.ENOSPC:
                 assert not (directory / PARTITION / FOLDER).exists(), "nor is anything left"
         else:
-            assert "half applied" in said
+            assert "half applied" in message
         assert case.originals_are_there(directory), at
         apply(case.plan, directory)
         assert contents(directory) == case.after, at
@@ -231,15 +231,15 @@ def test_undo_on_a_disk_that_refuses_any_write_is_finished_by_the_next_run(
             undo(case.plan, directory, FailingFiles(at, error))
             break
         except KraftoolError as refused:
-            said = refused.message
-        assert os.strerror(error) in said
-        if "nothing was changed" in said.lower():
+            message = refused.message
+        assert os.strerror(error) in message
+        if "nothing was changed" in message.lower():
             unchanged += 1
             assert contents(directory) == case.after, at
             back = backup_of(DataDirectory(Files(), str(directory)), case.plan.id).path + "/back"
             assert error != errno.ENOSPC or not os.listdir(back), "a full disk is not kept full"
         else:
-            assert "half undone" in said
+            assert "half undone" in message
         assert case.originals_are_there(directory), at
         undo(case.plan, directory)
         assert contents(directory) == case.before, at

@@ -179,10 +179,10 @@ def test_the_lock_is_held_while_the_directory_is_read(directory: Path, plan: Pla
     with Apply(plan, str(directory)) as repair:
         repair.carry_out(NOW, "1.0")
         check_directory(plan, str(directory))
-        said = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True
         )
-    assert said.stdout.strip() == "held"
+    assert completed.stdout.strip() == "held"
 
 
 def test_another_plan_on_top_is_applied_and_undone_first(directory: Path, plan: Plan) -> None:

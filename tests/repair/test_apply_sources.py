@@ -81,9 +81,9 @@ def test_an_index_that_a_start_wrote_says_that_a_node_has_run(
     index.write_bytes(before)
     apply(plan, directory)
     index.write_bytes(bytes(24))
-    found = check_directory(plan, str(directory)).findings
-    assert [finding.code for finding in found if finding.file.endswith("timeindex")] == []
-    assert "KT-REC-MOVED-ON" in {finding.code for finding in found}
-    assert "KT-REC-NOT-AS-PLANNED" not in {finding.code for finding in found}
+    findings = check_directory(plan, str(directory)).findings
+    assert [finding.code for finding in findings if finding.file.endswith("timeindex")] == []
+    assert "KT-REC-MOVED-ON" in {finding.code for finding in findings}
+    assert "KT-REC-NOT-AS-PLANNED" not in {finding.code for finding in findings}
     undo(plan, directory)
     assert index.read_bytes() == before

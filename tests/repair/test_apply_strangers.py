@@ -108,7 +108,7 @@ def test_what_kafka_or_a_person_leaves_without_harm_is_no_reason(
         ("5.log", ["lost=2,3"]),
         (
             f"{0:020}.log.swap",
-            [f"endpoint.{each}=CONTROLLER://one:909{each}" for each in (1, 2, 3)],
+            [f"endpoint.{node_id}=CONTROLLER://one:909{node_id}" for node_id in (1, 2, 3)],
         ),
     ],
 )

@@ -45,12 +45,12 @@ def test_in_a_directory_without_metadata_nobody_reads_it(quorum: Quorum) -> None
 
 def test_nobody_elses_first_records_take_its_place(quorum: Quorum) -> None:
     """Of a quorum that was formatted, and has not run."""
-    for each in (1, 2, 3):
-        for file in quorum.partition(each).iterdir():
+    for node in (1, 2, 3):
+        for file in quorum.partition(node).iterdir():
             if file.name != f"{0:020}-{0:010}.checkpoint":
                 file.unlink()
-        (quorum.partition(each) / f"{0:020}.log").write_bytes(b"")
+        (quorum.partition(node) / f"{0:020}.log").write_bytes(b"")
     (quorum[1] / FILE).write_bytes(b"")
-    with pytest.raises(KraftoolError, match="first records") as told:
+    with pytest.raises(KraftoolError, match="first records") as raised:
         quorum.plan(nodes=(1, 2, 3))
-    assert "kraftool format" in told.value.hint
+    assert "kraftool format" in raised.value.hint

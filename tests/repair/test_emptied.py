@@ -80,6 +80,6 @@ def test_a_directory_that_names_no_voters_is_not_taken_for_an_observers(quorum: 
     data[70] ^= 3
     segment.chmod(0o644)
     segment.write_bytes(data)
-    for told in ((), ("lost=3,4",)):
+    for settings in ((), ("lost=3,4",)):
         with pytest.raises(KraftoolError, match="no whole file that was given names the voters"):
-            quorum.plan(*told, nodes=[2])
+            quorum.plan(*settings, nodes=[2])

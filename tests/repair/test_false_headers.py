@@ -160,7 +160,7 @@ def test_a_false_epoch_at_the_end_of_a_segment_is_told_by_the_next_one(quorum: Q
         assert broken.prefix == Fingerprint.of(before[: batch.position])
         assert broken.end_offset == first.base_offset + (5 if behind else 0)
         plan = quorum.plan()
-        assert [each.host for each in plan.ranking] == ["node-2", "node-4", "node-3"]
+        assert [ranked.host for ranked in plan.ranking] == ["node-2", "node-4", "node-3"]
         assert plan.method is Method.REBUILD
     quorum.carry_out(plan)
     assert quorum.survey(3).end == (224, 3)

@@ -65,7 +65,7 @@ def test_a_bit_of_each_field_is_put_back_where_it_is(lone: Quorum, within: int, 
     plan = lone.plan()
     assert plan.method is Method.MEND
     assert plan.loss.verdict is LossBound.NONE
-    (edit,) = [each for each in plan.hosts[0].edits if not each.is_removal]
+    (edit,) = [edit for edit in plan.hosts[0].edits if not edit.is_removal]
     assert [flipped_bit.field.startswith(field) for flipped_bit in edit.flipped] == [True]
     assert sum(len(piece.data) for piece in edit.pieces) == 1, "nothing else of the file changes"
     mended(lone, 1, plan, "flipped-bit")
@@ -83,9 +83,9 @@ def test_the_evidence_is_in_the_text_and_in_the_plan(lone: Quorum) -> None:
     assert f"bit 3 of the byte at {batch.position + batch.size - 3} (records)" in words
     assert f"{(1 << 32) // bits:,} cases ({bits} bits / 2^32)" in words
     assert "decodes and fits its neighbours" in words
-    told = plan_to_yaml(plan).decode()
-    assert "flipped:" in told
-    assert f"bits: {bits}" in told
+    text = plan_to_yaml(plan).decode()
+    assert "flipped:" in text
+    assert f"bits: {bits}" in text
     assert plan_from_yaml(plan_to_yaml(plan)).hosts[0].edits[0].flipped[0].bits == bits
     assert any(
         f"bit 3 of the byte at {batch.position}" for survey_line in survey_lines(lone.survey(1))
@@ -110,9 +110,9 @@ def test_one_bit_in_each_of_several_batches(lone: Quorum, seed: int) -> None:
     path = lone.segment(1)
     before = path.read_bytes()
     draw = random.Random(seed)
-    found = batches(path)
-    for number in draw.sample(range(3, len(found) - 1), 3):
-        flip(path, found[number].position + draw.randrange(17, found[number].size), 1)
+    log_batches = batches(path)
+    for number in draw.sample(range(3, len(log_batches) - 1), 3):
+        flip(path, log_batches[number].position + draw.randrange(17, log_batches[number].size), 1)
     mended(lone, 1, lone.plan(), "flipped-bit")
     assert path.read_bytes() == before
 
@@ -120,8 +120,8 @@ def test_one_bit_in_each_of_several_batches(lone: Quorum, seed: int) -> None:
 def test_two_bits_of_one_batch_are_not_put_back(lone: Quorum) -> None:
     """What is given up is listed by kind, and what cannot be read is counted."""
     path = lone.segment(1)
-    found = batches(path)
-    flip_one(path, 30, found[30].size - 3)
+    log_batches = batches(path)
+    flip_one(path, 30, log_batches[30].size - 3)
     flip_one(path, 30, HEADER_SIZE, 1)
     with pytest.raises(PlanRefused):
         lone.plan()
@@ -130,16 +130,16 @@ def test_two_bits_of_one_batch_are_not_put_back(lone: Quorum) -> None:
     assert "no single bit explains it" in plan.summary[0]
     (lost,) = plan.loss.records
     counts = {record_count.type: record_count.count for record_count in lost.types}
-    assert counts.pop("unreadable") == found[30].last_offset - found[30].base_offset + 1
-    assert sum(counts.values()) == found[-1].last_offset - found[30].last_offset
+    assert counts.pop("unreadable") == log_batches[30].last_offset - log_batches[30].base_offset + 1
+    assert sum(counts.values()) == log_batches[-1].last_offset - log_batches[30].last_offset
     assert {"TOPIC_RECORD", "PARTITION_RECORD"} & counts.keys()
 
 
 def test_one_bit_beside_other_damage_is_not_put_back(lone: Quorum) -> None:
     path = lone.segment(1)
-    found = batches(path)
-    flip(path, found[20].position + HEADER_SIZE, 1)
-    flip(path, found[30].position + 40, 0x81)
+    log_batches = batches(path)
+    flip(path, log_batches[20].position + HEADER_SIZE, 1)
+    flip(path, log_batches[30].position + 40, 0x81)
     assert lone.survey(1).put_back is None
 
 

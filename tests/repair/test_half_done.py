@@ -46,13 +46,13 @@ def told(directory: Path) -> list[Finding]:
     verified = verify_logs([open_path(str(directory))]).all_findings
     partition = verify_logs([open_path(str(directory / PARTITION))]).all_findings
     diagnosed = diagnose(examine([open_path(str(directory))])).findings
-    found = [
+    by_reader = [
         [finding for finding in findings if finding.code.startswith("KT-REC")]
         for findings in (dumped, verified, partition, diagnosed)
     ]
-    codes = [[finding.code for finding in findings] for findings in found]
+    codes = [[finding.code for finding in findings] for findings in by_reader]
     assert codes == codes[:1] * 4
-    return found[0]
+    return by_reader[0]
 
 
 def plan_again(directory: Path) -> None:
@@ -112,8 +112,8 @@ def test_a_log_that_a_plan_took_away_is_not_missed(directory: Path, plan: Plan) 
     """After a jump the node goes on from the checkpoint alone; any other log is missed."""
 
     def missing() -> list[Severity]:
-        found = read_location(open_path(str(directory))).all_findings
-        return [finding.severity for finding in found if finding.code == "KT-LOG-MISSING"]
+        findings = read_location(open_path(str(directory))).all_findings
+        return [finding.severity for finding in findings if finding.code == "KT-LOG-MISSING"]
 
     apply(plan, directory)
     assert not list((directory / PARTITION).glob("*.log"))
@@ -130,8 +130,8 @@ def test_a_journal_that_says_nothing_is_a_finding(directory: Path, plan: Plan) -
     data = bytearray(journal.read_bytes())
     data[20] ^= 1
     journal.write_bytes(bytes(data))
-    found = [finding.text for finding in read_location(open_path(str(directory))).all_findings]
-    assert any("its checksum does not match" in each for each in found)
+    texts = [finding.text for finding in read_location(open_path(str(directory))).all_findings]
+    assert any("its checksum does not match" in text for text in texts)
     assert half_done(str(directory)) == ""
 
 

@@ -29,44 +29,44 @@ _NOT_BEST = (Verdict.WORSE, Verdict.REFUSED, Verdict.NO_LEADER)
 
 
 def trials(seeds: Iterable[int], root: Path, most: int) -> list[Trial]:
-    found: list[Trial] = []
+    collected: list[Trial] = []
     for seed in seeds:
-        if len(found) == most:
+        if len(collected) == most:
             break
         folder = root / str(seed)
         try:
-            found.append(tried(Incident.made(seed, folder)))
+            collected.append(tried(Incident.made(seed, folder)))
         except NoIncident:
             continue
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-    return found
+    return collected
 
 
-def table(found: Iterable[Trial]) -> str:
+def table(results: Iterable[Trial]) -> str:
     """The counts, by the verdict and by what happened."""
     counts: Counter[Verdict] = Counter()
     by_harm: dict[Harm, Counter[Verdict]] = {}
     alarms = 0
-    for trial in found:
+    for trial in results:
         counts[trial.verdict] += 1
         alarms += trial.is_alarm
         for harm in trial.incident.kinds:
             by_harm.setdefault(harm, Counter())[trial.verdict] += 1
     lines = [f"{counts.total()} incidents; {alarms} losses announced that did not happen"]
-    lines += [f"  {each.value:48} {counts[each]:5}" for each in Verdict]
+    lines += [f"  {verdict.value:48} {counts[verdict]:5}" for verdict in Verdict]
     for harm in sorted(by_harm):
-        kinds = ", ".join(f"{each.name.lower()} {by_harm[harm][each]}" for each in by_harm[harm])
+        kinds = ", ".join(f"{kind.name.lower()} {by_harm[harm][kind]}" for kind in by_harm[harm])
         lines.append(f"  {harm:20} {kinds}")
     return "\n".join(lines)
 
 
-def _hold(found: list[Trial], most_worse: float) -> None:
-    print(table(found))
-    better = [trial for trial in found if trial.verdict in (Verdict.BETTER, Verdict.HIDDEN)]
+def _hold(results: list[Trial], most_worse: float) -> None:
+    print(table(results))
+    better = [trial for trial in results if trial.verdict in (Verdict.BETTER, Verdict.HIDDEN)]
     assert not better, "\n".join(map(str, better))
-    worse = [trial for trial in found if trial.verdict in _NOT_BEST]
-    assert len(worse) <= most_worse * len(found), "\n".join(map(str, worse))
+    worse = [trial for trial in results if trial.verdict in _NOT_BEST]
+    assert len(worse) <= most_worse * len(results), "\n".join(map(str, worse))
 
 
 def test_no_verdict_is_better_than_the_truth(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_two_followers_that_were_rolled_back_by_a_moment_are_no_laggards(tmp_pat
     leader = 3
     for node in {1, 2, 3} - {leader}:
         cut_log(quorum, node, 1)
-    ends = {each: quorum.survey(each).log for each in (1, 3)}
+    ends = {voter: quorum.survey(voter).log for voter in (1, 3)}
     assert ends[1] is not None
     assert ends[3] is not None
     assert 0 <= ends[3].last_timestamp_ms - ends[1].last_timestamp_ms < 6000

@@ -40,23 +40,23 @@ def stale(quorum: Quorum, *nodes: int) -> None:
     """Directories from before the last epoch: their log, and what they promised."""
     for node in nodes:
         path = quorum.segment(node)
-        found = batches(path)
-        first = next(batch for batch in found if batch.epoch == found[-1].epoch)
+        log_batches = batches(path)
+        first = next(batch for batch in log_batches if batch.epoch == log_batches[-1].epoch)
         path.write_bytes(path.read_bytes()[: first.position])
         for snapshot in quorum.snapshots(node):
             if int(snapshot.name[:20]) > first.base_offset:
                 snapshot.unlink()
         (quorum.partition(node) / "leader-epoch-checkpoint").unlink()
         state = quorum.partition(node) / "quorum-state"
-        told = json.loads(state.read_text()) | {"leaderEpoch": first.epoch - 1, "leaderId": -1}
-        state.write_text(json.dumps(told | {"votedId": -1}))
+        content = json.loads(state.read_text()) | {"leaderEpoch": first.epoch - 1, "leaderId": -1}
+        state.write_text(json.dumps(content | {"votedId": -1}))
 
 
 def memories(quorum: Quorum, plan: Plan) -> dict[int, EpochMemory]:
     known = standing(quorum)
-    found = {voter: known.host_of(voter) for voter in VOTERS}
+    hosts = {voter: known.host_of(voter) for voter in VOTERS}
     return {
-        node: memory_after(plan, known, host) for node, host in found.items() if host is not None
+        node: memory_after(plan, known, host) for node, host in hosts.items() if host is not None
     }
 
 
@@ -93,12 +93,12 @@ def test_a_rebuilt_node_goes_above_every_epoch_that_a_directory_shows(quorum: Qu
     """Also above one that only a vote shows: the rebuilt node may have given it."""
     stale(quorum, 2)
     state = quorum.partition(3) / "quorum-state"
-    told = json.loads(state.read_text()) | {"leaderEpoch": 9, "leaderId": -1, "votedId": 1}
-    state.write_text(json.dumps(told))
+    content = json.loads(state.read_text()) | {"leaderEpoch": 9, "leaderId": -1, "votedId": 1}
+    state.write_text(json.dumps(content))
     plan = quorum.plan("rebuild=2", "from=1")
-    found = memories(quorum, plan)
-    assert found[2].epoch == 10
-    assert not any(can_lead_again(found, epoch) for epoch in (6, 9))
+    by_node = memories(quorum, plan)
+    assert by_node[2].epoch == 10
+    assert not any(can_lead_again(by_node, epoch) for epoch in (6, 9))
     quorum.carry_out(plan)
     assert quorum.survey(2).quorum_state.leader_epoch == 10
 

@@ -54,7 +54,7 @@ def steps(plan: Plan) -> list[tuple[Action, tuple[str, ...]]]:
 
 
 def step(plan: Plan, action: Action) -> PlanStep:
-    return next(each for each in plan.steps if each.action is action)
+    return next(planned for planned in plan.steps if planned.action is action)
 
 
 def test_a_running_majority_is_left_running(quorum: Quorum, locks: ExitStack) -> None:
@@ -106,10 +106,10 @@ def test_a_node_that_was_repaired_by_hand_is_left_as_it_is(
     assert planned.severity is Severity.ERROR
     for snapshot in quorum.snapshots(3):
         snapshot.write_bytes((quorum.partition(1) / snapshot.name).read_bytes())
-    (found,) = check_directory(plan, str(quorum[3])).findings
-    assert (found.code, found.severity) == ("KT-REC-NOT-APPLIED", Severity.WARNING)
-    assert found.text.endswith("and the directory has changed since. It is healthy")
-    assert "do not apply this plan" in found.advice
+    (finding,) = check_directory(plan, str(quorum[3])).findings
+    assert (finding.code, finding.severity) == ("KT-REC-NOT-APPLIED", Severity.WARNING)
+    assert finding.text.endswith("and the directory has changed since. It is healthy")
+    assert "do not apply this plan" in finding.advice
 
 
 def test_a_source_without_what_is_used_of_it_is_refused(quorum: Quorum, locks: ExitStack) -> None:
@@ -176,15 +176,15 @@ def test_nothing_is_stopped_where_one_more_voter_has_to_start(
     runs(locks, quorum, 1)
     plan = quorum.plan()
     assert plan.method is Method.NONE
-    assert [each[0] for each in steps(plan)] == [Action.START, Action.CHECK, Action.START]
+    assert [entry[0] for entry in steps(plan)] == [Action.START, Action.CHECK, Action.START]
     assert plan.steps[0].hosts in {("node-2",), ("node-3",)}
 
 
 def test_collect_does_not_ask_to_stop_a_healthy_node(quorum: Quorum, locks: ExitStack) -> None:
     runs(locks, quorum, 1)
-    told = " ".join(survey_lines(quorum.survey(1)))
-    assert "A plan can use its snapshots and closed segments" in told
-    assert "will not fit" not in told
+    text = " ".join(survey_lines(quorum.survey(1)))
+    assert "A plan can use its snapshots and closed segments" in text
+    assert "will not fit" not in text
 
 
 def test_a_node_that_is_stopped_needs_no_other_to_stop(quorum: Quorum) -> None:

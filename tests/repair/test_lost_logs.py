@@ -44,8 +44,8 @@ def altered(path: Path, change: Damage) -> None:
 def cut(quorum: Quorum, node_id: int, share: float) -> int:
     """Leave the first batches of a log alone; where it ends then. Snapshots stay."""
     path = quorum.segment(node_id)
-    found = batches(path)
-    first = found[int(len(found) * share)]
+    log_batches = batches(path)
+    first = log_batches[int(len(log_batches) * share)]
     altered(path, lambda data: data[: first.position])
     return first.base_offset
 
@@ -127,8 +127,8 @@ def test_all_logs_emptied_is_nothing_to_go_on_from(quorum: Quorum, damage: str) 
 def test_a_broker_alone_has_records(apart: Quorum) -> None:
     """The state is its own; what the voters confirmed since is not known."""
     without_snapshots(apart)
-    for each in (2, 3, 4):
-        altered(apart.segment(each), lambda data: b"")
+    for node in (2, 3, 4):
+        altered(apart.segment(node), lambda data: b"")
     assert "--set seed=" in refused(apart, "node-11 may lack what was committed in it")
     refused(apart, "count as lost for what they confirmed", "seed=2")
     plan = apart.plan("seed=2", accept=["ahead"])
@@ -205,8 +205,8 @@ def test_a_log_that_ends_before_its_own_snapshot_is_a_lost_one(quorum: Quorum) -
 def test_what_a_snapshot_says_was_confirmed_a_majority_must_have(apart: Quorum) -> None:
     """Each log by itself is one that lags behind."""
     without_snapshots(apart, 3, 4)
-    for each in (3, 4):
-        cut(apart, each, 0.4)
+    for node in (3, 4):
+        cut(apart, node, 0.4)
     nodes = [2, 3, 4]
     refused(
         apart, "node-2 has a snapshot at 203. A majority had confirmed the log up to", nodes=nodes
@@ -225,8 +225,8 @@ def test_one_voter_may_lag_behind_a_snapshot(apart: Quorum) -> None:
 
 def test_what_only_a_broker_has_was_on_a_leader_before(apart: Quorum) -> None:
     without_snapshots(apart)
-    for each in (2, 3, 4):
-        cut(apart, each, 0.4)
+    for node in (2, 3, 4):
+        cut(apart, node, 0.4)
     refused(apart, "node 2 lacks records up to offset 223 that it wrote as leader of epoch 3")
     plan = apart.plan(accept=["ahead"])
     assert plan.loss.verdict is LossBound.UNBOUNDED, "a majority forgot what it confirmed"
@@ -237,7 +237,7 @@ def test_what_only_a_broker_has_was_on_a_leader_before(apart: Quorum) -> None:
     assert seeded.loss.verdict is LossBound.UNBOUNDED
     apart.carry_out(plan)
     first = next(step.hosts for step in plan.steps if step.action is Action.START)
-    ends = [apart.survey(int(each.removeprefix("node-"))).end.offset for each in first]
+    ends = [apart.survey(int(host.removeprefix("node-"))).end.offset for host in first]
     assert max(ends) == 224
 
 
@@ -245,13 +245,13 @@ def test_how_far_a_damaged_log_went_is_not_known(apart: Quorum) -> None:
     """Of three voters the only whole one is shorter than the others were."""
     without_snapshots(apart)
     cut(apart, 2, 0.9)
-    for each in (3, 4):
-        half = apart.segment(each).stat().st_size // 2
+    for node in (3, 4):
+        half = apart.segment(node).stat().st_size // 2
 
         def second_half_random(data: bytes, half: int = half) -> bytes:
             return data[:half] + os.urandom(half)
 
-        altered(apart.segment(each), second_half_random)
+        altered(apart.segment(node), second_half_random)
     nodes = [2, 3, 4]
     refused(apart, "the end of its damaged log is unknown", nodes=nodes)
     plan = apart.plan(nodes=nodes, accept=["ahead"])
@@ -289,6 +289,6 @@ def test_what_was_behind_the_snapshot_of_a_damaged_log_is_not_known(sole: Quorum
     assert plan.cases == ("snapshot-only",)
     assert plan.loss.verdict is LossBound.UNBOUNDED
     apply(plan, sole[1])
-    found = check_directory(plan, str(sole[1])).findings
-    assert all(finding.severity is Severity.INFO for finding in found), "as planned: no log"
+    findings = check_directory(plan, str(sole[1])).findings
+    assert all(finding.severity is Severity.INFO for finding in findings), "as planned: no log"
     assert sole.plan().method is Method.NONE, "a checkpoint alone is what the plan left"

@@ -51,19 +51,19 @@ def quorum(tmp_path: Path) -> Quorum:
 
 
 def test_every_kind_of_object_is_named(quorum: Quorum) -> None:
-    found = lost_in(quorum, 0, 224)
+    lost = lost_in(quorum, 0, 224)
     topics = values(quorum, "TopicRecord", "name")
-    assert topics <= set(found["topics"].names)
-    assert found["topics"].count <= MOST_NAMES
-    assert set(found["brokers"].names) >= values(quorum, "RegisterBrokerRecord", "brokerId")
-    assert {name.partition(" on ")[0] for name in found["ACLs"].names} == values(
+    assert topics <= set(lost["topics"].names)
+    assert lost["topics"].count <= MOST_NAMES
+    assert set(lost["brokers"].names) >= values(quorum, "RegisterBrokerRecord", "brokerId")
+    assert {name.partition(" on ")[0] for name in lost["ACLs"].names} == values(
         quorum, "AccessControlEntryRecord", "principal"
     )
-    assert {name.partition(": ")[2] for name in found["configs"].names} == values(
+    assert {name.partition(": ")[2] for name in lost["configs"].names} == values(
         quorum, "ConfigRecord", "name"
     )
-    assert set(found["SCRAM users"].names) >= values(quorum, "UserScramCredentialRecord", "name")
-    assert "CANARY" not in "".join(name for one in found.values() for name in one.names)
+    assert set(lost["SCRAM users"].names) >= values(quorum, "UserScramCredentialRecord", "name")
+    assert "CANARY" not in "".join(name for one in lost.values() for name in one.names)
 
 
 def test_a_topic_that_was_created_before_the_loss_has_its_name(quorum: Quorum) -> None:
@@ -79,8 +79,8 @@ def test_a_topic_that_was_created_before_the_loss_has_its_name(quorum: Quorum) -
         and isinstance(item.data, dict)
         and created.get(str(item.data["topicId"]), base) < base
     ]
-    found = lost_in(quorum, changes[-1], changes[-1] + 1)
-    assert set(found["topics"].names) <= values(quorum, "TopicRecord", "name")
+    lost = lost_in(quorum, changes[-1], changes[-1] + 1)
+    assert set(lost["topics"].names) <= values(quorum, "TopicRecord", "name")
 
 
 def planned(quorum: Quorum) -> Plan:
@@ -119,11 +119,11 @@ def test_records_that_cannot_be_decoded_are_named_as_such(quorum: Quorum) -> Non
         timestamp=NOW,
     )
     path.write_bytes(path.read_bytes() + whole)
-    found = lost_in(quorum, last.last_offset + 1, last.last_offset + 3)
-    assert found["records that cannot be decoded"].names == (
+    lost = lost_in(quorum, last.last_offset + 1, last.last_offset + 3)
+    assert lost["records that cannot be decoded"].names == (
         f"PARTITION_RECORD at offset {last.last_offset + 2}",
     )
-    assert list(found) == ["records that cannot be decoded"]
+    assert list(lost) == ["records that cannot be decoded"]
 
 
 def test_records_with_flipped_bits_are_not_passed_over(quorum: Quorum) -> None:

@@ -79,8 +79,8 @@ def test_new_controllers_are_formatted_for_the_release_of_the_state(tmp_path: Pa
     """kraftool's newest is not what an older Kafka starts on."""
     plan = Quorum(tmp_path, APART, [2, 11]).plan("lost=3,4")
     commands = [command for step in plan.steps for command in step.commands]
-    (told,) = [each for each in commands if each.startswith("kraftool format")]
-    assert told.endswith(" -r 4.3-IV0")
+    (command,) = [command for command in commands if command.startswith("kraftool format")]
+    assert command.endswith(" -r 4.3-IV0")
 
 
 def test_a_controller_that_was_not_looked_at_makes_it_a_jump(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_survivor_that_is_behind_takes_the_state_of_the_broker_that_is_ahead(
     assert state_of(quorum[1]) != newest
     plan = quorum.plan("lost=2,3")
     assert (plan.method, plan.seed) == (Method.SNAPSHOT_JUMP, "node-1")
-    assert [each.host for each in plan.ranking] == ["node-11", "node-1"]
+    assert [ranked.host for ranked in plan.ranking] == ["node-11", "node-1"]
     assert not plan.loss.records
     assert [plan_step.hosts for plan_step in plan.steps if plan_step.action is Action.COPY] == [
         ("node-11", "node-1")
@@ -128,8 +128,8 @@ def test_a_survivor_that_is_behind_takes_the_state_of_the_broker_that_is_ahead(
         plan_step.commands for plan_step in plan.steps if plan_step.action is Action.COPY
     )
     assert commands.index(pack) < commands.index(unpack)
-    for each in (pack, unpack):
-        subprocess.run(each, shell=True, cwd=tmp_path, check=True)
+    for command in (pack, unpack):
+        subprocess.run(command, shell=True, cwd=tmp_path, check=True)
     copy = tmp_path / "node-11-data"
     assert sorted(path.name for path in copy.iterdir()) == [PARTITION, "meta.properties"]
     for file in filter(Path.is_file, copy.rglob("*")):
@@ -177,7 +177,7 @@ def test_the_epoch_decides_before_the_offset(tmp_path: Path) -> None:
     assert one.offset > two.offset
     assert one.epoch < two.epoch
     plan = quorum.plan("lost=3", "seed=2", nodes=[1, 2], accept=["ahead", "diverged"])
-    assert [each.host for each in plan.ranking] == ["node-2", "node-1"]
+    assert [ranked.host for ranked in plan.ranking] == ["node-2", "node-1"]
 
 
 def test_a_tail_that_a_later_leader_did_not_have_is_not_lost(tmp_path: Path) -> None:
@@ -213,7 +213,7 @@ def test_damage_counts_against_a_survivor(tmp_path: Path) -> None:
     damaged = flip_in_batch(quorum.segment(1), 60)
     cut_log(quorum, 2, 4)
     plan = quorum.plan("lost=3", "seed=2", accept=["ahead"], is_collected=True)
-    assert [(each.host, each.intact) for each in plan.ranking] == [
+    assert [(ranked.host, ranked.intact) for ranked in plan.ranking] == [
         ("node-2", True), ("node-1", False),
     ]  # fmt: skip
     assert plan.ranking[1].end_offset == damaged.base_offset
@@ -328,9 +328,9 @@ def test_a_new_cluster_id_is_on_every_kept_node(tmp_path: Path) -> None:
     plan = plan_for(request)
     assert plan.method is Method.SNAPSHOT_JUMP
     quorum.carry_out(plan)
-    for each in (1, 11):
-        identity = quorum.survey(each).identity
-        assert (identity.cluster_id, identity.node_id) == ("fenced", each)
+    for node in (1, 11):
+        identity = quorum.survey(node).identity
+        assert (identity.cluster_id, identity.node_id) == ("fenced", node)
         assert identity.directory_id
 
 
@@ -444,7 +444,7 @@ def test_a_record_that_kills_controllers_is_not_in_the_checkpoint(tmp_path: Path
     for settings in (("lost=2,3",), ("lost=2,3", f"poison={offset}")):
         plan = quorum.plan(*settings)
         assert plan.method is Method.SNAPSHOT_JUMP
-        assert any(f"The record at offset {offset} does not fit" in each for each in plan.summary)
+        assert any(f"The record at offset {offset} does not fit" in line for line in plan.summary)
     quorum.carry_out(plan)
     assert quorum.survey(1).end == (1_000_162, 1006)
     assert state_of(quorum[1]) == before

@@ -168,9 +168,9 @@ def test_what_may_be_committed_behind_damage_is_given_up_only_by_its_word(quorum
     flip_in_batch(quorum.segment(3), 30)
     end = quorum.survey(2).end.offset
     assert end < 160
-    with pytest.raises(PlanRefused, match=f"node-3 has records at offsets {end} to 159") as told:
+    with pytest.raises(PlanRefused, match=f"node-3 has records at offsets {end} to 159") as raised:
         quorum.plan(nodes=[2, 3], is_collected=True)
-    assert "voter 1 may have them" in told.value.message
+    assert "voter 1 may have them" in raised.value.message
     plan = quorum.plan(nodes=[2, 3], accept=["ahead"], is_collected=True)
     assert plan.loss.verdict is LossBound.BOUNDED
     assert [(record.first_offset, record.end_offset) for record in plan.loss.records] == [
@@ -205,8 +205,8 @@ def test_a_tail_below_a_later_segment_is_not_torn(quorum: Quorum) -> None:
 
 def test_two_whole_voters_of_three_have_all_that_was_committed(quorum: Quorum) -> None:
     """What is behind the damage of the third one only was never on a majority."""
-    for each in (1, 2):
-        cut_log(quorum, each, 4)
+    for node in (1, 2):
+        cut_log(quorum, node, 4)
     for snapshot in quorum.snapshots(3):
         snapshot.unlink()
     flip_in_batch(quorum.segment(3), 30)
@@ -379,16 +379,16 @@ def test_new_endpoints_want_a_majority_of_equal_logs(quorum: Quorum) -> None:
 
 def test_a_poison_record_gives_way_to_noops_on_every_node_that_has_it(quorum: Quorum) -> None:
     before = state_of(quorum[1])
-    for each in (1, 2, 3, 11):
-        offset = poisoned(quorum, each)
-    told = quorum.plan()
-    assert told.method is Method.NONE
-    assert any(f"--set poison={offset}" in each for each in told.summary)
+    for node in (1, 2, 3, 11):
+        offset = poisoned(quorum, node)
+    planned = quorum.plan()
+    assert planned.method is Method.NONE
+    assert any(f"--set poison={offset}" in line for line in planned.summary)
     plan = quorum.plan(f"poison={offset}")
     survey = mended(quorum, 1, plan, "poison")
     assert survey.end == (offset + 2, 6)
     assert state_of(quorum[1]) == before
-    assert len({batches(quorum.segment(each))[-2].data for each in (1, 2, 3, 11)}) == 1
+    assert len({batches(quorum.segment(voter))[-2].data for voter in (1, 2, 3, 11)}) == 1
 
 
 def test_a_poison_record_is_not_replaced_where_one_log_may_keep_it(quorum: Quorum) -> None:
@@ -450,8 +450,8 @@ def test_a_log_made_anew_is_not_ahead_of_quorum_state(quorum: Quorum) -> None:
     now = quorum_state.decode(path.read_bytes())[0].state
     assert now is not None
     assert (now.leader_epoch, now.leader_id, now.voted_id) == (7, -1, -1)
-    found = verify_logs([open_path(str(quorum[3]))]).all_findings
-    assert "KT-DIR-QUORUM-STATE-BEHIND" not in {finding.code for finding in found}
+    findings = verify_logs([open_path(str(quorum[3]))]).all_findings
+    assert "KT-DIR-QUORUM-STATE-BEHIND" not in {finding.code for finding in findings}
     flip_in_batch(quorum.segment(3), 30)
     kept = path.read_bytes()
     quorum.carry_out(quorum.plan())

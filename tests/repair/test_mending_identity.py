@@ -73,9 +73,9 @@ def test_a_broker_gets_the_directory_id_back_that_its_replicas_are_in(tmp_path: 
         plan = quorum.plan("lost=4")
         quorum.directories[broker] = directory
         quorum.carry_out(plan)
-        found = quorum.survey(broker).identity
-        assert found.cluster_id == was.identity.cluster_id
-        assert found.directory_id == (was.identity.directory_id if has_one else "")
+        identity = quorum.survey(broker).identity
+        assert identity.cluster_id == was.identity.cluster_id
+        assert identity.directory_id == (was.identity.directory_id if has_one else "")
 
 
 def test_a_voter_without_its_name_is_a_voter_still_and_never_emptied(
@@ -193,8 +193,10 @@ def test_a_survivor_without_its_name_is_told_how_it_can_lead(
     quorum.directories[3] = settings_of(quorum, 3, tmp_path)
     for settings in (("lost=1,2",), ("lost=1,2", "seed=3")):
         for nodes, cluster_id in (([3, 11], known), ([3], "CLUSTER_ID")):
-            with pytest.raises(KraftoolError, match=r"be the seed: meta.properties: it is") as told:
+            with pytest.raises(
+                KraftoolError, match=r"be the seed: meta.properties: it is"
+            ) as raised:
                 quorum.plan(*settings, nodes=nodes)
             assert (
-                f"version=1, cluster.id={cluster_id}, node.id=3, directory.id=" in told.value.hint
+                f"version=1, cluster.id={cluster_id}, node.id=3, directory.id=" in raised.value.hint
             )

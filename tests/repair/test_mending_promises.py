@@ -34,9 +34,9 @@ def test_a_lost_promise_without_all_other_voters_goes_far_above(quorum: Quorum) 
 
 def test_two_lost_promises_go_far_above(quorum: Quorum) -> None:
     """Each may have voted for the other in an epoch that no other file tells of."""
-    for each in (2, 3):
-        (quorum.partition(each) / "quorum-state").write_bytes(b"garbage")
+    for node in (2, 3):
+        (quorum.partition(node) / "quorum-state").write_bytes(b"garbage")
     plan = quorum.plan()
     assert plan.cases == ("quorum-state",)
     quorum.carry_out(plan)
-    assert [quorum.survey(each).quorum_state.leader_epoch for each in (2, 3)] == [1006, 1006]
+    assert [quorum.survey(voter).quorum_state.leader_epoch for voter in (2, 3)] == [1006, 1006]

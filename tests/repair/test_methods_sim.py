@@ -105,8 +105,8 @@ def test_the_histories_are_of_all_kinds(tmp_path: Path) -> None:
     ranks = [
         {(one.last_epoch, one.end_offset) for one in outcome.plan.ranking} for outcome in outcomes
     ]
-    assert any(len(each) > 1 for each in ranks), "ends differ"
-    assert any(len({epoch for epoch, _ in each}) > 1 for each in ranks), "epochs differ"
+    assert any(len(rank) > 1 for rank in ranks), "ends differ"
+    assert any(len({epoch for epoch, _ in rank}) > 1 for rank in ranks), "epochs differ"
     assert max(outcome.grown_to for outcome in outcomes) >= 3, "voters are added"
     assert any(outcome.old_votes for outcome in outcomes), (
         "old voters vote again, once they were added"
@@ -128,19 +128,19 @@ def test_half_of_an_even_number_of_dynamic_voters_may_lack_what_was_committed(
 ) -> None:
     """As in seed 158: voter 3 of {1, 3} added 2 and committed with it, and 1 never heard of that.
     (That nothing is lost where that is said is looked at in every history.)"""
-    found = []
+    losses = []
     for seed in (*range(20), 158):
         try:
             repaired = repaired_quorum(Random(seed), tmp_path / str(seed), JUMP)
         except NothingLeft:
             continue
         if 2 * len(repaired.past.lost) == len(repaired.past.known):
-            found.append(repaired.plan.loss)
-    assert found
-    assert {planned_loss.verdict for planned_loss in found} == {LossBound.UNBOUNDED}
+            losses.append(repaired.plan.loss)
+    assert losses
+    assert {planned_loss.verdict for planned_loss in losses} == {LossBound.UNBOUNDED}
     assert all(
         "half of all, and with a voter that was added later" in planned_loss.text
-        for planned_loss in found
+        for planned_loss in losses
     )
 
 

@@ -31,25 +31,25 @@ pytestmark = pytest.mark.slow
 OLD_SETTINGS = Case(dynamic=False, old_settings=True, mortal=True)
 
 
-def _follow(each: Outcome) -> bool:
-    return bool(each.old_ids) and each.old_ids <= each.joined
+def _follow(outcome: Outcome) -> bool:
+    return bool(outcome.old_ids) and outcome.old_ids <= outcome.joined
 
 
-def _led(each: Outcome) -> bool:
+def _led(outcome: Outcome) -> bool:
     """Whether old voters committed something among themselves."""
-    return each.rogue > 0
+    return outcome.rogue > 0
 
 
-def _is_broken(each: Outcome) -> bool:
-    return bool(each.violation or each.deaths)
+def _is_broken(outcome: Outcome) -> bool:
+    return bool(outcome.violation or outcome.deaths)
 
 
 # --- the old majority is started afterwards, able to reach the new leader ----------------------
 
 
 def test_append_afterwards_they_follow(tmp_path: Path) -> None:
-    found = first(replace(APPEND, returns=Return.AFTERWARDS), tmp_path, _follow)
-    assert not found.violation, found
+    outcome = first(replace(APPEND, returns=Return.AFTERWARDS), tmp_path, _follow)
+    assert not outcome.violation, outcome
 
 
 def test_append_afterwards_what_was_ahead_may_break_the_quorum(tmp_path: Path) -> None:
@@ -63,17 +63,17 @@ def test_afterwards_all_at_once_a_leader_that_ends_may_be_outvoted(
 ) -> None:
     """Who has heard of the new epoch, and has not the new voters yet, goes by the old ones still: a
     majority of such voters elects one of them, in a higher epoch, which the new leader follows."""
-    found = first(replace(case, returns=Return.AFTERWARDS, rough=True), tmp_path, start=start)
-    assert found.violation.startswith(("committed", "single-leader", "core")), found
+    outcome = first(replace(case, returns=Return.AFTERWARDS, rough=True), tmp_path, start=start)
+    assert outcome.violation.startswith(("committed", "single-leader", "core")), outcome
 
 
 def test_jump_afterwards_they_take_the_checkpoint_and_vote_no_more(tmp_path: Path) -> None:
-    def is_alone(each: Outcome) -> bool:
-        return _follow(each) and not each.old_votes
+    def is_alone(outcome: Outcome) -> bool:
+        return _follow(outcome) and not outcome.old_votes
 
-    found = first(replace(JUMP, returns=Return.AFTERWARDS), tmp_path, is_alone)
-    assert not found.violation, found
-    assert not found.rogue, "they have elected nobody"
+    outcome = first(replace(JUMP, returns=Return.AFTERWARDS), tmp_path, is_alone)
+    assert not outcome.violation, outcome
+    assert not outcome.rogue, "they have elected nobody"
 
 
 def test_static_afterwards_old_settings_break_the_quorum(tmp_path: Path) -> None:
@@ -82,9 +82,9 @@ def test_static_afterwards_old_settings_break_the_quorum(tmp_path: Path) -> None
 
 
 def test_fence_afterwards_they_stay_a_quorum_of_their_own(tmp_path: Path) -> None:
-    found = first(replace(FENCED, returns=Return.AFTERWARDS), tmp_path, _led)
-    assert not found.violation, found
-    assert not found.joined & found.old_ids
+    outcome = first(replace(FENCED, returns=Return.AFTERWARDS), tmp_path, _led)
+    assert not outcome.violation, outcome
+    assert not outcome.joined & outcome.old_ids
 
 
 # --- the old majority is started apart from the new leader --------------------------------------
@@ -94,21 +94,21 @@ def test_fence_afterwards_they_stay_a_quorum_of_their_own(tmp_path: Path) -> Non
     "case", [APPEND, JUMP, OLD_SETTINGS, FENCED], ids=["append", "jump", "static", "fence"]
 )
 def test_apart_they_elect_and_commit_their_own(case: Case, tmp_path: Path) -> None:
-    found = first(replace(case, returns=Return.APART_FOR_EVER), tmp_path, _led)
-    assert not found.violation, "the recovered quorum loses nothing by that"
+    outcome = first(replace(case, returns=Return.APART_FOR_EVER), tmp_path, _led)
+    assert not outcome.violation, "the recovered quorum loses nothing by that"
 
 
 def test_jump_apart_until_they_meet_and_then_they_lose_those(tmp_path: Path) -> None:
-    def is_met(each: Outcome) -> bool:
-        return _led(each) and _follow(each)
+    def is_met(outcome: Outcome) -> bool:
+        return _led(outcome) and _follow(outcome)
 
-    found = first(replace(JUMP, returns=Return.APART), tmp_path, is_met)
-    assert not found.violation, found
+    outcome = first(replace(JUMP, returns=Return.APART), tmp_path, is_met)
+    assert not outcome.violation, outcome
 
 
 def test_append_apart_and_then_not_breaks_somebody(tmp_path: Path) -> None:
-    found = first(replace(APPEND, returns=Return.APART), tmp_path)
-    assert found.rogue, found
+    outcome = first(replace(APPEND, returns=Return.APART), tmp_path)
+    assert outcome.rogue, outcome
 
 
 def test_static_apart_and_then_not_makes_nodes_die(tmp_path: Path) -> None:
@@ -135,8 +135,8 @@ def test_append_is_not_allowed_where_somebody_is_ahead(tmp_path: Path) -> None:
 def test_nodes_that_were_ahead_take_the_checkpoint(case: Case, tmp_path: Path) -> None:
     """Static voters emptied, as the plan says."""
 
-    def is_ahead(each: Outcome) -> bool:
-        return each.jumps and bool(each.ahead & each.joined)
+    def is_ahead(outcome: Outcome) -> bool:
+        return outcome.jumps and bool(outcome.ahead & outcome.joined)
 
-    found = first(replace(case, returns=Return.AFTERWARDS), tmp_path, is_ahead)
-    assert not found.violation, found
+    outcome = first(replace(case, returns=Return.AFTERWARDS), tmp_path, is_ahead)
+    assert not outcome.violation, outcome

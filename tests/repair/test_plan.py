@@ -96,7 +96,7 @@ def test_the_id_is_the_first_line_and_is_of_everything_else() -> None:
 def test_every_line_that_is_changed_is_noticed() -> None:
     """Whatever digit is another one: the id no longer fits, or the file is no plan."""
     text = plan_to_yaml(a_plan()).decode()
-    places = [each.start() for each in re.finditer(r"[0-9]", text)]
+    places = [match.start() for match in re.finditer(r"[0-9]", text)]
     assert len(places) > 200
     for place in places[:: len(places) // 60]:
         other = "1" if text[place] != "1" else "2"

@@ -51,10 +51,10 @@ def everything(directory: Path) -> dict[str, tuple[bytes, int, int, int]]:
 def test_the_originals_stay_and_the_copy_becomes_what_apply_makes(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", APART, [2, 3, 4, 11])
     plan = quorum.plan("lost=2,4", "seed=3", nodes=[3, 11])
-    before = {each: everything(quorum[each]) for each in (2, 3, 4, 11)}
-    found = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
-    assert {each: everything(quorum[each]) for each in (2, 3, 4, 11)} == before
-    assert found.is_well
+    before = {node: everything(quorum[node]) for node in (2, 3, 4, 11)}
+    rehearsal = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
+    assert {node: everything(quorum[node]) for node in (2, 3, 4, 11)} == before
+    assert rehearsal.is_well
     copy = tmp_path / "kept" / "node-3"
     apply(plan, quorum[3])
     theirs = {name: data for name, data in bytes_of(quorum[3]).items() if name in _planned(copy)}
@@ -92,13 +92,13 @@ def test_what_apply_would_refuse_is_refused_on_the_copy(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 11])
     plan = quorum.plan("lost=2,3")
     cut_log(quorum, 1, 1)
-    found = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
-    assert found.refused is not None
-    assert found.refused.of.name == "node-1"
-    assert "is not what it was when the plan was made" in found.refused.refused
-    assert str(quorum[1]) in found.refused.refused, "the original is named, and not the copy"
-    assert found.elections is None
-    assert not found.is_well
+    rehearsal = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+    assert rehearsal.refused is not None
+    assert rehearsal.refused.of.name == "node-1"
+    assert "is not what it was when the plan was made" in rehearsal.refused.refused
+    assert str(quorum[1]) in rehearsal.refused.refused, "the original is named, and not the copy"
+    assert rehearsal.elections is None
+    assert not rehearsal.is_well
 
 
 def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: Path) -> None:
@@ -107,29 +107,29 @@ def test_a_source_is_another_directory_that_was_given_or_is_asked_for(tmp_path: 
     cut_log(quorum, 1, 2)
     plan = quorum.plan("lost=2,3")
     assert plan.method is Method.SNAPSHOT_JUMP
-    found = rehearsed(plan, quorum, [1], tmp_path / "one")
-    assert found.refused is not None
-    assert "--source node-11=PATH" in found.refused.hint
-    found = rehearsed(plan, quorum, [1, 11], tmp_path / "two")
-    assert found.is_well
+    rehearsal = rehearsed(plan, quorum, [1], tmp_path / "one")
+    assert rehearsal.refused is not None
+    assert "--source node-11=PATH" in rehearsal.refused.hint
+    rehearsal = rehearsed(plan, quorum, [1, 11], tmp_path / "two")
+    assert rehearsal.is_well
     asked = RehearsalRequest(directories=(str(quorum[1]),), sources={"node-11": str(quorum[11])},
                   seeds=1, with_nodes=False)  # fmt: skip
     with workplace("", asked.paths) as folder:
-        found = rehearse(plan, asked, folder)
-    assert found.refused is None
-    assert found.not_given == ("node-11",)
+        rehearsal = rehearse(plan, asked, folder)
+    assert rehearsal.refused is None
+    assert rehearsal.not_given == ("node-11",)
     asked = replace(asked, sources={**asked.sources, "node-2": str(quorum[11])})
-    told: list[str] = []
+    lines: list[str] = []
     with workplace("", asked.paths) as folder:
-        assert rehearse(plan, asked, folder, tell=told.append).refused is None
-    assert "--source node-2 is not used: the rehearsal needs no file of it" in told
+        assert rehearse(plan, asked, folder, tell=lines.append).refused is None
+    assert "--source node-2 is not used: the rehearsal needs no file of it" in lines
 
 
 def test_directories_are_known_by_the_plan_or_refused(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 11])
     plan = quorum.plan("lost=2,3", nodes=[1, 11])
-    found = find_rehearsed(plan, [str(quorum[each]) for each in (1, 2, 11)])
-    assert [(each.name, each.is_quarantined) for each in found] == [
+    directories = find_rehearsed(plan, [str(quorum[node]) for node in (1, 2, 11)])
+    assert [(directory.name, directory.is_quarantined) for directory in directories] == [
         ("node-1", False), ("old-node-2", True), ("node-11", False),
     ]  # fmt: skip
     again = tmp_path / "again"
@@ -188,9 +188,9 @@ def test_what_an_earlier_apply_left_is_seen_as_apply_sees_it(
         lines = journal.read_bytes().splitlines(keepends=True)
         journal.write_bytes(b"".join(lines[:-1]))
     before = everything(quorum[1])
-    found = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
-    assert found.is_well
-    assert found.copies[0].was_applied is is_whole
+    rehearsal = rehearsed(plan, quorum, [1, 11], tmp_path / "kept")
+    assert rehearsal.is_well
+    assert rehearsal.copies[0].was_applied is is_whole
     assert everything(quorum[1]) == before
     copy = tmp_path / "kept" / "node-1" / PARTITION / FOLDER / folder.name / "journal"
     assert copy.read_bytes().startswith(journal.read_bytes())

@@ -42,13 +42,15 @@ ENDINGS = 30 if os.environ.get("KRAFTOOL_SOAK") == "1" else 12
 STATIC = "kafka-3.7.2/static-quorum"
 
 
-def codes(found: Rehearsal) -> set[tuple[str, Severity]]:
-    return {(finding.code, finding.severity) for finding in found.findings}
+def codes(rehearsal: Rehearsal) -> set[tuple[str, Severity]]:
+    return {(finding.code, finding.severity) for finding in rehearsal.findings}
 
 
-def worst(found: Rehearsal) -> set[tuple[str, Severity]]:
+def worst(rehearsal: Rehearsal) -> set[tuple[str, Severity]]:
     """The codes that count for the verdict."""
-    return {(code, severity) for code, severity in codes(found) if severity is not Severity.INFO}
+    return {
+        (code, severity) for code, severity in codes(rehearsal) if severity is not Severity.INFO
+    }
 
 
 # --- elections ----------------------------------------------------------------------------------
@@ -57,11 +59,11 @@ def worst(found: Rehearsal) -> set[tuple[str, Severity]]:
 def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", APART, [2, 3, 4, 11])
     plan = quorum.plan("lost=2,4", "seed=3", nodes=[3, 11])
-    found = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
-    elections = found.elections
+    rehearsal = rehearsed(plan, quorum, [3, 11, 2, 4], tmp_path / "kept")
+    elections = rehearsal.elections
     assert elections is not None
     assert (elections.started, elections.back, elections.assumed) == ((3, 11), (2, 4), ())
-    assert [each.way for each in elections.trials] == [
+    assert [trial.way for trial in elections.trials] == [
         Way.AFTERWARDS,
         Way.APART,
         Way.LEADER_DIES,
@@ -72,11 +74,11 @@ def test_a_jump_keeps_what_it_commits_however_old_voters_return(tmp_path: Path) 
             assert [node for node, _ in ending.leaders] == [3]
             assert ending.epoch > 1003
             assert {voters for _, voters in ending.voters} == {(3,)}, "they take the new voters"
-    assert any(each.apart for each in elections.trials[1].endings), "they can elect while apart"
-    assert {finding.severity for finding in found.findings} <= {Severity.INFO}, (
+    assert any(ending.apart for ending in elections.trials[1].endings), "they can elect while apart"
+    assert {finding.severity for finding in rehearsal.findings} <= {Severity.INFO}, (
         "unless the leader dies"
     )
-    assert all("while the leader dies" in finding.text for finding in found.findings)
+    assert all("while the leader dies" in finding.text for finding in rehearsal.findings)
 
 
 @pytest.mark.parametrize(
@@ -97,7 +99,7 @@ def test_old_voters_come_back_one_by_one_since_the_leader_may_die(
     assert plan.method is method
     assert not is_promised(plan, Way.LEADER_DIES, is_ahead=False)
     quorum.carry_out(plan)
-    case = read_case([str(quorum[each]) for each in (*old, 3, 11)])
+    case = read_case([str(quorum[node]) for node in (*old, 3, 11)])
 
     def endings(back: Sequence[int], down: Sequence[int]) -> list[Ending]:
         conditions = Conditions(down=frozenset(down))
@@ -106,14 +108,14 @@ def test_old_voters_come_back_one_by_one_since_the_leader_may_die(
             for seed in range(ENDINGS)
         ]
 
-    for each in endings(old[:1], old[1:]):
-        assert (each.lost_from, each.broken, each.led_twice) == (None, (), ())
-        assert [node for node, _ in each.leaders] == [3]
-        assert each.leaders[0][1] > each.epoch, "the leader died, and leads a later epoch"
-    hurt = [each for each in endings(old, ()) if getattr(each, what)]
+    for ending in endings(old[:1], old[1:]):
+        assert (ending.lost_from, ending.broken, ending.led_twice) == (None, (), ())
+        assert [node for node, _ in ending.leaders] == [3]
+        assert ending.leaders[0][1] > ending.epoch, "the leader died, and leads a later epoch"
+    hurt = [ending for ending in endings(old, ()) if getattr(ending, what)]
     assert hurt
     if method is Method.SNAPSHOT_JUMP:
-        assert any(each.led_twice for each in hurt)
+        assert any(ending.led_twice for ending in hurt)
 
 
 def test_a_repaired_quorum_goes_on_when_its_leader_dies(tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_a_repaired_quorum_goes_on_when_its_leader_dies(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     plan = quorum.plan()
     assert is_promised(plan, Way.LEADER_DIES, is_ahead=False)
-    case = read_case([str(quorum[each]) for each in (1, 2, 3, 11)])
+    case = read_case([str(quorum[node]) for node in (1, 2, 3, 11)])
     for seed in range(ENDINGS):
         ending = Returning(case, Conditions(), seed, (1,), Way.LEADER_DIES).ending()
         assert (ending.lost_from, ending.led_twice) == (None, ())
@@ -135,30 +137,30 @@ def test_an_append_does_not_bear_an_old_majority_that_was_apart(tmp_path: Path) 
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     plan = quorum.plan("lost=2,3", nodes=[1, 11])
     assert plan.method is Method.APPEND
-    found = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "given")
-    assert found.elections is not None
-    afterwards, apart, _ = found.elections.trials
+    rehearsal = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "given")
+    assert rehearsal.elections is not None
+    afterwards, apart, _ = rehearsal.elections.trials
     assert (afterwards.losing, afterwards.breaking, afterwards.parted) == ((), (), ())
     assert apart.breaking, "they are told to cut what they committed"
-    assert worst(found) == {("KT-REC-ENDS", Severity.WARNING)}
-    assert not found.is_well
-    found = rehearsed(plan, quorum, [1, 11], tmp_path / "assumed")
-    assert found.elections is not None
-    assert found.elections.assumed == (2, 3)
-    assert [trial.is_ahead for trial in found.elections.trials] == [False, True, True, False]
-    assert {severity for _, severity in codes(found)} == {Severity.INFO}
-    assert found.is_well
+    assert worst(rehearsal) == {("KT-REC-ENDS", Severity.WARNING)}
+    assert not rehearsal.is_well
+    rehearsal = rehearsed(plan, quorum, [1, 11], tmp_path / "assumed")
+    assert rehearsal.elections is not None
+    assert rehearsal.elections.assumed == (2, 3)
+    assert [trial.is_ahead for trial in rehearsal.elections.trials] == [False, True, True, False]
+    assert {severity for _, severity in codes(rehearsal)} == {Severity.INFO}
+    assert rehearsal.is_well
 
 
 def test_a_fence_keeps_both_apart(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
-    paths = [str(quorum[each]) for each in (1, 11)]
+    paths = [str(quorum[node]) for node in (1, 11)]
     request = with_settings(PlanRequest(surveys=(), now_ms=NOW, fence=True), ["lost=2,3"])
     request = replace(request, surveys=read_surveys(paths, now_ms=NOW), cluster_id="fenced")
-    found = rehearsed(plan_for(request), quorum, [1, 11, 2, 3], tmp_path / "kept")
-    assert found.is_well, found.findings
-    assert found.elections is not None
-    for trial in found.elections.trials:
+    rehearsal = rehearsed(plan_for(request), quorum, [1, 11, 2, 3], tmp_path / "kept")
+    assert rehearsal.is_well, rehearsal.findings
+    assert rehearsal.elections is not None
+    for trial in rehearsal.elections.trials:
         for ending in trial.endings:
             assert sorted(node for node, _ in ending.leaders)[0] == 1, "the recovered one leads"
             assert len(ending.leaders) == 2, "and the old majority has its own quorum"
@@ -169,14 +171,14 @@ def test_static_voters_are_those_of_the_plans_settings(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", STATIC, [1, 2, 3, 11])
     plan = quorum.plan("lost=2,3", "endpoint.1=CONTROLLER://controller-1:9093", nodes=[1, 11])
     assert plan.method is Method.STATIC_PROPERTIES
-    found = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "kept")
-    assert found.elections is not None
-    first = found.elections.trials[0].endings[0]
+    rehearsal = rehearsed(plan, quorum, [1, 11, 2, 3], tmp_path / "kept")
+    assert rehearsal.elections is not None
+    first = rehearsal.elections.trials[0].endings[0]
     assert first.leader == 1
     assert dict(first.voters)[1] == (1,)
     assert dict(first.voters)[11] == (1,), "a broker goes by the setting of the plan, too"
     assert dict(first.voters)[2] == (1, 2, 3), "old nodes have their old settings"
-    assert {severity for _, severity in codes(found)} <= {Severity.WARNING, Severity.INFO}
+    assert {severity for _, severity in codes(rehearsal)} <= {Severity.WARNING, Severity.INFO}
 
 
 def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) -> None:
@@ -194,28 +196,28 @@ def test_old_voters_that_never_hear_of_a_new_node_stay_a_quorum(tmp_path: Path) 
     quorum.directories[5] = tmp_path / "new"
     settings = ("lost=1,2,3", "seed=5", "endpoint.5=CONTROLLER://new:9093")
     plan = quorum.plan(*settings, nodes=[5, 11], accept=["ahead"])
-    found = rehearsed(plan, quorum, [5, 11, 1, 2, 3], tmp_path / "kept")
-    assert found.refused is None, found.refused
-    assert found.elections is not None
-    for trial in found.elections.trials[:2]:
+    rehearsal = rehearsed(plan, quorum, [5, 11, 1, 2, 3], tmp_path / "kept")
+    assert rehearsal.refused is None, rehearsal.refused
+    assert rehearsal.elections is not None
+    for trial in rehearsal.elections.trials[:2]:
         assert (trial.leaders, trial.losing, trial.breaking) == ({5: SEEDS}, (), ())
-    assert found.elections.trials[1].parted
-    assert worst(found) == {("KT-REC-TWO-QUORUMS", Severity.WARNING)}
+    assert rehearsal.elections.trials[1].parted
+    assert worst(rehearsal) == {("KT-REC-TWO-QUORUMS", Severity.WARNING)}
 
 
 def test_a_lost_disk_that_has_more_than_the_plan_knew_of_is_told(tmp_path: Path) -> None:
     """It is found again, and given to the rehearsal only: planned with, less would be lost."""
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 11])
-    for each in (1, 11):
-        cut_log(quorum, each, 2)
+    for node in (1, 11):
+        cut_log(quorum, node, 2)
     plan = quorum.plan("lost=2,3", nodes=[1, 11])
     end = quorum.survey(2).end
     assert end > quorum.survey(1).end
-    found = rehearsed(plan, quorum, [1, 11, 2], tmp_path / "kept")
-    assert found.elections is not None
-    assert found.elections.ahead == ((2, end),)
-    assert ("KT-REC-AHEAD", Severity.WARNING) in codes(found)
-    assert Severity.ERROR not in {severity for _, severity in codes(found)}
+    rehearsal = rehearsed(plan, quorum, [1, 11, 2], tmp_path / "kept")
+    assert rehearsal.elections is not None
+    assert rehearsal.elections.ahead == ((2, end),)
+    assert ("KT-REC-AHEAD", Severity.WARNING) in codes(rehearsal)
+    assert Severity.ERROR not in {severity for _, severity in codes(rehearsal)}
 
 
 def test_a_jump_that_is_no_jump_is_caught(tmp_path: Path) -> None:
@@ -223,17 +225,17 @@ def test_a_jump_that_is_no_jump_is_caught(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3, 11])
     jump = _jumped(quorum)
     assert rehearsed(jump, quorum, [1, 11], tmp_path / "as-planned").is_well
-    found = rehearsed(_lowered(jump), quorum, [1, 11], tmp_path / "lowered")
+    rehearsal = rehearsed(_lowered(jump), quorum, [1, 11], tmp_path / "lowered")
     assert any(
         code in ("KT-REC-LOSES", "KT-REC-TWO-QUORUMS", "KT-REC-ENDS") and severity is Severity.ERROR
-        for code, severity in codes(found)
-    ), found.findings
+        for code, severity in codes(rehearsal)
+    ), rehearsal.findings
 
 
 def _jumped(quorum: Quorum) -> Plan:
     request = PlanRequest(surveys=(), now_ms=NOW, method=Method.SNAPSHOT_JUMP)
     request = with_settings(request, ["lost=2,3"])
-    paths = [str(quorum[each]) for each in (1, 11)]
+    paths = [str(quorum[node]) for node in (1, 11)]
     return plan_for(replace(request, surveys=read_surveys(paths, now_ms=NOW)))
 
 
@@ -243,14 +245,14 @@ def _lowered(plan: Plan) -> Plan:
     seed = plan.host(plan.seed)
     assert seed is not None
     edits = []
-    for each in seed.edits:
-        if each.snapshot is not None:
-            recipe = replace(each.snapshot, offset=160, epoch=6)
-            each = replace(each, target=target_of(write_checkpoint_name(160, 6)), snapshot=recipe)
-        elif each.target.kind is PlanFileKind.QUORUM_STATE:
-            each = replace(each, after=Fingerprint.of(state), pieces=(Piece(data=state),))
-        edits.append(each)
-    hosts = [replace(seed, edits=tuple(edits)) if each is seed else each for each in plan.hosts]
+    for edit in seed.edits:
+        if edit.snapshot is not None:
+            recipe = replace(edit.snapshot, offset=160, epoch=6)
+            edit = replace(edit, target=target_of(write_checkpoint_name(160, 6)), snapshot=recipe)
+        elif edit.target.kind is PlanFileKind.QUORUM_STATE:
+            edit = replace(edit, after=Fingerprint.of(state), pieces=(Piece(data=state),))
+        edits.append(edit)
+    hosts = [replace(seed, edits=tuple(edits)) if host is seed else host for host in plan.hosts]
     return replace(plan, hosts=tuple(hosts))
 
 
@@ -259,12 +261,12 @@ def test_a_mended_directory_elects_with_the_others(tmp_path: Path) -> None:
     (quorum.partition(2) / "quorum-state").write_bytes(b"")
     plan = quorum.plan()
     assert plan.method is Method.MEND
-    found = rehearsed(plan, quorum, [1, 2, 3], tmp_path / "kept")
-    assert found.is_well
-    assert found.elections is not None
-    (trial,) = found.elections.trials
+    rehearsal = rehearsed(plan, quorum, [1, 2, 3], tmp_path / "kept")
+    assert rehearsal.is_well
+    assert rehearsal.elections is not None
+    (trial,) = rehearsal.elections.trials
     assert trial.without_leader == 0
-    assert {each.voters for each in trial.endings} == {tuple((n, (1, 2, 3)) for n in (1, 2, 3))}
+    assert {ending.voters for ending in trial.endings} == {tuple((n, (1, 2, 3)) for n in (1, 2, 3))}
 
 
 def test_without_a_majority_of_the_voters_nothing_is_shown_and_that_is_told(
@@ -273,11 +275,11 @@ def test_without_a_majority_of_the_voters_nothing_is_shown_and_that_is_told(
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3])
     (quorum.partition(2) / "quorum-state").write_bytes(b"")
     plan = quorum.plan()
-    found = rehearsed(plan, quorum, [2], tmp_path / "kept")
-    assert found.elections is not None
-    assert (found.elections.absent, found.elections.trials) == ((1, 3), ())
-    assert found.not_given == ("node-1", "node-3")
-    assert codes(found) == {("KT-REC-NOT-SHOWN", Severity.WARNING)}
+    rehearsal = rehearsed(plan, quorum, [2], tmp_path / "kept")
+    assert rehearsal.elections is not None
+    assert (rehearsal.elections.absent, rehearsal.elections.trials) == ((1, 3), ())
+    assert rehearsal.not_given == ("node-1", "node-3")
+    assert codes(rehearsal) == {("KT-REC-NOT-SHOWN", Severity.WARNING)}
 
 
 @pytest.fixture
@@ -313,17 +315,17 @@ def test_snapshots_below_the_log_do_not_keep_a_simulated_leader_from_leading(
 def test_real_nodes_that_lead_are_believed_against_the_simulator(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path / "quorum", EQUAL, [1, 2, 3])
     (quorum.partition(2) / "quorum-state").write_bytes(b"")
-    found = rehearsed(quorum.plan(), quorum, [1, 2, 3], tmp_path / "kept")
-    assert found.elections is not None
-    (trial,) = found.elections.trials
-    silent = replace(trial, endings=tuple(Ending(seed=each.seed) for each in trial.endings))
-    found = replace(found, elections=replace(found.elections, trials=(silent,)))
-    assert codes(found) == {("KT-REC-NO-LEADER", Severity.ERROR)}
-    found = replace(found, nodes=NodesRehearsal(software="Kafka 4.3.0"))
-    assert codes(found) == {("KT-REC-NO-LEADER", Severity.ERROR)}
-    found = replace(found, nodes=NodesRehearsal(software="Kafka 4.3.0", leader=2))
-    assert codes(found) == {("KT-REC-SIMULATOR-DIFFERS", Severity.WARNING)}
-    assert "Kafka 4.3.0 elected one" in found.findings[0].text
+    rehearsal = rehearsed(quorum.plan(), quorum, [1, 2, 3], tmp_path / "kept")
+    assert rehearsal.elections is not None
+    (trial,) = rehearsal.elections.trials
+    silent = replace(trial, endings=tuple(Ending(seed=ending.seed) for ending in trial.endings))
+    rehearsal = replace(rehearsal, elections=replace(rehearsal.elections, trials=(silent,)))
+    assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
+    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0"))
+    assert codes(rehearsal) == {("KT-REC-NO-LEADER", Severity.ERROR)}
+    rehearsal = replace(rehearsal, nodes=NodesRehearsal(software="Kafka 4.3.0", leader=2))
+    assert codes(rehearsal) == {("KT-REC-SIMULATOR-DIFFERS", Severity.WARNING)}
+    assert "Kafka 4.3.0 elected one" in rehearsal.findings[0].text
 
 
 def test_the_same_seeds_give_the_same_endings(tmp_path: Path) -> None:
@@ -338,5 +340,5 @@ def test_settings_that_are_no_ids_are_passed_over(tmp_path: Path) -> None:
     plan = quorum.plan("lost=2,3")
     strange = RequiredSetting(key="controller.quorum.voters", value="x@y:1, ,1@")
     hosts = [replace(host, settings=(strange,)) for host in plan.hosts]
-    found = rehearsed(replace(plan, hosts=tuple(hosts)), quorum, [1, 11], tmp_path / "kept")
-    assert found.is_well, "kraft.version 1 looks at no setting"
+    rehearsal = rehearsed(replace(plan, hosts=tuple(hosts)), quorum, [1, 11], tmp_path / "kept")
+    assert rehearsal.is_well, "kraft.version 1 looks at no setting"

@@ -36,13 +36,15 @@ NOWHERE = 23999
 
 def voters_of(path: Path) -> list[dict[int, dict[str, Endpoint]]]:
     """Every VotersRecord of a file."""
-    found = []
+    voter_sets = []
     for batch in batches(path):
         for record in batch.records() if batch.is_control else ():
             if control.BY_ID.get(control.read_key(record.key)) is ControlRecordType.KRAFT_VOTERS:
                 message = control.decode_value(ControlRecordType.KRAFT_VOTERS, record.value)[1]
-                found.append({voter.key.id: dict(voter.endpoints) for voter in voter_set(message)})
-    return found
+                voter_sets.append(
+                    {voter.key.id: dict(voter.endpoints) for voter in voter_set(message)}
+                )
+    return voter_sets
 
 
 def test_every_record_of_the_voters_names_this_machine_and_nothing_else_changes(
@@ -82,8 +84,8 @@ def test_every_record_of_the_voters_names_this_machine_and_nothing_else_changes(
 def test_logs_that_were_alike_stay_alike(tmp_path: Path) -> None:
     quorum = Quorum(tmp_path, DYNAMIC, [3, 4])
     assert quorum.segment(3).read_bytes() == quorum.segment(4).read_bytes()
-    for each in (3, 4):
-        localize(str(quorum[each]), "CONTROLLER", PORTS, NOWHERE)
+    for node in (3, 4):
+        localize(str(quorum[node]), "CONTROLLER", PORTS, NOWHERE)
     assert quorum.segment(3).read_bytes() == quorum.segment(4).read_bytes()
 
 
@@ -110,15 +112,19 @@ def test_static_quorums_have_no_such_record(tmp_path: Path) -> None:
 
 def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
     nodes = [
-        LocalNode(id=each, directory=str(tmp_path / f"d{each}"), folder=str(tmp_path / f"r{each}"),
-                  port=port)
-        for each, port in PORTS.items()
+        LocalNode(
+            id=node_id,
+            directory=str(tmp_path / f"d{node_id}"),
+            folder=str(tmp_path / f"r{node_id}"),
+            port=port,
+        )
+        for node_id, port in PORTS.items()
     ]  # fmt: skip
     for node in nodes:
         Path(node.folder).mkdir()
     write_settings(nodes, [node.endpoint for node in nodes], "CTL", {})
-    told = properties.decode(Path(nodes[0].config).read_bytes())[0].as_dict()
-    assert told == {
+    settings = properties.decode(Path(nodes[0].config).read_bytes())[0].as_dict()
+    assert settings == {
         "process.roles": "controller",
         "node.id": "3",
         "controller.listener.names": "CTL",
@@ -131,9 +137,9 @@ def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
     for node in nodes:
         Path(node.config).unlink()
     write_settings(nodes, [], "CTL", {3: 23003, 4: 23004, 5: NOWHERE})
-    told = properties.decode(Path(nodes[1].config).read_bytes())[0].as_dict()
-    assert "controller.quorum.bootstrap.servers" not in told
-    assert told["controller.quorum.voters"] == (
+    settings = properties.decode(Path(nodes[1].config).read_bytes())[0].as_dict()
+    assert "controller.quorum.bootstrap.servers" not in settings
+    assert settings["controller.quorum.voters"] == (
         "3@127.0.0.1:23003,4@127.0.0.1:23004,5@127.0.0.1:23999"
     ), "one that is not given is a voter all the same, and down"
 
@@ -142,8 +148,8 @@ def test_settings_have_nothing_of_a_real_node(tmp_path: Path) -> None:
 def test_a_path_comes_back_whatever_is_in_it(tmp_path: Path, name: str) -> None:
     node = LocalNode(id=1, directory=str(tmp_path / name), folder=str(tmp_path), port=1)
     write_settings([node], [], "CTL", {})
-    told = properties.decode(Path(node.config).read_bytes())[0]
-    assert told.get("log.dirs") == node.directory
+    settings = properties.decode(Path(node.config).read_bytes())[0]
+    assert settings.get("log.dirs") == node.directory
 
 
 def test_a_path_that_kafka_would_split_is_refused(tmp_path: Path) -> None:

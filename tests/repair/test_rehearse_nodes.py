@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 def a_cast(quorum: Quorum, image: MetadataImage, *, after: Sequence[int], fenced: bool) -> Cast:
     return Cast(
         voters={1: str(quorum[1])},
-        back={each: str(quorum[each]) for each in (2, 3)} if fenced else {},
+        back={node: str(quorum[node]) for node in (2, 3)} if fenced else {},
         voters_after=tuple(after),
         voters_before=(1, 2, 3),
         is_static=False,
@@ -42,14 +42,14 @@ def test_other_voters_and_other_metadata_than_the_plans_are_errors(tmp_path: Pat
     assert new.topics.by_name.keys() > old.topics.by_name.keys()
     (folder := tmp_path / "run").mkdir()
     cast = a_cast(quorum, old, after=[1, 9], fenced=False)
-    found = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
-    assert (found.leader, found.voters) == (1, (1,))
-    assert found.topics == len(new.topics.by_id)
-    assert found.findings[0].code == "KT-REC-VOTERS"
-    assert "the leader names 1, but the plan has 1 and 9" in found.findings[0].text
-    told = [finding for finding in found.findings if finding.code == "KT-REC-STATE"]
-    assert any("is new" in finding.text for finding in told)
-    assert {finding.severity for finding in found.findings} == {Severity.ERROR}
+    rehearsal = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
+    assert (rehearsal.leader, rehearsal.voters) == (1, (1,))
+    assert rehearsal.topics == len(new.topics.by_id)
+    assert rehearsal.findings[0].code == "KT-REC-VOTERS"
+    assert "the leader names 1, but the plan has 1 and 9" in rehearsal.findings[0].text
+    state_findings = [finding for finding in rehearsal.findings if finding.code == "KT-REC-STATE"]
+    assert any("is new" in finding.text for finding in state_findings)
+    assert {finding.severity for finding in rehearsal.findings} == {Severity.ERROR}
 
 
 def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
@@ -63,11 +63,11 @@ def test_behind_a_fence_the_old_majority_leads_itself_and_that_is_no_finding(
     image = load_state(str(quorum[1])).image
     (folder := tmp_path / "run").mkdir()
     cast = a_cast(quorum, image, after=[1], fenced=True)
-    found = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
-    assert found.findings == ()
-    assert found.leader == 1
-    assert {each.leader for each in found.returned} <= {2, 3}
-    assert not any(each.follows or each.ended for each in found.returned)
+    rehearsal = rehearse_nodes(own_node(), cast, str(folder), 120, lambda words: None)
+    assert rehearsal.findings == ()
+    assert rehearsal.leader == 1
+    assert {returned.leader for returned in rehearsal.returned} <= {2, 3}
+    assert not any(returned.follows or returned.ended for returned in rehearsal.returned)
 
 
 def test_the_last_words_are_those_of_an_error(tmp_path: Path) -> None:

@@ -90,8 +90,8 @@ def test_the_plan_is_applied_and_undone_host_by_host(quorum: Quorum) -> None:
 def cut_out(quorum: Quorum) -> None:
     """Whole batches are missing in the middle of one log."""
     path = quorum.segment(1)
-    data, found = path.read_bytes(), batches(path)
-    path.write_bytes(data[: found[20].position] + data[found[23].position :])
+    data, log_batches = path.read_bytes(), batches(path)
+    path.write_bytes(data[: log_batches[20].position] + data[log_batches[23].position :])
 
 
 def zeroed(quorum: Quorum) -> None:
@@ -160,7 +160,7 @@ def test_other_bytes_at_one_offset_of_one_epoch_prove_nothing(quorum: Quorum) ->
     quorum.segment(2).write_bytes(bytes(data))
     flip_in_batch(quorum.segment(2), 50)
     plan = quorum.plan(accept=["ahead", "diverged"])
-    assert all(f"offset {place.base_offset} from" not in each for each in plan.summary)
+    assert all(f"offset {place.base_offset} from" not in line for line in plan.summary)
     assert "diverged" in {risk.word for risk in plan.risks}
 
 
@@ -186,8 +186,8 @@ def test_the_first_batch_of_an_epoch_follows_what_its_leader_had() -> None:
     tail = [key(0, 1), key(1, 1), key(2, 1), key(3, 1)]
     assert copies(a=damaged, b=tail).between(key(1, 1), 2, key(4, 2)) == []
     leader = [key(2, 1), key(3, 2), key(4, 2)]
-    found = copies(a=damaged, b=tail, c=leader).between(key(1, 1), 2, key(4, 2))
-    assert found == [key(2, 1), key(3, 2)], "of epoch 2, and not the tail of epoch 1"
+    keys = copies(a=damaged, b=tail, c=leader).between(key(1, 1), 2, key(4, 2))
+    assert keys == [key(2, 1), key(3, 2)], "of epoch 2, and not the tail of epoch 1"
 
 
 def test_runs_of_several_nodes_join_where_one_has_both_or_the_epoch_is_one() -> None:
@@ -245,8 +245,8 @@ def test_no_order_of_single_repairs_keeps_more(tmp_path: Path, seed: int) -> Non
             for snapshot in made.snapshots(node):
                 if snapshot.name.startswith(f"{144:020}"):
                     snapshot.unlink()
-            found = batches(made.segment(node))
-            late = [record_batch for record_batch in found if record_batch.base_offset >= 47]
+            log_batches = batches(made.segment(node))
+            late = [record_batch for record_batch in log_batches if record_batch.base_offset >= 47]
             for number in sorted(numbers[node]):
                 batch = late[number]
                 flip(made.segment(node), batch.position + batch.size - 3)

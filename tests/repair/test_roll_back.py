@@ -54,9 +54,9 @@ def test_no_roll_back_ends_inside_of_a_transaction(tmp_path: Path) -> None:
         encode_batch([(None, record)], base_offset=at, epoch=last.epoch, timestamp=NOW)
         for at, record in enumerate(records, begin)
     )
-    for each in (1, 11):
-        quorum.segment(each).write_bytes(
-            path.read_bytes() + more if each == 1 else path.read_bytes()
+    for node in (1, 11):
+        quorum.segment(node).write_bytes(
+            path.read_bytes() + more if node == 1 else path.read_bytes()
         )
     accept = ["rollback", "ahead"]
     for offset in (begin + 1, begin + 2):

@@ -61,9 +61,9 @@ def test_a_fault_has_the_same_words_in_storage_and_in_a_survey(
         path.write_bytes(data)
         fault = next(
             (
-                each.fault
-                for each in Walk(BytesSource("s", bytes(data)).read_at, WalkState(next_offset=0))
-                if isinstance(each, Faulty)
+                item.fault
+                for item in Walk(BytesSource("s", bytes(data)).read_at, WalkState(next_offset=0))
+                if isinstance(item, Faulty)
             ),
             None,
         )

@@ -22,17 +22,17 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 
 
 def survey(path: Path) -> Survey:
-    (found,) = survey_path(str(path), now_ms=0)
-    return found
+    (surveyed,) = survey_path(str(path), now_ms=0)
+    return surveyed
 
 
 @pytest.mark.parametrize("name", ["dynamic-quorum/node-2", "log-cleaning/node-1"])
 def test_a_survey_reads_each_log_and_snapshot_once(
     name: str, fixtures_dir: Path, read: Counter[str]
 ) -> None:
-    found = survey(fixtures_dir / "kafka-4.3.0" / name / "data")
-    assert found.state is not None
-    assert found.state.whole
+    surveyed = survey(fixtures_dir / "kafka-4.3.0" / name / "data")
+    assert surveyed.state is not None
+    assert surveyed.state.whole
     assert_read_once(read)
 
 
@@ -53,10 +53,10 @@ def test_a_survey_reads_only_damaged_bytes_again(
     content = bytearray(log.read_bytes())
     content[damaged] = b"" if damaged.stop is None else bytes(70)
     log.write_bytes(content)
-    found = survey(data)
-    assert found.log is not None
-    assert found.log.broken is not None
-    assert found.state is not None
+    surveyed = survey(data)
+    assert surveyed.log is not None
+    assert surveyed.log.broken is not None
+    assert surveyed.state is not None
     assert_read_once(read, again=1000)
 
 
@@ -80,13 +80,13 @@ def test_the_hashes_of_damaged_logs_are_those_of_the_files(
             case _:
                 edited[at:] = bytes(len(edited) - at)
         log.write_bytes(edited)
-        found = survey(data)
-        assert found.log is not None
-        hashed = {file.target.name: file.fingerprint for file in found.files}
+        surveyed = survey(data)
+        assert surveyed.log is not None
+        hashed = {file.target.name: file.fingerprint for file in surveyed.files}
         assert hashed[log.name] == _hash(edited)
-        if found.log.broken is not None:
+        if surveyed.log.broken is not None:
             broken += 1
-            assert found.log.broken.prefix == _hash(edited[: found.log.broken.position])
+            assert surveyed.log.broken.prefix == _hash(edited[: surveyed.log.broken.position])
     assert broken > 30
 
 

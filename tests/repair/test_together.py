@@ -132,10 +132,10 @@ def test_epochs_are_made_anew_where_a_snapshot_goes(tmp_path: Path) -> None:
 def test_what_is_wrong_beside_what_was_asked_for_is_told(quorum: Quorum) -> None:
     flip_in_batch(quorum.segment(2), 3)
     plan = quorum.plan("rebuild=3")
-    told = [each for each in plan.summary if each.startswith("This plan, which")]
-    assert len(told) == 1
-    assert "node-2: its log is damaged" in told[0]
-    assert not any("does not repair this" in each for each in quorum.plan("rebuild=2").summary)
+    lines = [line for line in plan.summary if line.startswith("This plan, which")]
+    assert len(lines) == 1
+    assert "node-2: its log is damaged" in lines[0]
+    assert not any("does not repair this" in line for line in quorum.plan("rebuild=2").summary)
 
 
 def test_what_is_wrong_with_what_was_asked_for_is_told_too(quorum: Quorum) -> None:
@@ -144,18 +144,18 @@ def test_what_is_wrong_with_what_was_asked_for_is_told_too(quorum: Quorum) -> No
     (quorum.partition(3) / "quorum-state").unlink()
     plan = quorum.plan("endpoint.1=CONTROLLER://new:9093")
     assert plan.cases == ("endpoints",)
-    (told,) = [each for each in plan.summary if each.startswith("This plan, which")]
-    assert f"node-2: {JUNK} has a name beyond the log's end" in told
-    assert "Plan again for that, before you start the node" in told
+    (line,) = [line for line in plan.summary if line.startswith("This plan, which")]
+    assert f"node-2: {JUNK} has a name beyond the log's end" in line
+    assert "Plan again for that, before you start the node" in line
 
 
 def test_a_broker_that_would_not_start_is_told_where_a_majority_is_lost(quorum: Quorum) -> None:
     assert not any(
-        "does not repair this" in each for each in quorum.plan("lost=2,3", nodes=[1, 11]).summary
+        "does not repair this" in line for line in quorum.plan("lost=2,3", nodes=[1, 11]).summary
     )
     (quorum.partition(11) / JUNK).write_bytes(b"junk")
-    told = quorum.plan("lost=2,3", nodes=[1, 11]).summary[-1]
-    assert "This plan, which is about who leads, does not repair this: node-11" in told
+    line = quorum.plan("lost=2,3", nodes=[1, 11]).summary[-1]
+    assert "This plan, which is about who leads, does not repair this: node-11" in line
     plan = quorum.plan(nodes=[11])
     assert plan.cases == ("junk-snapshot",), "it is mended by itself"
 

@@ -34,9 +34,9 @@ def test_a_segment_behind_a_link_that_leads_nowhere_is_refused(quorum: Quorum) -
     segment = quorum.segment(2)
     segment.unlink()
     segment.symlink_to("/not/mounted/00000000000000000000.log")
-    with pytest.raises(KraftoolError, match="No such file") as told:
+    with pytest.raises(KraftoolError, match="No such file") as raised:
         quorum.survey(2)
-    assert str(segment) in told.value.message
+    assert str(segment) in raised.value.message
 
 
 LOG = f"{PARTITION}/00000000000000000000.log"
@@ -54,9 +54,9 @@ def test_what_is_no_file_in_the_place_of_one_is_refused(
     file = quorum[2] / name
     file.unlink()
     make(file)
-    with pytest.raises(KraftoolError, match=f"it is {kind}, not a file") as told:
+    with pytest.raises(KraftoolError, match=f"it is {kind}, not a file") as raised:
         quorum.survey(2)
-    assert str(file) in told.value.message
+    assert str(file) in raised.value.message
 
 
 def test_a_file_in_the_place_of_the_metadata_folder_is_refused(quorum: Quorum) -> None:
@@ -118,10 +118,10 @@ def test_a_file_that_may_not_be_read_is_neither_lost_nor_damaged(
     quorum: Quorum, shut: Callable[[Path], None], name: str
 ) -> None:
     shut(quorum[2] / name)
-    with pytest.raises(KraftoolError, match="permission denied") as told:
+    with pytest.raises(KraftoolError, match="permission denied") as raised:
         quorum.survey(2)
-    assert str(quorum[2] / name) in told.value.message
-    assert "run kraftool as that user" in told.value.hint
+    assert str(quorum[2] / name) in raised.value.message
+    assert "run kraftool as that user" in raised.value.hint
 
 
 @pytest.mark.parametrize("suffix", [".checkpoint", ".checkpoint.deleted"])

@@ -96,16 +96,16 @@ def checked(
     plan: Plan | None = None,
 ) -> QuorumCheck:
     seen = QuorumView(nodes=tuple(others)) if quorum is None else view(quorum, *others)
-    found = health(seen, seen)
+    report = health(seen, seen)
     image = MetadataImage(cluster=ClusterImage(brokers={broker.id: broker for broker in brokers}))
-    found = replace(
-        found,
+    report = replace(
+        report,
         cluster=ClusterHealth(observation=observation(image)),
-        findings=(*found.findings, *of_cluster),
+        findings=(*report.findings, *of_cluster),
     )
-    planned = {each.node_id: each for each in PLAN.quarantine}
+    planned = {entry.node_id: entry for entry in PLAN.quarantine}
     asked = [Stray(planned=planned[stray.node_id or 0], answer=stray) for stray in strays]
-    return check_quorum(plan or PLAN, found, asked, directories)
+    return check_quorum(plan or PLAN, report, asked, directories)
 
 
 def observation(image: MetadataImage) -> Observation:
@@ -114,8 +114,8 @@ def observation(image: MetadataImage) -> Observation:
     return made
 
 
-def codes(found: QuorumCheck) -> set[str]:
-    return {finding.code.removeprefix("KT-REC-") for finding in found.findings}
+def codes(check: QuorumCheck) -> set[str]:
+    return {finding.code.removeprefix("KT-REC-") for finding in check.findings}
 
 
 def directory(*ids: int, is_running: bool = True) -> DirectoryCheck:
@@ -132,16 +132,16 @@ def test_where_a_plan_begins() -> None:
 
 
 def test_the_planned_voter_leads_alone_and_those_kept_off_are_not_missed() -> None:
-    found = checked(RECOVERED, gone(2), gone(3), strays=[gone(2), gone(3)])
-    assert codes(found) == set()
-    assert "KT-LIVE-UNREACHED" in {finding.code for finding in found.health.findings}
-    assert "KT-LIVE-UNREACHED" not in {finding.code for finding in found.unwell}
+    check = checked(RECOVERED, gone(2), gone(3), strays=[gone(2), gone(3)])
+    assert codes(check) == set()
+    assert "KT-LIVE-UNREACHED" in {finding.code for finding in check.health.findings}
+    assert "KT-LIVE-UNREACHED" not in {finding.code for finding in check.unwell}
 
 
 def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
-    found = checked(RECOVERED, gone(4))
-    assert "KT-LIVE-UNREACHED" in {finding.code for finding in found.unwell}
-    assert not PlanVerification(plan=PLAN, quorum=found).is_fine
+    check = checked(RECOVERED, gone(4))
+    assert "KT-LIVE-UNREACHED" in {finding.code for finding in check.unwell}
+    assert not PlanVerification(plan=PLAN, quorum=check).is_fine
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,9 @@ def test_a_node_that_is_not_in_quarantine_is_missed() -> None:
 def test_old_voters_that_elected_are_no_recovered_quorum(old: DescribeQuorumResponse) -> None:
     follower = node(3, leader=2, epoch=old.leader_epoch)
     leader = node(2, leader=2, epoch=old.leader_epoch, quorum=old)
-    found = checked(old, follower, strays=[leader, follower])
-    assert codes(found) == {"OLD-QUORUM", "QUARANTINED"}
-    assert found.findings[0].severity is Severity.ERROR
+    check = checked(old, follower, strays=[leader, follower])
+    assert codes(check) == {"OLD-QUORUM", "QUARANTINED"}
+    assert check.findings[0].severity is Severity.ERROR
 
 
 def test_an_old_leader_beside_the_recovered_one_is_seen_at_its_own_endpoint() -> None:
@@ -167,14 +167,14 @@ def test_an_old_leader_beside_the_recovered_one_is_seen_at_its_own_endpoint() ->
 
 
 def test_a_quarantined_node_that_elects_or_waits_is_told_with_how_it_comes_back() -> None:
-    found = checked(RECOVERED, strays=[node(2, leader=None, epoch=9)])
-    assert codes(found) == {"QUARANTINED"}
-    assert found.findings[0].advice == "wiped"
+    check = checked(RECOVERED, strays=[node(2, leader=None, epoch=9)])
+    assert codes(check) == {"QUARANTINED"}
+    assert check.findings[0].advice == "wiped"
 
 
 def test_one_that_follows_the_recovered_leader_has_come_back() -> None:
-    found = checked(RECOVERED, node(2, epoch=1001), strays=[node(2, epoch=1001)])
-    assert codes(found) == {"RETURNED"}
+    check = checked(RECOVERED, node(2, epoch=1001), strays=[node(2, epoch=1001)])
+    assert codes(check) == {"RETURNED"}
 
 
 def test_voters_that_were_added_since_are_fine_and_other_voters_are_not() -> None:
@@ -194,32 +194,34 @@ def test_a_running_node_with_other_voters_disagrees_and_a_stopped_one_is_behind(
 def test_brokers_that_registered_before_need_a_restart() -> None:
     old = BrokerRegistration(id=11, epoch=70, incarnation_id="a", fenced=True)
     new = BrokerRegistration(id=12, epoch=5050, incarnation_id="b", fenced=False)
-    found = checked(RECOVERED, brokers=[old, new])
-    assert [(finding.code, finding.file) for finding in found.findings] == [
+    check = checked(RECOVERED, brokers=[old, new])
+    assert [(finding.code, finding.file) for finding in check.findings] == [
         ("KT-REC-RESTART", "broker 11")
     ]
 
 
 def test_partitions_elected_uncleanly_after_a_stop_of_everything_are_no_alarm() -> None:
     """Brokers that were killed come back so; after a plan that stops no quorum it is one."""
-    told = [
+    findings = [
         signatures.RECOVERING.at("", "2 partitions were elected uncleanly"),
         signatures.RECOVERING.at("", "1 partition of one replica was", severity=Severity.INFO),
     ]
-    found = checked(RECOVERED, of_cluster=told)
-    unclean = [finding for finding in found.unwell if finding.code == "KT-REC-UNCLEAN"]
+    check = checked(RECOVERED, of_cluster=findings)
+    unclean = [finding for finding in check.unwell if finding.code == "KT-REC-UNCLEAN"]
     assert [(finding.text, finding.severity) for finding in unclean] == [
-        (finding.text, Severity.INFO) for finding in told
+        (finding.text, Severity.INFO) for finding in findings
     ]
     assert [bool(finding.advice) for finding in unclean] == [True, False]
-    mending = checked(RECOVERED, of_cluster=told, plan=replace(PLAN, seed="", quarantine=()))
-    assert [finding for finding in mending.unwell if finding.code == "KT-SIG-RECOVERING"] == told
+    mending = checked(RECOVERED, of_cluster=findings, plan=replace(PLAN, seed="", quarantine=()))
+    assert [
+        finding for finding in mending.unwell if finding.code == "KT-SIG-RECOVERING"
+    ] == findings
 
 
 def test_without_a_leader_nothing_is_said_of_voters() -> None:
-    found = checked(None, node(1, leader=None, epoch=1001))
-    assert codes(found) == set()
-    assert "KT-LIVE-NO-LEADER" in {finding.code for finding in found.unwell}
+    check = checked(None, node(1, leader=None, epoch=1001))
+    assert codes(check) == set()
+    assert "KT-LIVE-NO-LEADER" in {finding.code for finding in check.unwell}
 
 
 def test_an_error_in_a_file_is_no_part_of_the_plan_only_if_the_plan_uses_it_as_it_is() -> None:

@@ -39,7 +39,7 @@ def test_a_leader_that_forgot_does_not_make_the_plan_give_up_what_others_have(
     """All three would elect each other; what nobody has may have been committed, too."""
     quorum = Quorum(tmp_path, STATIC, [1, 2, 3])
     leader = quorum.survey(1).quorum_state.leader_id
-    best, other = (each for each in (1, 2, 3) if each != leader)
+    best, other = (node for node in (1, 2, 3) if node != leader)
     cut_log(quorum, leader, 20)
     cut_log(quorum, other, 20)
     with pytest.raises(PlanRefused, match="may have been committed"):
@@ -80,7 +80,7 @@ def test_an_emptied_voter_is_no_dead_end_where_another_is_damaged(tmp_path: Path
     assert plan.loss.verdict is LossBound.NONE, "node 1 has all that node 2 had"
     assert plan.method is Method.REBUILD
     quorum.carry_out(plan)
-    assert {state_of(quorum[each]) for each in (1, 2, 3)} == {whole}
+    assert {state_of(quorum[node]) for node in (1, 2, 3)} == {whole}
 
 
 def test_a_refusal_names_every_voter_that_is_lost(tmp_path: Path) -> None:
@@ -114,5 +114,5 @@ def test_swapped_disks_go_where_their_node_ids_are(tmp_path: Path) -> None:
     wanted = {host.path: {one.key: one.value for one in host.settings} for host in plan.hosts}
     assert wanted == {str(quorum[1]): {"node.id": "1"}, str(quorum[2]): {"node.id": "2"},
                       str(quorum[3]): {}}  # fmt: skip
-    told = [step.text for step in plan.steps if step.action is Action.CONFIGURE]
-    assert any(f"mount {quorum[1]}" in each and "node.id=1" in each for each in told), told
+    texts = [step.text for step in plan.steps if step.action is Action.CONFIGURE]
+    assert any(f"mount {quorum[1]}" in text and "node.id=1" in text for text in texts), texts

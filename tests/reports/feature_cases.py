@@ -30,10 +30,10 @@ def level(name: str, value: int) -> Written:
 
 
 def _ranges(release: str, changes: Mapping[str, tuple[int, int]]) -> list[dict[str, Any]]:
-    told = {**RELEASE_RANGES[release], **changes}
+    ranges = {**RELEASE_RANGES[release], **changes}
     return [
         {"name": name, "minSupportedVersion": low, "maxSupportedVersion": high}
-        for name, (low, high) in sorted(told.items())
+        for name, (low, high) in sorted(ranges.items())
     ]
 
 

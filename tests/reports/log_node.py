@@ -27,9 +27,9 @@ class Node:
     def batches(self) -> list[RecordBatch]:
         data = self.log.read_bytes()
         return [
-            each
-            for each in scan(lambda at, size: data[at : at + size])
-            if isinstance(each, RecordBatch)
+            batch
+            for batch in scan(lambda at, size: data[at : at + size])
+            if isinstance(batch, RecordBatch)
         ]
 
     @property
@@ -75,8 +75,8 @@ class Node:
         return newest
 
     def snapshots(self) -> list[Path]:
-        found = sorted((self.path / PARTITION).glob("*.checkpoint"))
-        return [path for path in found if int(path.name[:20])]
+        paths = sorted((self.path / PARTITION).glob("*.checkpoint"))
+        return [path for path in paths if int(path.name[:20])]
 
     def snapshot_at(self, offset: int, epoch: int = 3) -> Path:
         """The newest snapshot as one of another offset."""
@@ -93,5 +93,5 @@ class Node:
         ]
 
     def found(self, code: str) -> Finding:
-        (finding,) = [each for each in self.findings() if each.code == code]
+        (finding,) = [finding for finding in self.findings() if finding.code == code]
         return finding

@@ -74,7 +74,7 @@ class History:
     @classmethod
     def played(cls, seed: int, voters: int, steps: int = 150) -> History:
         made = cls(random.Random(seed), voters)
-        made.disks = {each: Disk() for each in range(1, voters + 2)}
+        made.disks = {node_id: Disk() for node_id in range(1, voters + 2)}
         made.copies = {disk: [] for disk in made.disks}
         made._elect()
         for _ in range(steps):
@@ -109,24 +109,24 @@ class History:
 
     def _check_quorum(self) -> None:
         """A leader that a majority has not fetched from for 3 s resigns, as Kafka's does."""
-        heard = [self.now_ms - self.fetched_ms.get(each, 0) < 3000 for each in self.ids]
+        heard = [self.now_ms - self.fetched_ms.get(node_id, 0) < 3000 for node_id in self.ids]
         if self.leader is not None and sum(heard) + 1 < self.majority + heard[self.leader - 1]:
             self.leader = None
 
     def _elect(self) -> None:
         up = self.chance.sample(list(self.ids), self.chance.randint(self.majority, self.voters))
         able = [
-            each
-            for each in up
-            if sum(self.disks[one].rank <= self.disks[each].rank for one in up) >= self.majority
+            node_id
+            for node_id in up
+            if sum(self.disks[one].rank <= self.disks[node_id].rank for one in up) >= self.majority
         ]
         if not able:
             return
         self.epoch += 1
         self.leader = self.leads[self.epoch] = self.chance.choice(able)
         self.fetched_ms = dict.fromkeys(self.ids, self.now_ms)
-        for each in up:
-            self.disks[each].epoch, self.disks[each].leader = self.epoch, self.leader
+        for node_id in up:
+            self.disks[node_id].epoch, self.disks[node_id].leader = self.epoch, self.leader
         self._append(1)
 
     def _append(self, count: int) -> None:
@@ -151,7 +151,7 @@ class History:
         assert self.leader is not None, "somebody was fetched from"
         theirs = self.disks[self.leader].log
         for end in range(len(theirs), len(self.committed), -1):
-            having = sum(self.disks[each].log[:end] == theirs[:end] for each in self.ids)
+            having = sum(self.disks[node_id].log[:end] == theirs[:end] for node_id in self.ids)
             if theirs[end - 1] == self.epoch and having >= self.majority:
                 self.committed = theirs[:end]
                 return
@@ -160,16 +160,16 @@ class History:
 
     def after(self, incidents: dict[int, str]) -> dict[int, Disk]:
         """The directories that are left; those that are lost are not among them."""
-        found = {}
+        disks = {}
         for node, disk in self.disks.items():
             what = incidents.get(node, "")
             if what == OLD_COPY and self.copies[node]:
-                found[node] = self.chance.choice(self.copies[node])
+                disks[node] = self.chance.choice(self.copies[node])
             elif what == EMPTIED:
-                found[node] = Disk()
+                disks[node] = Disk()
             elif what != LOST:
-                found[node] = disk
-        return found
+                disks[node] = disk
+        return disks
 
     def case(self, disks: dict[int, Disk]) -> ElectionCase:
         """The same as simulate-election and recover read it."""
@@ -177,10 +177,10 @@ class History:
         for node, disk in disks.items():
             log = disk.log
             starts = {epoch: at for at, epoch in enumerate(log) if at == 0 or log[at - 1] != epoch}
-            told = f"epoch: {disk.epoch}"
-            told += f", leader: {disk.leader}" if disk.leader is not None and disk.epoch else ""
+            election = f"epoch: {disk.epoch}"
+            election += f", leader: {disk.leader}" if disk.leader is not None and disk.epoch else ""
             begins = ", ".join(f"{epoch}: {at}" for epoch, at in starts.items())
-            text.append(f"  {node}: {{log: {{{begins}}}, end: {len(log)}, {told}}}")
+            text.append(f"  {node}: {{log: {{{begins}}}, end: {len(log)}, {election}}}")
         case = parse_scenario("\n".join(text).encode(), "history").case
         for node, disk in disks.items():
             before = case.by_id[node]
@@ -208,7 +208,7 @@ class History:
             "leaderEpoch": disk.epoch,
             "votedId": -1,
             "appliedOffset": 0,
-            "currentVoters": [{"voterId": each} for each in self.ids],
+            "currentVoters": [{"voterId": voter_id} for voter_id in self.ids],
             "data_version": 0,
         }
         if disk.epoch:
@@ -222,7 +222,7 @@ class History:
             pair: tuple[bytes | None, bytes] = (None, encode_record("NoOpRecord", 0, {}))
             if begins:
                 change = {"version": 0, "leaderId": self.leads[epoch], "voters": [
-                    {"voterId": each} for each in self.ids], "grantingVoters": []}  # fmt: skip
+                    {"voterId": voter} for voter in self.ids], "grantingVoters": []}  # fmt: skip
                 kind = ControlRecordType.LEADER_CHANGE
                 pair = (control.encode_key(kind), control.encode_value(kind, change))
             yield encode_batch(
@@ -235,7 +235,7 @@ class History:
         """Whether any set of voters can elect a leader that lacks a committed record; a voter whose
         directory is lost comes back with an empty log. `is_shown`: only records count that another
         directory still shows. `among`: only these voters start."""
-        back = {each: disks.get(each, Disk()) for each in self.ids}
+        back = {voter_id: disks.get(voter_id, Disk()) for voter_id in self.ids}
         shown = 0
         for disk in disks.values():
             end = 0

@@ -43,8 +43,8 @@ SCRAM_LOST = {
 
 def batches_of(path: Path) -> list[RecordBatch]:
     data = path.read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda at, size: data[at : at + size])
+    return [part for part in parts if isinstance(part, RecordBatch)]
 
 
 class Snapshot:
@@ -66,16 +66,18 @@ class Snapshot:
         """The records of a type, those with some fields as wanted."""
         return [
             value
-            for each, _, value in self.records
-            if each == name and all(value[key] == item for key, item in wanted.items())
+            for record_name, _, value in self.records
+            if record_name == name and all(value[key] == item for key, item in wanted.items())
         ]
 
     def at(self, name: str) -> int:
         """The place of the first record of a type."""
-        return next(at for at, (each, _, _) in enumerate(self.records) if each == name)
+        return next(
+            at for at, (record_name, _, _) in enumerate(self.records) if record_name == name
+        )
 
     def last(self, name: str) -> int:
-        return max(at for at, (each, _, _) in enumerate(self.records) if each == name)
+        return max(at for at, (record_name, _, _) in enumerate(self.records) if record_name == name)
 
     def add(self, name: str, version: int, value: Value, at: int | None = None) -> None:
         """Put a record behind the last of its type, or at a place."""
@@ -137,8 +139,8 @@ def codes(*paths: Path, **options: Any) -> list[str]:
 
 def the_one(code: str, path: Path) -> Finding:
     """The finding of a code, of which there is one."""
-    (found,) = [finding for finding in findings(path) if finding.code == f"KT-SNAP-{code}"]
-    return found
+    (finding,) = [finding for finding in findings(path) if finding.code == f"KT-SNAP-{code}"]
+    return finding
 
 
 def verify(*paths: Path, against: Path | None = None, replay: bool = True) -> SnapshotVerification:

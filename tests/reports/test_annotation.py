@@ -77,8 +77,8 @@ def log(
 
 
 def field(rows: list[Row], path: str, kind: str = "") -> Row:
-    (found,) = [row for row in leaves(rows) if row.field == path and (not kind or row.type == kind)]
-    return found
+    (row,) = [row for row in leaves(rows) if row.field == path and (not kind or row.type == kind)]
+    return row
 
 
 TOPIC = record("TopicRecord", 0, {"name": "orders", "topicId": "A" * 21 + "Q"})

@@ -44,17 +44,24 @@ def test_the_verdict_is_never_better_than_the_truth(voters: int) -> None:
         has_records = any(disk.log for disk in disks.values())
         if not disks or (set(history.ids) <= disks.keys() and not has_records):
             continue  # no directory, or the same as a quorum that was formatted and never started
-        found = assess(history.case(disks))
+        assessment = assess(history.case(disks))
         is_plain = OLD_COPY not in incidents.values()
         loses = history.can_lose(disks, is_shown=not is_plain)
-        says_safe = found.state is QuorumSafety.SAFE
-        assert not (loses and says_safe), (seed, incidents, found)
-        assert says_safe == (found.loss is LossBound.NONE and bool(found.can_lead)), seed
-        if is_plain and found.may_be_committed_to is not None:
-            assert found.may_be_committed_to >= len(history.committed), (seed, incidents, found)
-        first = found.start_first
+        says_safe = assessment.state is QuorumSafety.SAFE
+        assert not (loses and says_safe), (seed, incidents, assessment)
+        assert says_safe == (assessment.loss is LossBound.NONE and bool(assessment.can_lead)), seed
+        if is_plain and assessment.may_be_committed_to is not None:
+            assert assessment.may_be_committed_to >= len(history.committed), (
+                seed,
+                incidents,
+                assessment,
+            )
+        first = assessment.start_first
         if first:
-            assert not history.can_lose(disks, is_shown=not is_plain, among=first), (seed, found)
+            assert not history.can_lose(disks, is_shown=not is_plain, among=first), (
+                seed,
+                assessment,
+            )
         verdict = "safe" if says_safe else "safe in an order" if first else "at risk"
         counts[f"{verdict}, {'loses' if loses else 'loses nothing'}"] += 1
     print(voters, counts)
@@ -79,14 +86,14 @@ def at_rest(ends: dict[int, int], *, leader: int, running: tuple[int, ...] = ())
 @pytest.mark.parametrize("running", [(), (4,)])
 def test_a_running_broker_is_evidence_against_a_stopped_leader(running: tuple[int, ...]) -> None:
     """The leader wrote what the broker has, and lacks it: its directory is an old copy."""
-    found = assess(at_rest({1: 90, 2: 80, 3: 80, 4: 100}, leader=2, running=running))
-    assert [(voter.id, voter.is_doubt) for voter in found.forgetful] == [
+    assessment = assess(at_rest({1: 90, 2: 80, 3: 80, 4: 100}, leader=2, running=running))
+    assert [(voter.id, voter.is_doubt) for voter in assessment.forgetful] == [
         (1, False),
         (2, False),
         (3, False),
     ]
-    assert found.loss is LossBound.UNBOUNDED
-    assert not found.start_first
+    assert assessment.loss is LossBound.UNBOUNDED
+    assert not assessment.start_first
 
 
 def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
@@ -94,11 +101,11 @@ def test_what_no_directory_shows_begins_where_the_best_log_ends() -> None:
     case = at_rest({1: 183, 3: 600}, leader=3)
     node = case.by_id[3]
     log = replace(node.log, end=594, behind=OffsetAndEpoch(600, 1))
-    found = assess(case.with_node(replace(node, log=log)))
-    assert (found.lost_range, found.unseen_from) == ((183, None), 594)
-    (told,) = (each for each in sentences(found) if "may exist" in each)
-    assert "offsets 183 to 593 can be lost" in told
-    assert "from offset 594 on may exist that no directory shows" in told
+    assessment = assess(case.with_node(replace(node, log=log)))
+    assert (assessment.lost_range, assessment.unseen_from) == ((183, None), 594)
+    (sentence,) = (sentence for sentence in sentences(assessment) if "may exist" in sentence)
+    assert "offsets 183 to 593 can be lost" in sentence
+    assert "from offset 594 on may exist that no directory shows" in sentence
 
 
 @pytest.mark.parametrize(("reaches", "forgetful"), [(90, {2, 3}), (100, {1, 2, 3})])
@@ -110,24 +117,24 @@ def test_batches_behind_damage_are_evidence_against_their_leader(
     case = at_rest({1: 90, 2: 80, 3: 100}, leader=1)
     node = case.by_id[3]
     damaged = replace(node.log, end=0, epochs=(), voter_sets=(), behind=OffsetAndEpoch(reaches, 1))
-    found = assess(case.with_node(replace(node, log=damaged)))
-    assert {voter.id for voter in found.forgetful} == forgetful
-    assert (found.loss is LossBound.UNBOUNDED) is (1 in forgetful)
+    assessment = assess(case.with_node(replace(node, log=damaged)))
+    assert {voter.id for voter in assessment.forgetful} == forgetful
+    assert (assessment.loss is LossBound.UNBOUNDED) is (1 in forgetful)
 
 
 def test_the_log_of_a_running_leader_may_have_grown() -> None:
-    found = assess(at_rest({1: 100, 2: 90, 3: 90, 4: 100}, leader=2, running=(2,)))
-    assert all(voter.is_doubt for voter in found.forgetful)
-    assert 2 not in {voter.id for voter in found.forgetful}
+    assessment = assess(at_rest({1: 100, 2: 90, 3: 90, 4: 100}, leader=2, running=(2,)))
+    assert all(voter.is_doubt for voter in assessment.forgetful)
+    assert 2 not in {voter.id for voter in assessment.forgetful}
 
 
 def test_followers_that_lag_behind_their_leader_start_after_it() -> None:
     """Old copies of a second ago look the same, so that the leader's records may be committed."""
-    found = assess(at_rest({1: 100, 2: 90, 3: 90, 4: 90}, leader=1))
-    assert found.state is QuorumSafety.AT_RISK
-    assert found.lost_range == (90, 100)
-    assert 1 in found.start_first
-    assert [voter.is_doubt for voter in found.forgetful] == [True, True]
+    assessment = assess(at_rest({1: 100, 2: 90, 3: 90, 4: 90}, leader=1))
+    assert assessment.state is QuorumSafety.AT_RISK
+    assert assessment.lost_range == (90, 100)
+    assert 1 in assessment.start_first
+    assert [voter.is_doubt for voter in assessment.forgetful] == [True, True]
     one_behind = assess(at_rest({1: 100, 2: 100, 3: 90, 4: 90}, leader=1))
     assert one_behind.state is QuorumSafety.SAFE, "a majority has all of it"
 
@@ -148,11 +155,11 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
     case = at_rest({1: 40, 2: 6, 3: 1}, leader=1)
     node = case.by_id[1]
     log = replace(node.log, start=33, end=33, epochs=(), snapshots=(OffsetAndEpoch(33, 1),))
-    found = assess(case.with_node(replace(node, log=log)))
-    assert 2 in found.can_lead
-    assert found.state is QuorumSafety.AT_RISK
-    assert found.lost_range == (6, None)
-    assert [(voter.id, voter.first_offset, voter.is_doubt) for voter in found.forgetful] == [
+    assessment = assess(case.with_node(replace(node, log=log)))
+    assert 2 in assessment.can_lead
+    assert assessment.state is QuorumSafety.AT_RISK
+    assert assessment.lost_range == (6, None)
+    assert [(voter.id, voter.first_offset, voter.is_doubt) for voter in assessment.forgetful] == [
         (2, 6, False),
         (3, 1, False),
     ]
@@ -163,17 +170,21 @@ def test_what_only_a_snapshot_has_is_cut_off_too() -> None:
 def test_logs_of_running_voters_are_read_moments_apart() -> None:
     """Voter 2 was stopped long ago. 1 was read two records before 3, in the same epoch."""
     case = at_one_moment(at_rest({1: 95, 2: 20, 3: 97, 4: 97}, leader=3, running=(1, 3)))
-    found = assess(case)
-    assert (found.state, found.loss, found.harmful) == (QuorumSafety.SAFE, LossBound.NONE, ())
-    assert [lagging.id for lagging in found.lagging] == [2], "1 does not lag"
-    assert (found.running.ids, found.running.read_apart) == ((1, 3), (1,))
-    told = " ".join(sentences(found))
-    assert "Voters 1 and 3 are running, which is a majority" in told
-    assert "takes the log of voter 1 as long as the longest of a running voter" in told
-    assert "Leave voters 1 and 3 running, and ask them with kraftool quorum health." in told
-    assert told.endswith("Start 2.")
-    assert "lost" not in told
-    assert "committed from" not in told, "they write while they are read"
+    assessment = assess(case)
+    assert (assessment.state, assessment.loss, assessment.harmful) == (
+        QuorumSafety.SAFE,
+        LossBound.NONE,
+        (),
+    )
+    assert [lagging.id for lagging in assessment.lagging] == [2], "1 does not lag"
+    assert (assessment.running.ids, assessment.running.read_apart) == ((1, 3), (1,))
+    text = " ".join(sentences(assessment))
+    assert "Voters 1 and 3 are running, which is a majority" in text
+    assert "takes the log of voter 1 as long as the longest of a running voter" in text
+    assert "Leave voters 1 and 3 running, and ask them with kraftool quorum health." in text
+    assert text.endswith("Start 2.")
+    assert "lost" not in text
+    assert "committed from" not in text, "they write while they are read"
 
 
 def test_the_order_of_reading_explains_nothing_about_a_stopped_voter() -> None:
@@ -204,11 +215,11 @@ def test_the_order_of_reading_explains_no_other_difference(change: str) -> None:
 
 def test_one_running_voter_needs_one_more() -> None:
     """1 led; 3 stopped 0.2 s before its last record, and 2 0.4 s."""
-    found = assess(at_rest({1: 100, 2: 96, 3: 98, 4: 98}, leader=1, running=(1,)))
-    told = " ".join(sentences(found))
-    assert "Voter 1 is running and needs 1 more voter for a majority. Start 3 (best) or 2." in told
-    assert "Only a minority of the voters has" in told
-    assert "first, wait until" not in told, "nothing is said of an order of starts"
+    assessment = assess(at_rest({1: 100, 2: 96, 3: 98, 4: 98}, leader=1, running=(1,)))
+    text = " ".join(sentences(assessment))
+    assert "Voter 1 is running and needs 1 more voter for a majority. Start 3 (best) or 2." in text
+    assert "Only a minority of the voters has" in text
+    assert "first, wait until" not in text, "nothing is said of an order of starts"
 
 
 @pytest.mark.parametrize(
@@ -222,9 +233,9 @@ def test_records_of_a_minority_are_uncommitted_unless_a_disk_lost_its_end(
     """As in `test_no_leader_writes_alone_for_long`: a longer time is evidence for an old copy."""
     case = at_rest({1: 100, 2: others[0], 3: others[1]}, leader=1)
     assert losses(case, case.by_id[3])[-1].standing is standing
-    found = assess(case)
-    assert found.state is QuorumSafety.AT_RISK, "the judgement is no better for it"
-    assert found.is_on_minority is (standing is CommitStatus.MINORITY)
+    assessment = assess(case)
+    assert assessment.state is QuorumSafety.AT_RISK, "the judgement is no better for it"
+    assert assessment.is_on_minority is (standing is CommitStatus.MINORITY)
 
 
 def test_with_a_torn_tail_or_a_missing_voter_records_may_be_committed() -> None:
@@ -244,8 +255,10 @@ def test_a_judgement_takes_no_two_seconds(voters: int) -> None:
         history = History.played(seed, voters)
         disks = history.after(hurt(history, seed) if seed % 2 else {})
         if not seed % 2:  # equal logs but for one: every set is tried, and a second leader
-            best = max(disks.values(), key=lambda each: each.rank)
-            disks = {each: disks[each] if each == 1 else best for each in history.ids}
+            best = max(disks.values(), key=lambda disk: disk.rank)
+            disks = {
+                voter_id: disks[voter_id] if voter_id == 1 else best for voter_id in history.ids
+            }
         case = history.case(disks)
         begun = time.process_time()
         assess(case)

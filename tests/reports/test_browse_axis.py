@@ -18,22 +18,22 @@ times = st.lists(st.integers(0, 10**6), min_size=1, max_size=40)
 
 
 @given(times, st.integers(1, 200))
-def test_every_event_is_drawn_once_when_all_is_seen(found: list[int], width: int) -> None:
-    axis = TimeAxis([event(each) for each in found])
+def test_every_event_is_drawn_once_when_all_is_seen(moments: list[int], width: int) -> None:
+    axis = TimeAxis([event(moment) for moment in moments])
     cells = axis.cells(axis.whole, width)
     drawn = [cell for lane in cells.values() for cell in lane.values()]
-    assert sum(cell.count for cell in drawn) == len(found)
+    assert sum(cell.count for cell in drawn) == len(moments)
     assert all(0 <= column < width for lane in cells.values() for column in lane)
 
 
 @given(times, st.lists(st.sampled_from(["in", "out", "on", "back"]), max_size=20), st.data())
 def test_whatever_the_keys_what_is_seen_stays_within_the_whole(
-    found: list[int], keys: list[str], data: st.DataObject
+    moments: list[int], keys: list[str], data: st.DataObject
 ) -> None:
-    axis = TimeAxis([event(each) for each in found])
+    axis = TimeAxis([event(moment) for moment in moments])
     span = axis.whole
     for key in keys:
-        here = data.draw(st.sampled_from(found))
+        here = data.draw(st.sampled_from(moments))
         if key in ("in", "out"):
             span = axis.zoomed(span, here, 1 if key == "in" else -1)
         else:
@@ -46,7 +46,7 @@ def test_whatever_the_keys_what_is_seen_stays_within_the_whole(
 
 
 def test_zooming_keeps_what_is_under_the_cursor_in_its_column() -> None:
-    axis = TimeAxis([event(each) for each in (0, 600_000, 1_000_000)])
+    axis = TimeAxis([event(moment) for moment in (0, 600_000, 1_000_000)])
     span = axis.zoomed(axis.whole, 600_000, 1)
     assert span.width == 500_000
     assert axis.column(600_000, axis.whole, 100) == axis.column(600_000, span, 100) == 60

@@ -32,8 +32,8 @@ def image(fixtures_dir: Path) -> MetadataImage:
 
 
 def test_names_are_found_whole_names_and_beginnings_first(image: MetadataImage) -> None:
-    found = find_entities(image, "ORDERS")
-    assert [row.name for row in found if row.kind is FoundKind.TOPIC] == ["orders-a", "orders-b"]
+    rows = find_entities(image, "ORDERS")
+    assert [row.name for row in rows if row.kind is FoundKind.TOPIC] == ["orders-a", "orders-b"]
     assert [row.name for row in find_entities(image, "a-a") if row.kind is FoundKind.TOPIC] == []
     names = [row.name for row in find_entities(image, "safe") if row.kind is FoundKind.TOPIC]
     assert names == ["safe-a"]
@@ -53,8 +53,8 @@ def test_brokers_are_found_by_number_and_host_and_say_that_they_are_fenced(
 def test_configs_are_found_by_resource_and_by_name_and_keep_their_secrets(
     image: MetadataImage,
 ) -> None:
-    found = find_entities(image, "keystore.password")
-    assert [(row.name, row.text) for row in found] == [
+    matches = find_entities(image, "keystore.password")
+    assert [(row.name, row.text) for row in matches] == [
         ("broker 11", f"listener.name.sasl.ssl.keystore.password = {MASK}")
     ]
     rows = [row for row in find_entities(image, "payments-a") if row.kind is FoundKind.CONFIG]
@@ -62,11 +62,11 @@ def test_configs_are_found_by_resource_and_by_name_and_keep_their_secrets(
 
 
 def test_every_row_is_where_the_tree_has_it(image: MetadataImage) -> None:
-    found = [row for row in find_entities(image, "") if row.path]
-    assert len(found) > 20
-    found += [row for row in topic_partitions(image, "orders-a") if row.path]
+    rows = [row for row in find_entities(image, "") if row.path]
+    assert len(rows) > 20
+    rows += [row for row in topic_partitions(image, "orders-a") if row.path]
     tree = StateTree(image)
-    for row in found:
+    for row in rows:
         tree.reveal(row.path)
         assert row.path in {shown.path for shown in tree.rows()}, row
 

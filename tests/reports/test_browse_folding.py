@@ -30,14 +30,14 @@ def _told(rows: tuple[LogRow, ...] | list[LogRow]) -> Told:
 
 def _expected(rows: tuple[LogRow, ...]) -> Told:
     """The same by every row that is not folded."""
-    told: Told = []
+    runs: Told = []
     for is_idle, group in groupby(rows, key=lambda row: row.folds):
         run = [*group]
         if is_idle and len(run) > 1:
-            told.append((run[0].offset, run[-1].offset, len(run)))
+            runs.append((run[0].offset, run[-1].offset, len(run)))
         else:
-            told += [(row.offset, row.offset, 1) for row in run]
-    return told
+            runs += [(row.offset, row.offset, 1) for row in run]
+    return runs
 
 
 def _all_rows(path: Path) -> tuple[LogRow, ...]:
@@ -61,8 +61,8 @@ def test_a_feed_that_reads_back_and_one_that_reads_on_have_the_same_runs(
         stretch = feed.last(count) if step == "up" else feed.first(count)
         while not (stretch.is_at_start and stretch.is_at_end):
             stretch = feed.up(count) if step == "up" else feed.down(count)
-        found = [row for row in stretch.rows if row.kind is RowKind.RECORD]
-        assert _told(found) == expected, step
+        records = [row for row in stretch.rows if row.kind is RowKind.RECORD]
+        assert _told(records) == expected, step
         feed.session.close()
 
 

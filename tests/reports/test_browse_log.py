@@ -88,7 +88,7 @@ def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) 
     forward, backward = all_forward(window, 7), all_backward(window, 5)
     shown = [log_row.offset for log_row in forward if log_row.kind is RowKind.RECORD]
     assert shown == dumped(path)
-    assert [log_row.place for log_row in backward] == [each.place for each in forward]
+    assert [log_row.place for log_row in backward] == [record_row.place for record_row in forward]
     # What a topic is called may be learnt later than it is met, going back.
     assert [(log_row.label, log_row.border) for log_row in backward] == [
         (log_row.label, log_row.border) for log_row in forward
@@ -98,7 +98,7 @@ def test_both_ways_give_the_records_that_dump_log_shows(path: Path, block: int) 
 @pytest.mark.parametrize("path", LOGS, ids=named)
 def test_damage_is_a_row_where_dump_log_finds_it(path: Path, block: int) -> None:
     window = LogWindow(str(path))
-    found = {
+    positions = {
         log_row.position
         for log_row in all_backward(window, 50)
         if log_row.kind is RowKind.DAMAGE
@@ -110,7 +110,7 @@ def test_damage_is_a_row_where_dump_log_finds_it(path: Path, block: int) -> None
         with file.open() as source:
             entries = dump.entries(file.name, source.read_at)
             wanted |= {entry.position for entry in entries if not isinstance(entry, BatchEntry)}
-    assert found == wanted
+    assert positions == wanted
 
 
 def test_every_offset_is_found_and_what_is_beyond_is_the_end(block: int) -> None:
@@ -130,9 +130,9 @@ def test_an_epoch_and_a_time_are_found_where_reading_on_would_find_them(block: i
         assert window.forward(window.seek_epoch(epoch), 1).rows[0].offset == first.offset
     for row in rows[:: len(rows) // 9]:
         assert row.timestamp is not None
-        found = window.forward(window.seek_time(row.timestamp), 1).rows[0]
+        hit = window.forward(window.seek_time(row.timestamp), 1).rows[0]
         first = next(log_row for log_row in rows if (log_row.timestamp or 0) >= row.timestamp)
-        assert found.offset == first.offset
+        assert hit.offset == first.offset
 
 
 @pytest.mark.parametrize(
@@ -188,25 +188,25 @@ def test_transactions_are_told_around_a_row_as_over_the_whole_log(path: Path, bl
     batches: list[RecordBatch] = []
     for file in log_files([str(path)], lambda text: None):
         with file.open() as source:
-            batches += [each for each in scan(source.read_at) if isinstance(each, RecordBatch)]
+            batches += [part for part in scan(source.read_at) if isinstance(part, RecordBatch)]
     whole = Transactions(tuple(find_transactions(batches)))
     assert whole.transactions
     rows = all_backward(LogWindow(str(path)), 6)
-    told = [(row.offset, row.transaction) for row in rows if not row.is_control]
+    outcomes = [(row.offset, row.transaction) for row in rows if not row.is_control]
     if block == 700:  # what is further than four blocks away is not looked for
-        told = [(offset, word) for offset, word in told if word not in ("", "inside")]
-        assert all(whole.outcome(offset or 0) == word for offset, word in told)
+        outcomes = [(offset, word) for offset, word in outcomes if word not in ("", "inside")]
+        assert all(whole.outcome(offset or 0) == word for offset, word in outcomes)
     else:
-        assert told == [(offset, whole.outcome(offset or 0)) for offset, _ in told]
+        assert outcomes == [(offset, whole.outcome(offset or 0)) for offset, _ in outcomes]
 
 
 def test_offsets_that_are_missing_are_a_row(tmp_path: Path) -> None:
     source = DYNAMIC / "__cluster_metadata-0/00000000000000000000.log"
     data = source.read_bytes()
     batches = [
-        each
-        for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        part
+        for part in scan(lambda at, size: data[at : at + size])
+        if isinstance(part, RecordBatch)
     ]
     gone = batches[5]
     kept = data[: gone.position] + data[gone.position + gone.size :]
@@ -234,16 +234,16 @@ def _split(folder: Path) -> Path:
     """The log of a real node, in a segment for every tenth batch."""
     data = (DYNAMIC / "__cluster_metadata-0/00000000000000000000.log").read_bytes()
     batches = [
-        each
-        for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        part
+        for part in scan(lambda at, size: data[at : at + size])
+        if isinstance(part, RecordBatch)
     ]
     partition = folder / "__cluster_metadata-0"
     partition.mkdir()
     for start in range(0, len(batches), 10):
         some = batches[start : start + 10]
         name = f"{some[0].base_offset:020}.log"
-        (partition / name).write_bytes(b"".join(each.data for each in some))
+        (partition / name).write_bytes(b"".join(batch.data for batch in some))
     return folder
 
 
@@ -267,10 +267,10 @@ def test_the_end_of_a_large_log_and_any_offset_in_it_are_read_without_the_rest(
 ) -> None:
     source = FIXTURES / "kafka-4.3.0/many-partitions/node-1/data/__cluster_metadata-0"
     data = (source / f"{0:020}.log").read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
+    parts = scan(lambda at, size: data[at : at + size])
     wide = max(
-        (each for each in found if isinstance(each, RecordBatch)),
-        key=lambda each: each.header.record_count,
+        (part for part in parts if isinstance(part, RecordBatch)),
+        key=lambda batch: batch.header.record_count,
     )
     step = wide.header.last_offset_delta + 1
     log = tmp_path / f"{0:020}.log"
@@ -312,25 +312,25 @@ def test_neither_rows_nor_details_show_a_secret() -> None:
     assert rows
     for row in rows:
         masked = detail(window, row)
-        told = "\n".join([row.text, *masked.json_lines(), *(str(each) for each in masked.bytes)])
+        text = "\n".join([row.text, *masked.json_lines(), *(str(span) for span in masked.bytes)])
         for name in ("salt", "storedKey", "serverKey"):
             assert row.offset is not None
             data = secrets[row.offset].data
             assert data is not None
-            assert data[name] not in told
-        assert any(each.secret and not each.data for each in masked.bytes)
+            assert data[name] not in text
+        assert any(span.secret and not span.data for span in masked.bytes)
 
 
 def test_a_detail_has_the_bytes_of_its_record_and_no_others() -> None:
     window = LogWindow(str(DYNAMIC))
     log = (DYNAMIC / "__cluster_metadata-0/00000000000000000000.log").read_bytes()
     for row in all_forward(window, 100)[::9]:
-        found = detail(window, row)
-        plain = [each for each in found.bytes if not each.group]
+        details = detail(window, row)
+        plain = [span for span in details.bytes if not span.group]
         assert plain[0].position == row.position
-        assert sum(each.size for each in plain) == row.size
-        for each in plain:
-            assert each.data == (b"" if each.secret else log[each.position : each.end])
+        assert sum(span.size for span in plain) == row.size
+        for span in plain:
+            assert span.data == (b"" if span.secret else log[span.position : span.end])
 
 
 @pytest.mark.parametrize(

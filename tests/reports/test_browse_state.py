@@ -49,14 +49,14 @@ def test_each_offset_has_the_state_that_loading_it_alone_gives(
     chosen = random.Random(8).sample(offsets, min(len(offsets), 60))
     for offset in [*chosen, history.bounds.last]:
         wanted = attempt(partial(load_state, str(path), at=offset))
-        found = attempt(partial(history.at, offset))
-        if isinstance(wanted, Failed) or isinstance(found, Failed):
-            assert found == wanted
+        moment = attempt(partial(history.at, offset))
+        if isinstance(wanted, Failed) or isinstance(moment, Failed):
+            assert moment == wanted
             continue
-        assert state_hash(found.image) == state_hash(wanted.image), offset
-        assert found.image.provenance == wanted.image.provenance
-        assert found.open_transaction == wanted.open_transaction
-        assert found.end_offset == offset
+        assert state_hash(moment.image) == state_hash(wanted.image), offset
+        assert moment.image.provenance == wanted.image.provenance
+        assert moment.open_transaction == wanted.open_transaction
+        assert moment.end_offset == offset
 
 
 def test_a_state_near_one_that_was_seen_is_read_without_the_log_before_it() -> None:
@@ -85,8 +85,8 @@ def test_a_state_is_left_where_its_progress_raises() -> None:
 
 def _batches() -> list[RecordBatch]:
     data = (DYNAMIC / "__cluster_metadata-0" / LOG).read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda at, size: data[at : at + size])
+    return [part for part in parts if isinstance(part, RecordBatch)]
 
 
 def _written(some: list[RecordBatch], epoch: int | None = None) -> bytes:
@@ -147,48 +147,48 @@ def test_the_whole_tree_opened_is_the_tree_of_the_shell() -> None:
     for tree_row in closed:
         if tree_row.is_directory:
             tree.toggle(tree_row.path)
-    assert [row.path for row in tree.rows()] == [each.path for each in closed]
+    assert [row.path for row in tree.rows()] == [path.path for path in closed]
 
 
 def test_a_search_finds_all_that_has_the_words_in_branches_that_are_closed() -> None:
     image = load_state(str(DYNAMIC)).image
     tree = StateTree(image)
     everything = [line for line in find_lines(shell_tree(image), "/") if line.startswith("/image/")]
-    wanted = [each for each in everything if "orders-a" in each.rpartition("/")[2]]
-    found = [each for each in tree.find("orders-a") if each is not None]
-    assert set(wanted) <= {"/image/" + "/".join(each) for each in found}
-    assert found == [each for each in tree.find("ORDERS-A") if each is not None]
+    wanted = [path for path in everything if "orders-a" in path.rpartition("/")[2]]
+    hits = [path for path in tree.find("orders-a") if path is not None]
+    assert set(wanted) <= {"/image/" + "/".join(path) for path in hits}
+    assert hits == [path for path in tree.find("ORDERS-A") if path is not None]
     # On from each one comes the next, and back from each the one before it.
-    for here, following in pairwise(found):
-        assert next(each for each in tree.find("orders-a", here) if each) == following
-        assert next(each for each in tree.find_before("orders-a", following) if each) == here
-    assert [each for each in tree.find("no such thing") if each] == []
-    tree.reveal(found[-1])
-    assert found[-1] in [row.path for row in tree.rows()]
+    for here, following in pairwise(hits):
+        assert next(path for path in tree.find("orders-a", here) if path) == following
+        assert next(path for path in tree.find_before("orders-a", following) if path) == here
+    assert [path for path in tree.find("no such thing") if path] == []
+    tree.reveal(hits[-1])
+    assert hits[-1] in [row.path for row in tree.rows()]
 
 
 def test_no_line_of_the_tree_shows_a_secret() -> None:
     tree = StateTree(load_state(str(DYNAMIC)).image)
-    told = []
+    lines = []
     for path in tree.find(""):
         if path is not None:
             tree.reveal(path)
-    told = [row.text() for row in tree.rows() if not row.is_directory]
+    lines = [row.text() for row in tree.rows() if not row.is_directory]
     assert any("password" in row.name for row in tree.rows())
-    assert not [each for each in told if "CANARY" in each]
+    assert not [line for line in lines if "CANARY" in line]
 
 
 def test_a_difference_has_all_changes_under_their_kinds() -> None:
     history = StateHistory.open(str(DYNAMIC))
     old, new = history.at(85), history.at(None)
-    found = difference(old, new)
-    assert found.total == sum(1 for _ in changes(old.image, new.image))
-    assert list(found.kept) == list(changes(old.image, new.image))
-    heads = [row for row in found.rows if row.depth == 0]
-    signs = [row.sign for row in found.rows if row.depth == 1]
-    added = sum(each[ChangeType.ADDED] for each in found.counts.by_kind.values())
+    diff = difference(old, new)
+    assert diff.total == sum(1 for _ in changes(old.image, new.image))
+    assert list(diff.kept) == list(changes(old.image, new.image))
+    heads = [row for row in diff.rows if row.depth == 0]
+    signs = [row.sign for row in diff.rows if row.depth == 1]
+    added = sum(count[ChangeType.ADDED] for count in diff.counts.by_kind.values())
     assert added == signs.count("+")
-    assert len(heads) == len(found.counts.by_kind)
+    assert len(heads) == len(diff.counts.by_kind)
     assert difference(new, new).total == 0
 
 

@@ -18,8 +18,8 @@ LOG = f"{0:020}.log"
 
 def batches() -> list[RecordBatch]:
     data = (DYNAMIC / LOG).read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda at, size: data[at : at + size])
+    return [part for part in parts if isinstance(part, RecordBatch)]
 
 
 @pytest.fixture

@@ -68,8 +68,8 @@ def batch(*values: bytes, offset: int = 0) -> RecordBatch:
 
 def replayed(*batches: RecordBatch, loader: ImageLoader | None = None) -> Replay:
     replay = Replay() if loader is None else Replay(loader=loader)
-    for each in batches:
-        replay.batch("a.log", each)
+    for record_batch in batches:
+        replay.batch("a.log", record_batch)
     return replay
 
 
@@ -257,7 +257,10 @@ def test_a_change_in_python_that_rows_cannot_keep_ends_the_native_replay_of_a_to
     topics._open[TOPIC].partitions[0] = kept._replace(directories=("dir-1", "dir-2"))
     replay.batch("a.log", batch(change(0, leader=2), change(1, leader=2), offset=3))
     after = partitions_of(replay.loader.image())
-    assert [(number, each.leader, each.directories[0]) for number, each in after.items()] == [
+    assert [
+        (number, registration.leader, registration.directories[0])
+        for number, registration in after.items()
+    ] == [
         (0, 2, "dir-1"),
         (1, 2, DIRECTORIES[0]),
     ]

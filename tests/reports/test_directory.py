@@ -67,7 +67,7 @@ def codes(path: Path, *, least: Severity = Severity.WARNING) -> list[str]:
 
 
 def found(path: Path, code: str) -> Finding:
-    (finding,) = [each for each in one(path).findings if each.code == code]
+    (finding,) = [finding for finding in one(path).findings if finding.code == code]
     return finding
 
 
@@ -200,7 +200,7 @@ def test_a_controller_that_was_removed_is_told_and_a_broker_is_not(fixtures_dir:
 def test_an_unreadable_quorum_state_is_never_to_be_deleted(dynamic: Path, data: bytes) -> None:
     (dynamic / PARTITION / "quorum-state").write_bytes(data)
     report = one(dynamic)
-    finding = next(each for each in report.findings if each.code == "KT-DIR-QUORUM-STATE")
+    finding = next(finding for finding in report.findings if finding.code == "KT-DIR-QUORUM-STATE")
     assert "never delete it" in finding.advice
     assert finding.undecoded
     assert report.summary.quorum_state is None
@@ -273,7 +273,7 @@ def test_damage_says_where_kafka_would_cut_and_what_goes_with_it(dynamic: Path) 
     data[second + 80] ^= 1
     log.write_bytes(data)
     report = one(dynamic)
-    finding = next(each for each in report.findings if each.code == "KT-LOG-CRC")
+    finding = next(finding for finding in report.findings if finding.code == "KT-LOG-CRC")
     assert (finding.position, finding.undecoded) == (second + 17, True)
     assert report.summary.log is not None
     cut = report.summary.log.intact_end_offset

@@ -34,7 +34,7 @@ def quorum(fixtures_dir: Path) -> Path:
 
 
 def test_a_directory_is_read_as_the_core_needs_it(quorum: Path) -> None:
-    case = read_case([str(quorum / f"node-{each}/data") for each in (4, 2, 3)])
+    case = read_case([str(quorum / f"node-{node_id}/data") for node_id in (4, 2, 3)])
     assert [node.id for node in case.nodes] == [2, 3, 4]
     two = case.by_id[2]
     assert two.log.epochs == ((1, 0), (2, 43), (3, 69))
@@ -52,8 +52,8 @@ def test_settings_bring_bootstrap_servers_and_timeouts(quorum: Path, tmp_path: P
     shutil.copytree(quorum / "node-2", tmp_path / "2")
     path = tmp_path / "2/server.properties"
     path.chmod(0o644)
-    told = path.read_text().replace("log.dirs=data", f"log.dirs={tmp_path / '2/data'}")
-    path.write_text(f"{told}\ncontroller.quorum.election.timeout.ms=4000\n")
+    settings = path.read_text().replace("log.dirs=data", f"log.dirs={tmp_path / '2/data'}")
+    path.write_text(f"{settings}\ncontroller.quorum.election.timeout.ms=4000\n")
     (node,) = read_case([str(path)]).nodes
     assert node.settings.timing.election_timeout_ms == 4000
     assert node.settings.timing.fetch_timeout_ms == 2000
@@ -72,7 +72,7 @@ def test_voters_without_a_directory_are_unknown(quorum: Path) -> None:
 
 
 def test_a_removed_voter_is_an_observer(quorum: Path) -> None:
-    case = read_case([str(quorum / f"node-{each}/data") for each in (1, 2)])
+    case = read_case([str(quorum / f"node-{node_id}/data") for node_id in (1, 2)])
     assert not case.by_id[1].is_voter
     assert case.voters.ids == {2, 3, 4}
 
@@ -144,11 +144,11 @@ def voter_set(ids: tuple[int, ...]) -> VoterSet:
     return VoterSet.of(
         *(
             Voter(
-                key=ReplicaKey(each, f"directory-{each}"),
-                endpoints={"CONTROLLER": Endpoint(f"node-{each}", 0)},
+                key=ReplicaKey(voter_id, f"directory-{voter_id}"),
+                endpoints={"CONTROLLER": Endpoint(f"node-{voter_id}", 0)},
                 kraft_version=VersionRange(0, 1),
             )
-            for each in ids
+            for voter_id in ids
         )
     )
 
@@ -233,7 +233,7 @@ def test_a_log_behind_the_leaders_start_takes_a_snapshot_and_loses_nothing() -> 
 
 
 def test_a_wiped_node_is_another_replica_with_nothing(quorum: Path) -> None:
-    case = read_case([str(quorum / f"node-{each}/data") for each in (2, 3, 4)])
+    case = read_case([str(quorum / f"node-{node_id}/data") for node_id in (2, 3, 4)])
     three = wiped(case, 3).by_id[3]
     assert three.key != case.by_id[3].key
     assert three.end == OffsetAndEpoch(0, 0)
@@ -250,11 +250,11 @@ def test_a_voter_that_is_assumed_up_is_the_replica_that_votes(quorum: Path) -> N
 
 def test_a_voter_that_is_assumed_up_has_not_forgotten_who_leads_its_epoch(quorum: Path) -> None:
     """If it was the leader itself, it would end with an error when another tells it so."""
-    case = read_case([str(quorum / f"node-{each}/data") for each in (2, 4)])
-    told = {node.election for node in case.nodes if node.election is not None}
-    epoch = max(election_state.epoch for election_state in told)
+    case = read_case([str(quorum / f"node-{node_id}/data") for node_id in (2, 4)])
+    elections = {node.election for node in case.nodes if node.election is not None}
+    epoch = max(election_state.epoch for election_state in elections)
     (leader,) = {
-        election_state.leader_id for election_state in told if election_state.epoch == epoch
+        election_state.leader_id for election_state in elections if election_state.epoch == epoch
     }
     assert leader is not None
     election = assumed_up(case, 3, "equal").by_id[3].election

@@ -18,7 +18,7 @@ def parsed(text: str) -> Scenario:
 
 
 def test_a_node_is_what_its_keys_say() -> None:
-    told = parsed(
+    scenario = parsed(
         """
         nodes:
           1: {log: {1: 0, 7: 40}, end: 50, epoch: 8, leader: 2, voted: 2}
@@ -28,7 +28,7 @@ def test_a_node_is_what_its_keys_say() -> None:
         timing: {electionTimeoutMs: 5}
         """
     )
-    one, two, three = told.case.nodes
+    one, two, three = scenario.case.nodes
     assert one.end == OffsetAndEpoch(50, 7)
     assert one.log.epochs == ((1, 0), (7, 40))
     assert one.election == ElectionState(epoch=8, leader_id=2, voted=ReplicaKey(2, "abc"))
@@ -38,16 +38,21 @@ def test_a_node_is_what_its_keys_say() -> None:
     assert two.is_voter
     assert (three.end, three.election) == (OffsetAndEpoch(0, 0), None)
     assert not three.is_voter
-    assert told.case.unknown == (4,)
-    assert told.case.kraft_version == 1
+    assert scenario.case.unknown == (4,)
+    assert scenario.case.kraft_version == 1
 
 
 def test_what_ifs_are_those_of_the_command_line() -> None:
-    told = parsed(
+    scenario = parsed(
         "nodes: {1: {down: true}, 2: }\ndown: 2\npartition: 1|2\ndelayMs: 9\nwipe: [2]\naddVoter: 3"
     )
-    assert told.down == (1, 2)
-    assert (told.partition, told.delay_ms, told.wipe, told.add_voter) == (("1|2",), 9, (2,), (3,))
+    assert scenario.down == (1, 2)
+    assert (scenario.partition, scenario.delay_ms, scenario.wipe, scenario.add_voter) == (
+        ("1|2",),
+        9,
+        (2,),
+        (3,),
+    )
 
 
 def test_static_voters_have_no_directory_ids() -> None:
@@ -92,9 +97,9 @@ def test_static_voters_have_no_directory_ids() -> None:
     ],
 )
 def test_what_is_no_scenario_is_refused_in_a_sentence(text: str, words: str) -> None:
-    with pytest.raises(ScenarioError, match=r"^test\.yaml: ") as told:
+    with pytest.raises(ScenarioError, match=r"^test\.yaml: ") as raised:
         parsed(text)
-    assert words in told.value.message
+    assert words in raised.value.message
 
 
 def test_bytes_that_are_no_text_are_refused() -> None:

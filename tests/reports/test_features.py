@@ -112,8 +112,8 @@ def test_a_level_is_told_with_the_record_that_last_set_it(tmp_path: Path) -> Non
     log.data_records(MV_30, level("share.version", 1), stamp=STAMP + 5)
     log.data_records(level("share.version", 0), stamp=STAMP + 9)
     cluster = read_features([str(make_node(tmp_path, 1, log))])
-    told = {name: (e.level, e.offset, e.timestamp) for name, e in cluster.levels.items()}
-    assert told == {
+    levels = {name: (e.level, e.offset, e.timestamp) for name, e in cluster.levels.items()}
+    assert levels == {
         METADATA_VERSION: (30, 2, STAMP + 5),
         "group.version": (1, 1, STAMP),
         "share.version": (0, 4, STAMP + 9),
@@ -150,16 +150,20 @@ def test_a_checkpoint_by_itself_tells_the_level_and_no_offset(fixtures_dir: Path
     folder = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2/data/__cluster_metadata-0"
     newest = sorted(folder.glob("*.checkpoint"))[-1]
     cluster = read_features([str(newest)])
-    told = cluster.levels[METADATA_VERSION]
-    assert (told.level, told.evidence, told.offset) == (30, LevelSource.SNAPSHOT, None)
+    feature_level = cluster.levels[METADATA_VERSION]
+    assert (feature_level.level, feature_level.evidence, feature_level.offset) == (
+        30,
+        LevelSource.SNAPSHOT,
+        None,
+    )
     assert cluster.kraft_version == 1
 
 
 def test_kraft_version_is_of_control_records(tmp_path: Path) -> None:
     path = make_node(tmp_path, 1, started())
     cluster = read_features([str(path)])
-    told = cluster.levels[KRAFT_VERSION]
-    assert (told.level, told.offset, told.timestamp) == (1, 1, 1_000)
+    feature_level = cluster.levels[KRAFT_VERSION]
+    assert (feature_level.level, feature_level.offset, feature_level.timestamp) == (1, 1, 1_000)
     assert cluster.voters == (1, 2, 3)
 
 
@@ -167,8 +171,8 @@ def test_a_false_upgrade_of_kraft_version_is_named(fixtures_dir: Path, tmp_path:
     log = Log().data_records(level(METADATA_VERSION, 21), level(KRAFT_VERSION, 1))
     cluster = read_features([str(make_node(tmp_path, 1, log))])
     assert cluster.kraft_version == 0
-    (found,) = cluster.findings
-    assert (found.code, found.offset) == ("KT-LOG-FALSE-UPGRADE", 1)
+    (finding,) = cluster.findings
+    assert (finding.code, finding.offset) == ("KT-LOG-FALSE-UPGRADE", 1)
     real = read_features([str(fixtures_dir / "kafka-3.9.1/upgrade/node-1/data")])
     assert [finding.code for finding in real.findings] == ["KT-LOG-FALSE-UPGRADE"]
 
@@ -183,16 +187,16 @@ def test_a_true_one_is_none(tmp_path: Path) -> None:
 
 def test_a_false_upgrade_that_only_a_snapshot_remembers_is_named_too(fixtures_dir: Path) -> None:
     folder = fixtures_dir / "kafka-3.9.1/upgrade/node-1/data/__cluster_metadata-0"
-    found = [
+    codes = [
         [finding.code for finding in read_features([str(path)]).findings]
         for path in sorted(folder.glob("*.checkpoint"))
     ]
     other = fixtures_dir / "kafka-3.9.1/upgrade/node-2/data/__cluster_metadata-0"
-    found += [
+    codes += [
         [finding.code for finding in read_features([str(path)]).findings]
         for path in sorted(other.glob("*.checkpoint"))
     ]
-    assert ["KT-LOG-FALSE-UPGRADE"] in found
+    assert ["KT-LOG-FALSE-UPGRADE"] in codes
 
 
 # --- several PATHs, nodes, voters ---------------------------------------------------------------
@@ -203,8 +207,10 @@ def test_the_state_that_goes_furthest_is_told(tmp_path: Path) -> None:
     newest = node(tmp_path / "2", level(METADATA_VERSION, 29), MV_30, id=2)
     cluster = read_features([behind, newest])
     assert cluster.metadata_version == 30
-    told = [(source.node_id, source.newest, source.metadata_version) for source in cluster.sources]
-    assert told == [(1, False, 29), (2, True, 30)]
+    sources = [
+        (source.node_id, source.newest, source.metadata_version) for source in cluster.sources
+    ]
+    assert sources == [(1, False, 29), (2, True, 30)]
 
 
 def test_directories_of_two_clusters_are_refused(tmp_path: Path) -> None:
@@ -269,8 +275,8 @@ def test_a_dynamic_quorum_has_no_static_voters_whatever_the_settings_say(tmp_pat
 def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
     path = node(tmp_path, MV_30, controller(2), controller(1), broker(11, fenced=True))
     cluster = read_features([path])
-    told = [(support.label, support.fenced) for support in cluster.nodes]
-    assert told == [("controller 1", False), ("controller 2", False), ("broker 11", True)]
+    nodes = [(support.label, support.fenced) for support in cluster.nodes]
+    assert nodes == [("controller 1", False), ("controller 2", False), ("broker 11", True)]
     assert [support.id for support in cluster.of(ProcessRole.BROKER)] == [11]
 
 
@@ -279,9 +285,9 @@ def test_fenced_brokers_and_both_roles_are_nodes(tmp_path: Path) -> None:
 
 def test_software_that_was_upgraded_without_its_features_is_seen(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 21), controller(1), broker(11))
-    told = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
-    assert (told[METADATA_VERSION].highest, told[METADATA_VERSION].is_below) == (30, True)
-    assert told["group.version"].is_below
+    reaches = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
+    assert (reaches[METADATA_VERSION].highest, reaches[METADATA_VERSION].is_below) == (30, True)
+    assert reaches["group.version"].is_below
 
 
 def test_a_cluster_at_its_software_s_levels_is_not_below(fixtures_dir: Path) -> None:
@@ -295,13 +301,13 @@ def test_a_cluster_at_its_software_s_levels_is_not_below(fixtures_dir: Path) -> 
 
 def test_the_node_that_holds_the_others_back_is_named(tmp_path: Path) -> None:
     path = node(tmp_path, level(METADATA_VERSION, 25), controller(1), broker(11), broker(12, "4.1"))
-    told = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
-    assert (told[METADATA_VERSION].highest, told[METADATA_VERSION].limited_by) == (
+    reaches = {feature_reach.name: feature_reach for feature_reach in reach(read_features([path]))}
+    assert (reaches[METADATA_VERSION].highest, reaches[METADATA_VERSION].limited_by) == (
         27,
         ("broker 12",),
     )
-    assert told["streams.version"].limited_by == ("broker 12",)
-    assert told["group.version"].limited_by == ()
+    assert reaches["streams.version"].limited_by == ("broker 12",)
+    assert reaches["group.version"].limited_by == ()
 
 
 def test_without_registrations_nothing_is_said_of_reach(tmp_path: Path) -> None:
@@ -330,24 +336,26 @@ def test_whatever_the_writer_cannot_hold_is_named_as_a_loss(fixtures_dir: Path) 
         image = read_features([str(path)]).image
         current = image.features.metadata_version or 0
         for target in range(OLDEST_KRAFT_LEVEL, current):
-            told: list[str] = []
-            for _ in snapshot_records(image, target, told.append):
+            warnings: list[str] = []
+            for _ in snapshot_records(image, target, warnings.append):
                 pass
-            found = losses(image, target, 1)
-            words = {word for feature_loss in found for word in feature_loss.what.split()}
-            for each in told:
-                if "cordoned" in each:
+            expected = losses(image, target, 1)
+            words = {word for feature_loss in expected for word in feature_loss.what.split()}
+            for warning in warnings:
+                if "cordoned" in warning:
                     continue  # the field is there, and nothing is in it
                 compared += 1
-                assert words & set(each.replace("registrations of", "controllers").split()), each
-            if not told:
+                assert words & set(warning.replace("registrations of", "controllers").split()), (
+                    warning
+                )
+            if not warnings:
                 assert all("eligible" in e.what or "ACLs" in e.what or "ZooKeeper" in e.what
-                           for e in found), (path, target, found)  # fmt: skip
+                           for e in expected), (path, target, expected)  # fmt: skip
     assert compared > 100
 
 
 def test_every_release_s_level_has_a_name() -> None:
-    assert [each for each in range(1, LATEST_LEVEL + 1) if not level_name(each)] == []
+    assert [number for number in range(1, LATEST_LEVEL + 1) if not level_name(number)] == []
     assert level_name(LATEST_LEVEL + 1) == ""
 
 

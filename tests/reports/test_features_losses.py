@@ -24,8 +24,8 @@ def test_elr_of_partitions_is_lost_below_its_level_and_without_its_feature(tmp_p
     records = (level(ELR, 1), controller(1), broker(11), TOPIC,
                partition(eligibleLeaderReplicas=[1]))  # fmt: skip
     cluster = at(tmp_path, 30, *records)
-    (found,) = plan(cluster, "", [f"{ELR}=0"]).losses
-    assert (found.count, found.examples, found.feature) == (1, ("foo-0",), ELR)
+    (loss,) = plan(cluster, "", [f"{ELR}=0"]).losses
+    assert (loss.count, loss.examples, loss.feature) == (1, ("foo-0",), ELR)
     lower = {e.what: e for e in plan(cluster, "", ["metadata.version=22"]).losses}
     assert lower["eligible leader replicas of partitions"].needs == 23
     assert plan(cluster, "", ["metadata.version=29"]).losses == ()
@@ -57,8 +57,8 @@ def test_everything_that_a_low_level_cannot_hold_is_counted(tmp_path: Path) -> N
         partition(lastKnownElr=[1]),
     )
     planned = plan(cluster, "3.3", [])
-    told = {loss.what: (loss.needs, loss.count, loss.examples) for loss in planned.losses}
-    assert told == {
+    losses = {loss.what: (loss.needs, loss.count, loss.examples) for loss in planned.losses}
+    assert losses == {
         "SCRAM credentials": (11, 1, ("user alice (SCRAM-SHA-256)",)),
         "delegation tokens": (14, 1, ("token of User:bob",)),
         "registrations of controllers": (15, 1, ("controller 1",)),
@@ -95,15 +95,15 @@ def test_brokers_with_several_directories_are_named_below_3_7_iv2(tmp_path: Path
     below = plan(cluster, "", ["metadata.version=16"]).cautions
     assert "broker 11 has several log directories, which fail below 3.7-IV2" in below
     above = plan(cluster, "", ["metadata.version=17"]).cautions
-    assert not any("several log directories" in each for each in above)
+    assert not any("several log directories" in text for text in above)
 
 
 def test_features_that_the_lower_release_does_not_know_are_named(tmp_path: Path) -> None:
     records = (level("streams.version", 1), level("group.version", 1), controller(1), broker(11))
     cluster = at(tmp_path, 29, *records)
     planned = plan(cluster, "", ["metadata.version=27"])
-    (told,) = [caution for caution in planned.cautions if "does not support" in caution]
-    assert told.startswith("streams.version stays at 1, which Kafka 4.1 does not support")
+    (caution,) = [caution for caution in planned.cautions if "does not support" in caution]
+    assert caution.startswith("streams.version stays at 1, which Kafka 4.1 does not support")
     both = plan(cluster, "", ["metadata.version=27", "streams.version=0"])
     assert not any("does not support" in caution for caution in both.cautions)
 
@@ -116,8 +116,8 @@ def test_an_upgrade_leaves_no_feature_behind(tmp_path: Path) -> None:
 
 def test_the_record_of_the_very_next_level_is_newer(tmp_path: Path) -> None:
     cluster = at(tmp_path, 30, controller(1), broker(11))
-    (found,) = plan(cluster, "", ["metadata.version=29"]).newer_records
-    assert (found.name, found.version, found.needs) == ("RegisterBrokerRecord", 4, 30)
+    (newer,) = plan(cluster, "", ["metadata.version=29"]).newer_records
+    assert (newer.name, newer.version, newer.needs) == ("RegisterBrokerRecord", 4, 30)
 
 
 def test_elr_that_is_off_already_is_no_loss(tmp_path: Path) -> None:

@@ -194,10 +194,10 @@ def test_a_downgrade_stops_at_levels_that_changed_records(
     if not changed:
         assert not planned.blocked
         return
-    (found,) = planned.blockers
-    assert (found.rule, found.levels) == (RefusalRule.CHANGED_RECORDS, changed)
+    (blocker,) = planned.blockers
+    assert (blocker.rule, blocker.levels) == (RefusalRule.CHANGED_RECORDS, changed)
     lowest = "there is no lower level" if changed[-1] == current else f"{changed[-1]} ("
-    assert lowest in found.text
+    assert lowest in blocker.text
 
 
 def test_metadata_version_has_a_floor(tmp_path: Path) -> None:
@@ -240,8 +240,10 @@ def test_elr_needs_its_metadata_version_in_the_same_request_at_the_latest(tmp_pa
 
 def test_any_feature_needs_metadata_version_7(tmp_path: Path) -> None:
     cluster = at(tmp_path, 6, broker(11))
-    found = plan(cluster, "", ["group.version=1"]).blockers
-    assert [(blocker.rule, blocker.levels) for blocker in found] == [(RefusalRule.DEPENDENCY, (7,))]
+    refusals = plan(cluster, "", ["group.version=1"]).blockers
+    assert [(blocker.rule, blocker.levels) for blocker in refusals] == [
+        (RefusalRule.DEPENDENCY, (7,))
+    ]
 
 
 def test_one_request_goes_one_way(tmp_path: Path) -> None:
@@ -315,10 +317,10 @@ def test_a_range_ends_below_too(tmp_path: Path) -> None:
 
 def test_kafka_4_0_cannot_upgrade_kraft_version_either(tmp_path: Path) -> None:
     cluster = at(tmp_path, 25, controller(1, "4.1", metadata_version=(7, 25)), broker(11))
-    (found,) = plan(cluster, "", ["kraft.version=1"]).blockers
-    assert (found.rule, found.levels) == (RefusalRule.KRAFT_SOFTWARE, (25,))
-    assert "runs Kafka 4.0, which cannot upgrade kraft.version" in found.text
-    assert "stays static" not in found.text
+    (blocker,) = plan(cluster, "", ["kraft.version=1"]).blockers
+    assert (blocker.rule, blocker.levels) == (RefusalRule.KRAFT_SOFTWARE, (25,))
+    assert "runs Kafka 4.0, which cannot upgrade kraft.version" in blocker.text
+    assert "stays static" not in blocker.text
 
 
 def test_where_metadata_version_is_stopped_no_part_of_it_is_offered(tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ STRAYS = {
 
 
 def code(name: str) -> str | None:
-    found = misnamed(f"some/where/{name}")
-    return found.code if found is not None else None
+    finding = misnamed(f"some/where/{name}")
+    return finding.code if finding is not None else None
 
 
 def test_what_kafka_cannot_read_an_offset_from_ends_its_start() -> None:
@@ -70,7 +70,7 @@ def test_a_segment_is_what_kafka_reads_as_one() -> None:
         assert segment_offset(name) is None
 
 
-@pytest.fixture(params=[each for each in STRAYS if each.endswith(".log")])
+@pytest.fixture(params=[name for name in STRAYS if name.endswith(".log")])
 def stray(request: pytest.FixtureRequest, tmp_path: Path, fixtures_dir: Path) -> Path:
     """A data directory with a copy of its log under a name that is none."""
     path = tmp_path / "data"
@@ -85,19 +85,19 @@ def clean(fixtures_dir: Path) -> Path:
 
 
 def test_it_is_the_one_finding_of_every_command(stray: Path) -> None:
-    (name,) = (each.name for each in (stray / PARTITION).glob("*.log") if each.name != LOG)
+    (name,) = (file.name for file in (stray / PARTITION).glob("*.log") if file.name != LOG)
     path = str(stray)
     nodes, findings = open_nodes([open_path(path)], lambda name, at: None)
     (source,) = read_source(path)
-    told = {
+    reports = {
         "diff-voters": source.findings,
         "dump": read_location(open_path(path)).all_findings,
         "verify-log": verify_logs([open_path(path)]).all_findings,
         "state": load_state(path).findings,
         "timeline": build(nodes, findings).findings,
     }
-    for command, found in told.items():
-        worst = [finding for finding in found if finding.severity.value != "info"]
+    for command, reported in reports.items():
+        worst = [finding for finding in reported if finding.severity.value != "info"]
         assert [(finding.code, finding.file) for finding in worst] == [
             (STRAYS[name], f"{path}/{PARTITION}/{name}")
         ], command

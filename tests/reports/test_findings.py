@@ -13,7 +13,7 @@ from kraftool.storage.paths import open_path
 
 
 def test_places_of_one_kind_in_one_file_become_one_finding() -> None:
-    alike = [kinds.CRC.at("a.log", "bad", position=each) for each in range(30)]
+    alike = [kinds.CRC.at("a.log", "bad", position=position) for position in range(30)]
     other = kinds.CRC.at("b.log", "bad", position=7)
     whole = kinds.REPLAY.at("a.log", "about the whole file")
     rest = kinds.CRC.at("a.log", "5 more such places", count=5)
@@ -40,8 +40,8 @@ def test_a_damaged_index_is_one_finding_that_counts_all_entries(
     """Real indexes have a million entries; 100 of them were a finding each."""
     path = tmp_path / f"{0:020}.{suffix}"
     path.write_bytes(entry * 5000 + b"x")
-    found: tuple[Finding, ...] = verify_logs([open_path(str(path))]).all_findings
-    (finding,) = found
+    findings: tuple[Finding, ...] = verify_logs([open_path(str(path))]).all_findings
+    (finding,) = findings
     assert (finding.code, finding.count) == ("KT-LOG-INDEX", 5001)
     assert finding.places[0].position is not None
 

@@ -79,7 +79,7 @@ def verified(path: Path) -> list[Finding]:
 
 
 def advice(path: Path, code: str) -> str:
-    (finding,) = [each for each in verified(path) if each.code == code]
+    (finding,) = [finding for finding in verified(path) if finding.code == code]
     return finding.advice
 
 
@@ -88,10 +88,10 @@ def advice(path: Path, code: str) -> str:
 
 def test_a_damaged_snapshot_may_go_where_log_and_older_snapshot_give_its_state(node: Node) -> None:
     flip(node.snapshots()[-1], 3000)
-    told = advice(node.path, "KT-SNAP-DAMAGE")
-    assert AWAY in told
+    text = advice(node.path, "KT-SNAP-DAMAGE")
+    assert AWAY in text
     older = int(node.snapshots()[-2].name[:20])
-    assert f"uses the one at {older}" in told
+    assert f"uses the one at {older}" in text
     for snapshot in node.snapshots()[:-1]:
         snapshot.unlink()
     assert "the log is whole from 0" in advice(node.path, "KT-SNAP-DAMAGE")
@@ -133,10 +133,10 @@ def test_an_older_damaged_snapshot_is_needless_only_if_the_newest_is_whole(clean
     flip(older, HEADER_SIZE + 200)
     assert "is not needed" in advice(cleaned, "KT-SNAP-DAMAGE")
     flip(newest, HEADER_SIZE + 200)
-    told = [finding.advice for finding in verified(cleaned) if finding.code == "KT-SNAP-DAMAGE"]
-    assert len(told) == 2
-    assert not [each for each in told if "not needed" in each]
-    assert not [each for each in told if AWAY in each]
+    advices = [finding.advice for finding in verified(cleaned) if finding.code == "KT-SNAP-DAMAGE"]
+    assert len(advices) == 2
+    assert not [text for text in advices if "not needed" in text]
+    assert not [text for text in advices if AWAY in text]
 
 
 def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
@@ -149,8 +149,8 @@ def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
     stream = node.path.parent / "cut.tar"
     start = data.index(node.snapshots()[-1].read_bytes()[:100])
     stream.write_bytes(data[: start + 3000])
-    found = verified(stream)
-    of_snapshot = [finding.code for finding in found if finding.file.endswith(".checkpoint")]
+    findings = verified(stream)
+    of_snapshot = [finding.code for finding in findings if finding.file.endswith(".checkpoint")]
     assert sorted(of_snapshot) == ["KT-DIR-READ", "KT-LOG-NOT-CHECKED"]
     start = data.index(node.log.read_bytes()[:100])
     stream.write_bytes(data[: start + 3000])
@@ -164,13 +164,13 @@ def test_of_a_file_that_the_archive_cut_only_that_is_told(node: Node) -> None:
 @pytest.mark.parametrize("number", [50, -4])
 def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int) -> None:
     batch = without(node, number)
-    (found,) = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
-    assert found.severity is Severity.ERROR
-    assert found.offset == batch.last_offset + 1
-    assert "Kafka continues without noticing" in found.advice
-    assert "lacks the records of" in found.advice
-    assert "cuts" not in found.advice
-    assert "wipes" not in found.advice
+    (finding,) = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
+    assert finding.severity is Severity.ERROR
+    assert finding.offset == batch.last_offset + 1
+    assert "Kafka continues without noticing" in finding.advice
+    assert "lacks the records of" in finding.advice
+    assert "cuts" not in finding.advice
+    assert "wipes" not in finding.advice
     (report,) = read_location(open_path(str(node.path))).directories
     assert report.summary.log is not None
     assert report.summary.log.intact_end_offset == report.summary.log.end_offset
@@ -179,8 +179,8 @@ def test_kafka_does_not_notice_a_gap_and_so_cuts_nothing(node: Node, number: int
 def test_a_batch_that_stands_twice_is_read_twice(node: Node) -> None:
     batch, data = node.batches()[-4], node.log.read_bytes()
     node.log.write_bytes(data[: batch.position] + batch.data + data[batch.position :])
-    found = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
-    assert "may read records twice" in found[0].advice
+    findings = [finding for finding in verified(node.path) if finding.code == "KT-LOG-GAP"]
+    assert "may read records twice" in findings[0].advice
 
 
 def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path) -> None:
@@ -188,8 +188,8 @@ def test_a_gap_between_segments_says_how_many_offsets_are_missing(cleaned: Path)
     data = last.read_bytes()
     first = next(iter(scan(lambda at, size: data[at : at + size])))
     last.write_bytes(data[first.size :])
-    found = [finding for finding in verified(cleaned) if finding.code == "KT-LOG-GAP"]
-    assert "Kafka continues without noticing" in found[0].advice
+    findings = [finding for finding in verified(cleaned) if finding.code == "KT-LOG-GAP"]
+    assert "Kafka continues without noticing" in findings[0].advice
 
 
 def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(node: Node) -> None:
@@ -198,14 +198,14 @@ def test_with_a_damaged_snapshot_beyond_the_cut_kafka_wipes_the_log_and_dies(nod
     newest = int(node.snapshots()[-1].name[:20])
     assert f"continues from the snapshot at {newest}" in advice(node.path, "KT-LOG-CRC")
     flip(node.snapshots()[-1], 3000)
-    told = advice(node.path, "KT-LOG-CRC")
-    assert f"deletes the whole log. Then it exits on the snapshot at {newest}" in told
+    text = advice(node.path, "KT-LOG-CRC")
+    assert f"deletes the whole log. Then it exits on the snapshot at {newest}" in text
 
 
 def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows() -> None:
-    told = log_kinds.REPLAY.advice
-    assert told.index("NoOps") < told.index("Cutting")
-    assert "would lose them" in told
+    text = log_kinds.REPLAY.advice
+    assert text.index("NoOps") < text.index("Cutting")
+    assert "would lose them" in text
 
 
 # --- what is missing or empty -------------------------------------------------------------------
@@ -214,11 +214,11 @@ def test_a_poison_record_is_best_replaced_since_cutting_takes_what_follows() -> 
 def test_a_snapshot_from_another_node_has_to_fit_between_the_logs_ends(cleaned: Path) -> None:
     for path in (cleaned / PARTITION).glob("*.checkpoint*"):
         path.unlink()
-    found = [finding for finding in verified(cleaned) if finding.severity is not Severity.INFO]
-    assert [finding.code for finding in found] == ["KT-SNAP-MISSING"], (
+    findings = [finding for finding in verified(cleaned) if finding.severity is not Severity.INFO]
+    assert [finding.code for finding in findings] == ["KT-SNAP-MISSING"], (
         "the epoch file is cut there too"
     )
-    assert "from 63 to 195" in found[0].advice
+    assert "from 63 to 195" in findings[0].advice
 
 
 def test_an_empty_epoch_file_is_made_anew(node: Node) -> None:
@@ -239,10 +239,10 @@ def test_a_directory_without_a_log_is_told(node: Node) -> None:
     assert "KT-LOG-NONE" not in {finding.code for finding in node.findings()}
     for path in (node.path / PARTITION).iterdir():
         path.unlink()
-    found = node.found("KT-LOG-NONE")
-    assert found.severity is Severity.INFO
-    assert "forgot its vote" in found.advice
-    assert found.advice.startswith("a directory that was never used needs nothing")
+    finding = node.found("KT-LOG-NONE")
+    assert finding.severity is Severity.INFO
+    assert "forgot its vote" in finding.advice
+    assert finding.advice.startswith("a directory that was never used needs nothing")
 
 
 def test_where_no_vote_was_lost_nothing_is_to_be_written(node: Node) -> None:
@@ -260,12 +260,12 @@ def test_garbage_behind_the_last_whole_batch_is_cut_off_as_a_torn_tail_is(
     end = node.end
     with node.log.open("ab") as file:
         file.write(garbage)
-    (found,) = [finding for finding in node.findings() if finding.code.startswith("KT-LOG-")]
-    assert (found.code, found.severity) == ("KT-LOG-DAMAGE", Severity.WARNING)
-    assert found.offset == end
-    assert found.text.endswith("no batch follows in the file")
-    assert found.advice == log_kinds.ZERO_TAIL.advice
-    assert not found.undecoded
+    (finding,) = [finding for finding in node.findings() if finding.code.startswith("KT-LOG-")]
+    assert (finding.code, finding.severity) == ("KT-LOG-DAMAGE", Severity.WARNING)
+    assert finding.offset == end
+    assert finding.text.endswith("no batch follows in the file")
+    assert finding.advice == log_kinds.ZERO_TAIL.advice
+    assert not finding.undecoded
 
 
 def test_garbage_in_the_middle_or_instead_of_the_log_is_an_error(node: Node) -> None:
@@ -311,8 +311,8 @@ def changed(path: Path, name: str, **values: object) -> None:
     """A snapshot whose records of one type have another value."""
     data = path.read_bytes()
     batches = [
-        each for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        part for part in scan(lambda at, size: data[at : at + size])
+        if isinstance(part, RecordBatch)
     ]  # fmt: skip
     batch = batches[1]
     records = []
@@ -340,9 +340,9 @@ def test_a_newest_snapshot_of_another_state_is_found(node: Node) -> None:
 
 def test_credentials_that_kafka_lost_are_told_as_that(tmp_path: Path) -> None:
     path = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-4/data"
-    (found,) = [finding for finding in verified(path) if finding.severity is Severity.ERROR]
-    assert found.code == "KT-SNAP-SCRAM-LOST"
-    assert found.expected == "SCRAM-SHA-256 of alice-a"
+    (finding,) = [finding for finding in verified(path) if finding.severity is Severity.ERROR]
+    assert finding.code == "KT-SNAP-SCRAM-LOST"
+    assert finding.expected == "SCRAM-SHA-256 of alice-a"
 
 
 def test_an_older_snapshot_is_not_compared_and_that_is_known(node: Node) -> None:

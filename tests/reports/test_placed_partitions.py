@@ -201,15 +201,15 @@ def test_a_snapshot_that_kafka_deletes_can_still_be_read_and_is_closed_at_last(
 
 
 def open_files(name: str) -> list[str]:
-    found = []
+    targets = []
     for number in os.listdir("/proc/self/fd"):
         try:
             target = os.readlink(f"/proc/self/fd/{number}")
         except OSError:
             continue
         if name in target:
-            found.append(target)
-    return found
+            targets.append(target)
+    return targets
 
 
 def test_a_snapshot_that_somebody_overwrites_is_an_error_and_no_value(tmp_path: Path) -> None:
@@ -249,9 +249,9 @@ def test_a_view_shows_why_a_partition_can_no_longer_be_read(tmp_path: Path) -> N
     other = write(tmp_path, partitions=3)
     tree = StateTree(load_state(str(other)).image, tree.opened)
     other.write_bytes(bytes(other.stat().st_size))
-    told = {row.name: row.text() for row in tree.rows() if row.path[:3] == topics}
-    assert "changed at position" in told["2"]
-    assert told["name"] == "orders"
+    texts = {row.name: row.text() for row in tree.rows() if row.path[:3] == topics}
+    assert "changed at position" in texts["2"]
+    assert texts["name"] == "orders"
 
 
 def test_a_list_of_names_reads_no_partition(tmp_path: Path, read: list[int]) -> None:

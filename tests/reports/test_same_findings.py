@@ -42,7 +42,7 @@ pytestmark = pytest.mark.slow
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 WHOLE = FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"
-DAMAGED = sorted(each for each in (FIXTURES / "damaged").glob("*/*.log") if each.stem.isdigit())
+DAMAGED = sorted(path for path in (FIXTURES / "damaged").glob("*/*.log") if path.stem.isdigit())
 LOG = "__cluster_metadata-0"
 SEEDS = range(500)
 BATCHES = 40
@@ -67,13 +67,13 @@ def segments(directory: Path) -> list[Path]:
 
 def walked(directory: Path) -> list[tuple[str, Faulty]]:
     """The faults of a log, in order."""
-    found: list[tuple[str, Faulty]] = []
+    faults: list[tuple[str, Faulty]] = []
     state = BEGINNING
     for segment in segments(directory):
         walk = Walk(BytesSource(segment.name, segment.read_bytes()).read_at, state.next_segment())
-        found += [(segment.name, item) for item in walk if isinstance(item, Faulty)]
+        faults += [(segment.name, item) for item in walk if isinstance(item, Faulty)]
         state = walk.state
-    return found
+    return faults
 
 
 def word(kind: FaultKind) -> str:
@@ -81,20 +81,20 @@ def word(kind: FaultKind) -> str:
     return kind.value if kind in known else _DAMAGE
 
 
-def places(found: Iterable[tuple[str, Faulty]]) -> Places:
-    return {(file, word(each.fault.kind), each.fault.position) for file, each in found}
+def places(faults: Iterable[tuple[str, Faulty]]) -> Places:
+    return {(file, word(faulty.fault.kind), faulty.fault.position) for file, faulty in faults}
 
 
 def of_findings(findings: Iterable[Finding]) -> Places:
-    found: Places = set()
+    places_seen: Places = set()
     for finding in findings:
         if finding.code in _WORDS and finding.file.endswith(".log"):
             name, code = os.path.basename(finding.file), _WORDS[finding.code]
             positions = [finding.position, *(place.position for place in finding.places)]
             for position in positions:
                 assert position is not None, finding
-                found.add((name, code, position))
-    return found
+                places_seen.add((name, code, position))
+    return places_seen
 
 
 def dump(directory: Path) -> Places:
@@ -114,14 +114,14 @@ def timeline(directory: Path) -> Places:
 
 
 def browse(directory: Path) -> Places:
-    found: Places = set()
+    places_seen: Places = set()
     window = LogWindow(str(directory))
     for row in rows(window):
         if row.kind in (RowKind.GAP, RowKind.DAMAGE) and row.label != FaultKind.RECORDS:
             kind = word(FaultKind(row.label))
-            found.add((os.path.basename(row.file), kind, row.position))
+            places_seen.add((os.path.basename(row.file), kind, row.position))
     window.close()
-    return found
+    return places_seen
 
 
 def rows(window: LogWindow) -> Iterator[LogRow]:
@@ -156,10 +156,10 @@ def of_records(findings: Iterable[Finding]) -> dict[tuple[str, str], int | None]
 
 def check_records(directory: Path) -> dict[tuple[str, str], int | None]:
     """Every command that decodes records finds the same wrong ones."""
-    found = {name: of_records(findings(directory)) for name, findings in READERS}
-    for name, places in found.items():
-        assert places == found["dump"], name
-    return found["dump"]
+    places_by_reader = {name: of_records(findings(directory)) for name, findings in READERS}
+    for name, places in places_by_reader.items():
+        assert places == places_by_reader["dump"], name
+    return places_by_reader["dump"]
 
 
 WHOLE_LOG: list[Callable[[Path], Places]] = [dump, verify_log, doctor, timeline, browse]
@@ -168,19 +168,19 @@ WHOLE_LOG: list[Callable[[Path], Places]] = [dump, verify_log, doctor, timeline,
 def replayed(faults: list[tuple[str, Faulty]]) -> Iterator[tuple[str, Faulty]]:
     """The faults up to the batch at which the log cannot be replayed any more."""
     end: tuple[str, int] | None = None
-    for file, each in faults:
-        if end is None or end == (file, each.position):
-            yield file, each
-        if end is None and (each.fault.cuts or each.fault.kind is FaultKind.GAP):
-            end = file, each.position
+    for file, faulty in faults:
+        if end is None or end == (file, faulty.position):
+            yield file, faulty
+        if end is None and (faulty.fault.cuts or faulty.fault.kind is FaultKind.GAP):
+            end = file, faulty.position
 
 
 def begins_late(directory: Path) -> bool:
     """True if the first batch is later than the name says. A state has a gap for it; the other
     commands find a wrong file name."""
     first = segments(directory)[0]
-    sound = (each for each in Walk(lambda at, size: first.read_bytes()[at : at + size]))
-    batch = next((each for each in sound if not isinstance(each, Faulty)), None)
+    sound = (item for item in Walk(lambda at, size: first.read_bytes()[at : at + size]))
+    batch = next((item for item in sound if not isinstance(item, Faulty)), None)
     return batch is not None and batch.position == 0 and batch.base_offset != int(first.stem)
 
 
@@ -203,7 +203,9 @@ def check(directory: Path) -> None:
         # compares the first batch with the name of its file.
         broken = f"{log.broken.segment:020}.log", log.broken.position
         assert broken <= (file, first.position)
-        if not is_late and all(each.fault.kind is not FaultKind.EPOCH_BACK for _, each in faults):
+        if not is_late and all(
+            faulty.fault.kind is not FaultKind.EPOCH_BACK for _, faulty in faults
+        ):
             assert broken == (file, first.position)
     elif not is_late:
         assert log.broken is None
@@ -222,9 +224,9 @@ def directory(tmp_path: Path) -> Path:
     (log,) = segments(target)
     data = log.read_bytes()
     batches = [
-        each
-        for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        part
+        for part in scan(lambda at, size: data[at : at + size])
+        if isinstance(part, RecordBatch)
     ][:BATCHES]
     middle, end = batches[BATCHES // 2], batches[-1]
     log.write_bytes(data[: middle.position])
@@ -235,8 +237,8 @@ def directory(tmp_path: Path) -> Path:
 
 def batches_of(path: Path) -> tuple[bytearray, list[RecordBatch]]:
     data = path.read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return bytearray(data), [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda at, size: data[at : at + size])
+    return bytearray(data), [part for part in parts if isinstance(part, RecordBatch)]
 
 
 def test_nothing_is_found_in_a_whole_log(directory: Path) -> None:
@@ -262,8 +264,8 @@ def test_the_epoch_of_a_damaged_batch(directory: Path) -> None:
     segments(directory)[0].write_bytes(data)
     assert {kind for _, kind, _ in places(walked(directory))} == {"crc"}
     check(directory)
-    told = read_location(open_path(str(directory))).all_findings
-    assert "KT-DIR-EPOCHS-DIFFER" not in {finding.code for finding in told}
+    findings = read_location(open_path(str(directory))).all_findings
+    assert "KT-DIR-EPOCHS-DIFFER" not in {finding.code for finding in findings}
 
 
 def test_the_record_count_of_a_damaged_batch(directory: Path) -> None:
@@ -272,19 +274,19 @@ def test_the_record_count_of_a_damaged_batch(directory: Path) -> None:
     data[counted.position + 60] ^= 1
     segments(directory)[0].write_bytes(data)
     check(directory)
-    told = read_location(open_path(str(directory))).all_findings
-    assert [finding.code for finding in told if finding.code.startswith("KT-LOG")] == [
+    findings = read_location(open_path(str(directory))).all_findings
+    assert [finding.code for finding in findings if finding.code.startswith("KT-LOG")] == [
         kinds.CRC.code
     ]
 
 
-@pytest.mark.parametrize("log", DAMAGED, ids=lambda each: each.parent.name)
+@pytest.mark.parametrize("log", DAMAGED, ids=lambda path: path.parent.name)
 def test_a_damaged_fixture(log: Path, directory: Path) -> None:
     for segment in segments(directory):
         segment.unlink()
     shutil.copy(log, directory / LOG / log.name)
     check(directory)
-    if not any(each.fault.cuts for _, each in walked(directory)):
+    if not any(faulty.fault.cuts for _, faulty in walked(directory)):
         check_records(directory)
 
 
@@ -331,14 +333,16 @@ def of_snapshot(findings: Iterable[Finding]) -> set[tuple[str, int | None, int |
 def check_snapshot(directory: Path) -> None:
     """Every command finds the same in a snapshot; verify-snapshot, which reads all of its control
     records, at least that."""
-    found = {name: of_snapshot(findings(directory)) for name, findings in READERS}
-    for name, places in found.items():
-        assert places == found["dump"], name
+    by_reader = {name: of_snapshot(findings(directory)) for name, findings in READERS}
+    for name, places in by_reader.items():
+        assert places == by_reader["dump"], name
     verified = of_snapshot(verify_snapshots([open_path(str(directory))]).all_findings)
-    assert found["dump"] <= verified
+    assert by_reader["dump"] <= verified
 
 
-@pytest.mark.parametrize("snapshot", DAMAGED_SNAPSHOTS, ids=lambda each: each.parent.name)
+@pytest.mark.parametrize(
+    "snapshot", DAMAGED_SNAPSHOTS, ids=lambda checkpoint: checkpoint.parent.name
+)
 def test_a_damaged_snapshot(snapshot: Path, directory: Path) -> None:
     for segment in segments(directory):
         segment.unlink()

@@ -137,7 +137,7 @@ def as_expression(pattern: str) -> re.Pattern[str]:
     st.lists(
         st.text("ab*?", max_size=4)
         | st.lists(st.text("ab*?", max_size=2), min_size=1, max_size=3).map(
-            lambda each: f"{{{','.join(each)}}}"
+            lambda members: f"{{{','.join(members)}}}"
         ),
         max_size=4,
     ).map("".join),
@@ -241,8 +241,8 @@ def test_find_begins_with_the_path_as_it_was_given() -> None:
 
 
 def listing(*texts: str, width: int | None = None) -> list[str]:
-    found = [entry for text in texts for entry in find(ROOT, (), text)]
-    return list(list_lines(found, width))
+    entries = [entry for text in texts for entry in find(ROOT, (), text)]
+    return list(list_lines(entries, width))
 
 
 def test_ls_lists_files_first_and_gives_headings_where_there_are_several() -> None:

@@ -34,8 +34,8 @@ OTHER = "KWiRmMHrku1KXke3QcBn_Q"
 
 
 def texts(image: MetadataImage, path: str, *, show_secrets: bool = False) -> list[str]:
-    found = find(shell_tree(image, show_secrets=show_secrets), (), path)
-    return [entry.node.text() for entry in found if isinstance(entry.node, Leaf)]
+    entries = find(shell_tree(image, show_secrets=show_secrets), (), path)
+    return [entry.node.text() for entry in entries if isinstance(entry.node, Leaf)]
 
 
 def names(image: MetadataImage, path: str) -> list[str]:

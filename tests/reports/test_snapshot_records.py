@@ -66,8 +66,8 @@ def of_kraftool(path: Path) -> list[Record]:
 def aspects(records: list[Record]) -> list[tuple[str, Counter[str]]]:
     """The runs of records of one aspect, in the order that they come in."""
     return [
-        (aspect, Counter(plain(each) for each in run))
-        for aspect, run in groupby(records, key=lambda each: ASPECTS[each[0]])
+        (aspect, Counter(plain(record) for record in run))
+        for aspect, run in groupby(records, key=lambda record: ASPECTS[record[0]])
     ]
 
 
@@ -75,10 +75,10 @@ def plain(record: Record) -> str:
     """A record as text; lists that Kafka takes from a hash map are sorted."""
     name, version, value = record
     ordered = {
-        key: sorted(each, key=repr)
+        key: sorted(field, key=repr)
         if key in ("endPoints", "features", "renewers", "entity")
-        else each
-        for key, each in value.items()
+        else field
+        for key, field in value.items()
     }
     return f"{name} {version} {sorted(ordered.items())}"
 

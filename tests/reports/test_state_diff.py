@@ -87,13 +87,15 @@ def test_the_other_way_round_what_was_added_is_removed() -> None:
     old = image(level(), broker())
     new = image(level(25), broker(), topic("a"), partition("a"), credential("u"))
     forth, back = list(changes(old, new)), list(changes(new, old))
-    assert [entity_change.entity for entity_change in forth] == [each.entity for each in back]
+    assert [entity_change.entity for entity_change in forth] == [change.entity for change in back]
     flipped = {
         ChangeType.ADDED: ChangeType.REMOVED,
         ChangeType.REMOVED: ChangeType.ADDED,
         ChangeType.CHANGED: ChangeType.CHANGED,
     }
-    assert [flipped[entity_change.type] for entity_change in forth] == [each.type for each in back]
+    assert [flipped[entity_change.type] for entity_change in forth] == [
+        change.type for change in back
+    ]
 
 
 def test_a_field_is_told_with_what_it_was_and_what_it_is() -> None:
@@ -115,17 +117,17 @@ def test_a_field_is_told_with_what_it_was_and_what_it_is() -> None:
 def test_a_topic_made_again_is_another_one_with_partitions_of_its_own() -> None:
     old = image(topic("a"), partition("a"), partition("a", 1))
     new = image(("TopicRecord", 0, {"name": "a", "topicId": UUID}))
-    found = list(changes(old, new))
+    diff = list(changes(old, new))
     assert [
         (entity_change.kind, entity_change.type.value, entity_change.with_topic)
-        for entity_change in found
+        for entity_change in diff
     ] == [
         ("topic", "added", False),
         ("topic", "removed", False),
         ("partition", "removed", True),
         ("partition", "removed", True),
     ]
-    assert [entity_change.entity["topicId"] for entity_change in found[:2]] == [UUID, topic_id("a")]
+    assert [entity_change.entity["topicId"] for entity_change in diff[:2]] == [UUID, topic_id("a")]
 
 
 def test_secrets_are_compared_and_not_shown() -> None:
@@ -157,7 +159,7 @@ def test_a_change_in_nothing_but_ignored_fields_is_none() -> None:
 def test_a_migration_state_of_none_is_no_state() -> None:
     """Kafka 3.9 has it in snapshots only."""
     zero, two = (
-        image(("ZkMigrationStateRecord", 0, {"zkMigrationState": each})) for each in (0, 2)
+        image(("ZkMigrationStateRecord", 0, {"zkMigrationState": state})) for state in (0, 2)
     )
     assert told(EMPTY, zero) == []
     assert told(zero, two) == [("zkMigration", "added")]
@@ -167,25 +169,25 @@ def test_every_field_that_can_be_ignored_is_one() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/upgrade/node-1/data")).image
     members: set[str] = set()
     for aspect in aspects(state):
-        members |= {name for each in aspect.objects(show_secrets=False) for name in each}
+        members |= {name for field in aspect.objects(show_secrets=False) for name in field}
         assert aspect.kind in KINDS
     for topic_image in state.topics.by_id.values():
         objects = partitions(topic_image).objects(show_secrets=False)
-        members |= {name for each in objects for name in each}
+        members |= {name for field in objects for name in field}
     assert set(IGNORABLE) <= members
 
 
 def test_the_difference_of_nothing_and_a_state_has_all_of_it() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/upgrade/node-1/data")).image
-    found: dict[str, list[EntityChange]] = {}
+    by_kind: dict[str, list[EntityChange]] = {}
     for change in changes(EMPTY, state):
         assert change.type is ChangeType.ADDED
-        found.setdefault(change.kind, []).append(change)
+        by_kind.setdefault(change.kind, []).append(change)
     for aspect in aspects(state):
-        assert [entity_change.entity for entity_change in found.get(aspect.kind, [])] == list(
+        assert [entity_change.entity for entity_change in by_kind.get(aspect.kind, [])] == list(
             aspect.objects(show_secrets=False)
         )
-    assert len(found["partition"]) == state.topics.partitions
+    assert len(by_kind["partition"]) == state.topics.partitions
 
 
 # --- where ----------------------------------------------------------------------------------------

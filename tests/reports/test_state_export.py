@@ -59,13 +59,18 @@ def read(state: LoadedState, *, show_secrets: bool) -> dict[str, Any]:
 
 def listeners(node: dict[str, Any]) -> tuple[RegisteredEndpoint, ...]:
     return tuple(
-        RegisteredEndpoint(each["listener"], each["host"], each["port"], each["securityProtocolId"])
-        for each in node["listeners"]
+        RegisteredEndpoint(
+            listener["listener"], listener["host"], listener["port"], listener["securityProtocolId"]
+        )
+        for listener in node["listeners"]
     )
 
 
 def features(node: dict[str, Any]) -> dict[str, FeatureRange]:
-    return {each["name"]: FeatureRange(each["min"], each["max"]) for each in node["features"]}
+    return {
+        feature["name"]: FeatureRange(feature["min"], feature["max"])
+        for feature in node["features"]
+    }
 
 
 def broker(of: dict[str, Any]) -> BrokerRegistration:
@@ -87,46 +92,46 @@ def broker(of: dict[str, Any]) -> BrokerRegistration:
 
 def topic(of: dict[str, Any]) -> TopicImage:
     partitions = {
-        each["partition"]: PartitionRegistration(
-            replicas=tuple(each["replicaIds"]),
-            directories=tuple(each["directoryIds"]),
-            isr=tuple(each["isr"]),
-            removing_replicas=tuple(each["removingReplicaIds"]),
-            adding_replicas=tuple(each["addingReplicaIds"]),
-            elr=tuple(each["elr"]),
-            last_known_elr=tuple(each["lastKnownElr"]),
-            leader=each["leaderId"],
-            leader_recovery_state=int(each["leaderRecoveryState"] == "RECOVERING"),
-            leader_epoch=each["leaderEpoch"],
-            partition_epoch=each["partitionEpoch"],
+        partition["partition"]: PartitionRegistration(
+            replicas=tuple(partition["replicaIds"]),
+            directories=tuple(partition["directoryIds"]),
+            isr=tuple(partition["isr"]),
+            removing_replicas=tuple(partition["removingReplicaIds"]),
+            adding_replicas=tuple(partition["addingReplicaIds"]),
+            elr=tuple(partition["elr"]),
+            last_known_elr=tuple(partition["lastKnownElr"]),
+            leader=partition["leaderId"],
+            leader_recovery_state=int(partition["leaderRecoveryState"] == "RECOVERING"),
+            leader_epoch=partition["leaderEpoch"],
+            partition_epoch=partition["partitionEpoch"],
         )
-        for each in of["partitions"]
+        for partition in of["partitions"]
     }
     assert len(partitions) == of["partitionCount"]
     return TopicImage(name=of["name"], id=of["topicId"], partitions=partitions)
 
 
-def rebuilt(told: dict[str, Any]) -> MetadataImage:
+def rebuilt(exported: dict[str, Any]) -> MetadataImage:
     """The image that a document is of."""
-    levels = {each["name"]: each["level"] for each in told["features"]}
-    topics = [topic(each) for each in told["topics"]]
+    levels = {feature["name"]: feature["level"] for feature in exported["features"]}
+    topics = [topic(entry) for entry in exported["topics"]]
     configs: dict[ConfigResource, dict[str, str]] = {}
-    for each in told["configs"]:
-        resource = ConfigResource(each["resourceTypeId"], each["resourceName"])
-        configs.setdefault(resource, {})[each["name"]] = each["value"]
+    for config in exported["configs"]:
+        resource = ConfigResource(config["resourceTypeId"], config["resourceName"])
+        configs.setdefault(resource, {})[config["name"]] = config["value"]
     quotas: dict[Any, dict[str, float]] = {}
-    for each in told["clientQuotas"]:
-        entity = tuple((part["type"], part["name"]) for part in each["entityParts"])
-        quotas.setdefault(entity, {})[each["key"]] = each["quota"]
+    for quota in exported["clientQuotas"]:
+        entity = tuple((part["type"], part["name"]) for part in quota["entityParts"])
+        quotas.setdefault(entity, {})[quota["key"]] = quota["quota"]
     scram: dict[int, dict[str, ScramCredential]] = {}
-    for each in told["scramCredentials"]:
-        scram.setdefault(each["mechanismId"], {})[each["user"]] = ScramCredential(
-            salt=b64decode(each["salt"]),
-            stored_key=b64decode(each["storedKey"]),
-            server_key=b64decode(each["serverKey"]),
-            iterations=each["iterationCount"],
+    for credential in exported["scramCredentials"]:
+        scram.setdefault(credential["mechanismId"], {})[credential["user"]] = ScramCredential(
+            salt=b64decode(credential["salt"]),
+            stored_key=b64decode(credential["storedKey"]),
+            server_key=b64decode(credential["serverKey"]),
+            iterations=credential["iterationCount"],
         )
-    at = told["provenance"]
+    at = exported["provenance"]
     return MetadataImage(
         provenance=Provenance(
             last_offset=at["lastOffset"],
@@ -136,57 +141,61 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
         features=FeaturesImage(
             metadata_version=levels.pop("metadata.version", None),
             finalized=levels,
-            zk_migration_state=told["zkMigrationState"],
+            zk_migration_state=exported["zkMigrationState"],
         ),
         cluster=ClusterImage(
-            brokers={each["id"]: broker(each) for each in told["brokers"]},
+            brokers={
+                registration["id"]: broker(registration) for registration in exported["brokers"]
+            },
             controllers={
-                each["id"]: ControllerRegistration(
-                    id=each["id"],
-                    incarnation_id=each["incarnationId"],
-                    zk_migration_ready=each["isZkMigrationReady"],
-                    listeners=listeners(each),
-                    features=features(each),
+                controller["id"]: ControllerRegistration(
+                    id=controller["id"],
+                    incarnation_id=controller["incarnationId"],
+                    zk_migration_ready=controller["isZkMigrationReady"],
+                    listeners=listeners(controller),
+                    features=features(controller),
                 )
-                for each in told["controllers"]
+                for controller in exported["controllers"]
             },
         ),
         topics=TopicsImage(
             by_id={topic_image.id: topic_image for topic_image in topics},
-            by_name={each.name: each for each in topics},
+            by_name={topic_image.name: topic_image for topic_image in topics},
         ),
         configs=ConfigurationsImage(resources=configs),
         client_quotas=ClientQuotasImage(entities=quotas),
         producer_ids=ProducerIdsImage(
-            next_producer_id=-1 if told["nextProducerId"] is None else told["nextProducerId"]
+            next_producer_id=-1
+            if exported["nextProducerId"] is None
+            else exported["nextProducerId"]
         ),
         acls=AclsImage(
             by_id={
-                each["aclId"]: StandardAcl(
-                    each["resourceTypeId"],
-                    each["resourceName"],
-                    each["patternTypeId"],
-                    each["principal"],
-                    each["host"],
-                    each["operationId"],
-                    each["permissionTypeId"],
+                acl["aclId"]: StandardAcl(
+                    acl["resourceTypeId"],
+                    acl["resourceName"],
+                    acl["patternTypeId"],
+                    acl["principal"],
+                    acl["host"],
+                    acl["operationId"],
+                    acl["permissionTypeId"],
                 )
-                for each in told["acls"]
+                for acl in exported["acls"]
             }
         ),
         scram=ScramImage(mechanisms=scram),
         delegation_tokens=DelegationTokenImage(
             tokens={
-                each["tokenId"]: DelegationToken(
-                    id=each["tokenId"],
-                    owner=each["owner"],
-                    requester=each["requester"],
-                    renewers=tuple(each["renewers"]),
-                    issue_timestamp=each["issueTimestampMs"],
-                    max_timestamp=each["maxTimestampMs"],
-                    expiration_timestamp=each["expirationTimestampMs"],
+                token["tokenId"]: DelegationToken(
+                    id=token["tokenId"],
+                    owner=token["owner"],
+                    requester=token["requester"],
+                    renewers=tuple(token["renewers"]),
+                    issue_timestamp=token["issueTimestampMs"],
+                    max_timestamp=token["maxTimestampMs"],
+                    expiration_timestamp=token["expirationTimestampMs"],
                 )
-                for each in told["delegationTokens"]
+                for token in exported["delegationTokens"]
             }
         ),
     )
@@ -195,25 +204,25 @@ def rebuilt(told: dict[str, Any]) -> MetadataImage:
 @pytest.mark.parametrize("node", NODES)
 def test_an_image_can_be_made_of_the_export(node: str) -> None:
     state = load_state(str(FIXTURES / node / "data"))
-    told = read(state, show_secrets=True)
-    again = rebuilt(told)
+    exported = read(state, show_secrets=True)
+    again = rebuilt(exported)
     assert again == state.image
-    assert state_hash(again) == told["stateHash"]
+    assert state_hash(again) == exported["stateHash"]
 
 
 def test_the_fixtures_have_something_of_every_kind() -> None:
     """Otherwise the test above could not fail for a kind that the export forgets."""
     empty = set(read(load_state(str(FIXTURES / NODES[0] / "data")), show_secrets=False))
     for node in NODES:
-        told = read(load_state(str(FIXTURES / node / "data")), show_secrets=False)
-        empty -= {name for name, value in told.items() if value not in (None, [], 0)}
+        exported = read(load_state(str(FIXTURES / node / "data")), show_secrets=False)
+        empty -= {name for name, value in exported.items() if value not in (None, [], 0)}
     assert empty == {"findings", "zkMigrationState"}
 
 
 @pytest.mark.parametrize("node", ["kafka-4.3.0/upgrade/node-1", "kafka-3.9.1/upgrade/node-2"])
 def test_lines_say_the_same_as_the_document(node: str) -> None:
     state = load_state(str(FIXTURES / node / "data"))
-    told = read(state, show_secrets=False)
+    exported = read(state, show_secrets=False)
     by_kind: dict[str, list[dict[str, Any]]] = {}
     for line in lines(state, show_secrets=False):
         value = json.loads(line)
@@ -223,13 +232,15 @@ def test_lines_say_the_same_as_the_document(node: str) -> None:
         ("config", "configs"), ("clientQuota", "clientQuotas"), ("acl", "acls"),
         ("scramCredential", "scramCredentials"), ("delegationToken", "delegationTokens"),
     ):  # fmt: skip
-        assert by_kind.get(kind, []) == told[name], kind
-    assert sum(len(each["partitions"]) for each in told["topics"]) == len(by_kind["partition"])
-    assert {each["topicId"] for each in by_kind["partition"]} <= {
-        each["topicId"] for each in told["topics"]
+        assert by_kind.get(kind, []) == exported[name], kind
+    assert sum(len(entity["partitions"]) for entity in exported["topics"]) == len(
+        by_kind["partition"]
+    )
+    assert {entity["topicId"] for entity in by_kind["partition"]} <= {
+        entity["topicId"] for entity in exported["topics"]
     }
     (state_line,) = by_kind["state"]
-    assert {name: told[name] for name in state_line} == state_line
+    assert {name: exported[name] for name in state_line} == state_line
 
 
 def test_two_exports_of_one_state_are_the_same_line_by_line() -> None:
@@ -246,11 +257,13 @@ def test_two_exports_of_one_state_are_the_same_line_by_line() -> None:
 def test_one_entity_stands_on_one_line() -> None:
     state = load_state(str(FIXTURES / "kafka-4.3.0/dynamic-quorum/node-2/data"))
     text = b"".join(document(state, show_secrets=False)).decode()
-    told = json.loads(text)
+    exported = json.loads(text)
     for name in ("brokers", "acls", "configs", "scramCredentials"):
-        for entity in told[name]:
+        for entity in exported[name]:
             line = json.dumps(entity, separators=(",", ":"), ensure_ascii=False)
-            assert any(each.strip().rstrip(",") == line for each in text.splitlines()), line
+            assert any(text_line.strip().rstrip(",") == line for text_line in text.splitlines()), (
+                line
+            )
 
 
 def test_nothing_is_held_together_while_an_export_is_written() -> None:

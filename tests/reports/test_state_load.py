@@ -47,8 +47,8 @@ def refusal(path: object, *, at: int | None = None, at_time: int | None = None) 
 
 def test_an_empty_log_is_the_empty_state(logs: Logs) -> None:
     path = logs.segment(0)
-    for each in (logs.path, str(path)):
-        state = load_state(each)
+    for root in (logs.path, str(path)):
+        state = load_state(root)
         assert (state.image.provenance.offset, state.end_offset, names(state)) == (0, 0, [])
         assert state.is_whole
     assert "there is no state at 1" in refusal(logs.path, at=1)
@@ -138,9 +138,9 @@ def test_a_log_that_begins_above_the_newest_snapshot_is_not_put_onto_it(logs: Lo
     assert (state.end_offset, names(state)) == (2, ["a"])
     assert codes(state) == ["KT-SNAP-MISSING"]
     assert load_state(logs.path, at=2).is_whole
-    said = refusal(logs.path, at=6)
-    assert "nothing that joins the snapshot at 2" in said
-    assert "there are states at 2" in said
+    message = refusal(logs.path, at=6)
+    assert "nothing that joins the snapshot at 2" in message
+    assert "there are states at 2" in message
 
 
 def test_an_offset_between_an_old_snapshot_and_the_log_has_no_state(logs: Logs) -> None:
@@ -149,9 +149,9 @@ def test_an_offset_between_an_old_snapshot_and_the_log_has_no_state(logs: Logs) 
     logs.segment(5, [topic("b")], [topic("c")])
     assert names(load_state(logs.path)) == ["a", "b", "c"]
     assert names(load_state(logs.path, at=2)) == ["a"]
-    said = refusal(logs.path, at=4)
-    assert "there is no state at 4" in said
-    assert "there are states at 2 and from 6 on" in said
+    message = refusal(logs.path, at=4)
+    assert "there is no state at 4" in message
+    assert "there are states at 2 and from 6 on" in message
     assert "there is no state at 1: no snapshot is that old" in refusal(logs.path, at=1)
 
 
@@ -269,9 +269,9 @@ def test_what_an_open_transaction_did_is_not_visible(logs: Logs) -> None:
 
 def test_an_offset_beyond_the_end_is_refused_with_the_offsets_that_there_are(logs: Logs) -> None:
     logs.segment(0, [level()], [topic("a")])
-    said = refusal(logs.path, at=3)
-    assert "the log ends at 2; there is no state at 3" in said
-    assert "there are states from 0 to 2" in said
+    message = refusal(logs.path, at=3)
+    assert "the log ends at 2; there is no state at 3" in message
+    assert "there are states from 0 to 2" in message
 
 
 def test_a_time_is_that_of_the_last_batch_appended_by_then(logs: Logs) -> None:
@@ -288,9 +288,9 @@ def test_a_time_is_that_of_the_last_batch_appended_by_then(logs: Logs) -> None:
 def test_a_time_before_all_that_is_left_is_refused(logs: Logs) -> None:
     logs.snapshot(6, level(), topic("a"))
     logs.segment(4, [NO_OP], [NO_OP], [topic("b")])
-    said = refusal(logs.path, at_time=stamp(1, 3))
-    assert "there is no state at 2023-11-14T22:13:23.001Z" in said
-    assert "the oldest state is that at 6, of 2023-11-14T22:13:25.001Z" in said
+    message = refusal(logs.path, at_time=stamp(1, 3))
+    assert "there is no state at 2023-11-14T22:13:23.001Z" in message
+    assert "the oldest state is that at 6, of 2023-11-14T22:13:25.001Z" in message
 
 
 # --- damage ---------------------------------------------------------------------------------------
@@ -306,9 +306,9 @@ def test_a_log_ends_at_its_first_damage(logs: Logs) -> None:
     assert (names(state), state.end_offset, codes(state)) == (["a"], 2, ["KT-LOG-CRC"])
     assert (state.findings[0].position, state.findings[0].offset) == (first + CRC_START - 4, 2)
     assert load_state(logs.path, at=2).is_whole
-    said = refusal(logs.path, at=3)
-    assert "the log is damaged at 2; there is no state at 3" in said
-    assert f"position {first + CRC_START - 4}" in said
+    message = refusal(logs.path, at=3)
+    assert "the log is damaged at 2; there is no state at 3" in message
+    assert f"position {first + CRC_START - 4}" in message
 
 
 def test_damage_below_the_snapshot_ends_the_log_too(logs: Logs) -> None:

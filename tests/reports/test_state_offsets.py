@@ -40,9 +40,9 @@ SCENARIOS = (
     "kafka-4.4.0/upgrade",
 )
 CLUSTERS = [
-    each.relative_to(FIXTURES)
-    for each in sorted(FIXTURES.glob("kafka-*/*"))
-    if len(list(each.glob("node-*/data"))) > 1
+    folder.relative_to(FIXTURES)
+    for folder in sorted(FIXTURES.glob("kafka-*/*"))
+    if len(list(folder.glob("node-*/data"))) > 1
 ]
 
 
@@ -100,7 +100,7 @@ def test_all_nodes_of_a_cluster_have_the_same_state_where_they_reach(cluster: Pa
     for name, state in states.items():
         reference = load_state(str(FIXTURES / cluster / longest / "data"), at=state.end_offset)
         differing = list(changes(reference.image, state.image))
-        users = {EATEN.get((str(cluster), each), (0, ""))[1] for each in (name, longest)}
+        users = {EATEN.get((str(cluster), node_name), (0, ""))[1] for node_name in (name, longest)}
         for entity_change in differing:
             assert entity_change.kind == "scramCredential", (name, entity_change)
             assert entity_change.entity["user"] in users, (name, entity_change)

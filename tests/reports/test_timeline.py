@@ -145,14 +145,14 @@ def test_a_new_incarnation_is_a_restart_and_the_same_one_an_amendment(node: Node
     moved = [{"name": "B", "host": "h", "port": 9999, "securityProtocol": 0}]
     log = Log().leader(1, 1).records(broker(11, FIRST, 1))
     log.records(broker(11, FIRST, 2, endPoints=moved)).records(broker(11, SECOND, 3, rack="r1"))
-    told = timeline(node(1, log))
-    assert [event.type for event in told.events if event.category is Category.BROKERS] == [
+    report = timeline(node(1, log))
+    assert [event.type for event in report.events if event.category is Category.BROKERS] == [
         "broker-registered",
         "broker-amended",
         "broker-restarted",
     ]
-    assert "endpoints h:9092 → h:9999" in one(told, "broker-amended").text
-    assert "in rack r1" in one(told, "broker-restarted").text
+    assert "endpoints h:9092 → h:9999" in one(report, "broker-amended").text
+    assert "in rack r1" in one(report, "broker-restarted").text
 
 
 def test_both_kinds_of_fencing_records_are_told(node: Node) -> None:
@@ -161,18 +161,18 @@ def test_both_kinds_of_fencing_records_are_told(node: Node) -> None:
     log.records(change(11, 1, inControlledShutdown=1)).records(change(11, 1, fenced=1))
     log.records(("FenceBrokerRecord", 0, {"id": 11, "epoch": 1}))
     log.records(change(11, 1, fenced=-1), after=4_000)
-    told = timeline(node(1, log))
-    assert [event.type for event in told.events if event.category is Category.BROKERS][1:] == [
+    report = timeline(node(1, log))
+    assert [event.type for event in report.events if event.category is Category.BROKERS][1:] == [
         "broker-unfenced",
         "broker-controlled-shutdown",
         "broker-fenced",
         "broker-fenced",
         "broker-unfenced",
     ]
-    first, last = of_type(told, "broker-unfenced")
+    first, last = of_type(report, "broker-unfenced")
     assert "fenced for 250 ms" in first.text
     assert "fenced for 4" in last.text
-    shutdown, again = of_type(told, "broker-fenced")
+    shutdown, again = of_type(report, "broker-fenced")
     assert "at the end of its controlled shutdown" in shutdown.text
     assert again.text == "broker 11 fenced; it was fenced already"
 
@@ -192,9 +192,9 @@ def test_log_directories_that_are_gone_and_cordoned_ones_are_told(node: Node) ->
     log.records((name, 3, value)).records(change(11, 1, cordonedLogDirs=[]))
     log.records(change(11, 1, logDirs=[FIRST])).records(change(11, 1, cordonedLogDirs=[FIRST]))
     log.records(change(11, 1, cordonedLogDirs=[]))
-    told = timeline(node(1, log))
-    assert one(told, "broker-directories").data["gone"] == [SECOND]
-    cordoned = of_type(told, "broker-cordoned")
+    report = timeline(node(1, log))
+    assert one(report, "broker-directories").data["gone"] == [SECOND]
+    cordoned = of_type(report, "broker-cordoned")
     assert [event.data["cordonedLogDirs"] for event in cordoned] == [[FIRST], []]
 
 
@@ -209,46 +209,46 @@ def test_an_unregistered_controller_is_told(node: Node) -> None:
 
 def test_events_of_an_open_transaction_are_marked_as_not_visible(node: Node) -> None:
     log = Log().leader(1, 1).records(BEGIN).records(feature("group.version", 1)).idle()
-    told = timeline(node(1, log))
-    assert one(told, "feature-level").visibility is Visibility.OPEN
-    event = one(told, "transaction-open")
+    report = timeline(node(1, log))
+    assert one(report, "feature-level").visibility is Visibility.OPEN
+    event = one(report, "transaction-open")
     assert event.data == {"name": "Bootstrap records", "begin": 1, "records": 2}
-    assert "KT-LOG-TXN-OPEN" in codes(told)
+    assert "KT-LOG-TXN-OPEN" in codes(report)
 
 
 def test_an_aborted_transaction_is_taken_back(node: Node) -> None:
     log = Log().leader(1, 1).records(feature("group.version", 1), broker(11, FIRST, 1))
     log.records(BEGIN, feature("group.version", 0), broker(11, SECOND, 2), ABORT)
     log.records(feature("group.version", 1), broker(11, FIRST, 3))
-    told = timeline(node(1, log))
-    features = of_type(told, "feature-level")
+    report = timeline(node(1, log))
+    features = of_type(report, "feature-level")
     assert [event.visibility for event in features] == [
         Visibility.VISIBLE,
         Visibility.ABORTED,
         Visibility.VISIBLE,
     ]
     assert features[2].data["from"] == 1
-    assert one(told, "broker-amended").offset == 8
-    aborted = one(told, "transaction-aborted")
+    assert one(report, "broker-amended").offset == 8
+    aborted = one(report, "transaction-aborted")
     assert aborted.data["records"] == 2
     assert "reason: Controller failover" in aborted.text
-    assert not codes(told)
+    assert not codes(report)
 
 
 def test_a_control_record_between_is_no_record_of_the_transaction(node: Node) -> None:
     log = Log().leader(1, 1).records(BEGIN, feature("group.version", 1)).leader(2, 2).records(END)
-    told = timeline(node(1, log))
-    assert one(told, "transaction-committed").data["records"] == 1
-    assert all(event.visibility is Visibility.VISIBLE for event in told.events)
+    report = timeline(node(1, log))
+    assert one(report, "transaction-committed").data["records"] == 1
+    assert all(event.visibility is Visibility.VISIBLE for event in report.events)
 
 
 def test_a_log_that_is_merely_behind_has_no_open_transaction(node: Node) -> None:
     log = Log().leader(1, 1).records(BEGIN)
     behind = log.copy()
-    told = timeline(node(1, log.records(END)), node(2, behind))
-    assert not codes(told)
-    assert one(told, "transaction-committed").nodes == (0,)
-    assert one(told, "transaction-began").nodes == (0, 1)
+    report = timeline(node(1, log.records(END)), node(2, behind))
+    assert not codes(report)
+    assert one(report, "transaction-committed").nodes == (0,)
+    assert one(report, "transaction-began").nodes == (0, 1)
 
 
 # --- partitions, topics, gaps ---------------------------------------------------------------------
@@ -271,13 +271,13 @@ def leader_of(partition: int, **fields: Any) -> tuple[str, int, dict[str, Any]]:
 
 def test_partitions_that_lose_their_leader_are_one_event_a_batch(node: Node) -> None:
     log = Log().leader(1, 1).records(("TopicRecord", 0, {"name": "orders", "topicId": TOPIC}))
-    log.records(*(leader_of(each, leader=-1) for each in range(5)))
+    log.records(*(leader_of(partition, leader=-1) for partition in range(5)))
     log.records(leader_of(0, leader=12, isr=[12], leaderRecoveryState=1), leader_of(1, leader=12))
-    told = timeline(node(1, log))
-    event = one(told, "leaderless")
+    report = timeline(node(1, log))
+    event = one(report, "leaderless")
     assert event.what == "5 partitions without a leader: orders-0, orders-1, orders-2 and 2 more"
     assert len(event.data["partitions"]) == 5
-    unclean = one(told, "unclean-election")
+    unclean = one(report, "unclean-election")
     assert unclean.text.startswith("1 unclean leader election: orders-0; led by 12; ISR [12]")
     assert unclean.severity is Severity.ERROR
 
@@ -286,9 +286,9 @@ def test_topics_are_counted_and_listed_only_when_asked_for(node: Node) -> None:
     log = Log().leader(1, 1).records(("TopicRecord", 0, {"name": "orders", "topicId": TOPIC}))
     log.records(("RemoveTopicRecord", 0, {"topicId": TOPIC}))
     path = node(1, log)
-    told = timeline(path)
-    assert not of_type(told, "topic-created", "topic-deleted")
-    assert (told.statistics.topics_created, told.statistics.topics_deleted) == (1, 1)
+    report = timeline(path)
+    assert not of_type(report, "topic-created", "topic-deleted")
+    assert (report.statistics.topics_created, report.statistics.topics_deleted) == (1, 1)
     assert one(timeline(path, list_topics=True), "topic-deleted").what == "topic orders deleted"
 
 

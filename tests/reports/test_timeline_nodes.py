@@ -32,37 +32,37 @@ def node(tmp_path: Path) -> Node:
 
 def test_what_all_nodes_have_is_one_event(node: Node) -> None:
     log = Log().leader(1, 1).records(broker(11, FIRST, 1)).idle(3)
-    told = timeline(node(1, log), node(2, log), node(3, log))
-    assert one(told, "broker-registered").nodes == (0, 1, 2)
-    assert not told.disagreements
+    report = timeline(node(1, log), node(2, log), node(3, log))
+    assert one(report, "broker-registered").nodes == (0, 1, 2)
+    assert not report.disagreements
 
 
 def test_a_log_that_is_merely_behind_disagrees_with_nobody(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     behind = log.copy()
     log.leader(2, 2).records(broker(11, FIRST, 1))
-    told = timeline(node(1, log), node(2, behind, epoch=3))
-    assert not told.disagreements
-    assert not told.findings
-    assert one(told, "broker-registered").nodes == (0,)
-    end = next(event for event in of_type(told, "log-end") if event.nodes == (1,))
+    report = timeline(node(1, log), node(2, behind, epoch=3))
+    assert not report.disagreements
+    assert not report.findings
+    assert one(report, "broker-registered").nodes == (0,)
+    end = next(event for event in of_type(report, "log-end") if event.nodes == (1,))
     assert end.offset == behind.end
     assert end.data["behind"] == 2
     assert "2 epochs ahead of the log" in end.text
-    assert not any(event.disputed for event in told.events)
+    assert not any(event.disputed for event in report.events)
 
 
 def test_a_log_that_begins_later_disagrees_with_nobody(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     cleaned = log.copy()
     cleaned.base, cleaned.data = log.end, b""
-    for each in (log, cleaned):
-        each.leader(2, 2).records(broker(11, FIRST, 1))
-    told = timeline(node(1, log), node(2, cleaned))
-    assert not told.disagreements
-    assert one(told, "log-start").offset == 4
-    assert one(told, "log-start").nodes == (1,)
-    assert one(told, "broker-registered").nodes == (0, 1)
+    for part in (log, cleaned):
+        part.leader(2, 2).records(broker(11, FIRST, 1))
+    report = timeline(node(1, log), node(2, cleaned))
+    assert not report.disagreements
+    assert one(report, "log-start").offset == 4
+    assert one(report, "log-start").nodes == (1,)
+    assert one(report, "broker-registered").nodes == (0, 1)
 
 
 def test_another_epoch_at_the_same_offset_is_a_disagreement_from_there_on(node: Node) -> None:
@@ -70,18 +70,18 @@ def test_another_epoch_at_the_same_offset_is_a_disagreement_from_there_on(node: 
     other = log.copy()
     log.records(broker(11, FIRST, 4)).idle(2)
     other.leader(2, 2).records(broker(12, FIRST, 5))
-    told = timeline(node(1, log), node(2, other))
-    (parted,) = told.disagreements
+    report = timeline(node(1, log), node(2, other))
+    (parted,) = report.disagreements
     assert parted.offset == 4
     assert [(side.nodes, side.epoch) for side in parted.sides] == [((0,), 1), ((1,), 2)]
-    (finding,) = told.findings
+    (finding,) = report.findings
     assert (finding.code, finding.offset) == ("KT-LOG-DIVERGED", 4)
     assert "the log of 2 wins an election" in finding.text
-    first, second = of_type(told, "broker-registered")
+    first, second = of_type(report, "broker-registered")
     assert (first.nodes, second.nodes) == ((0,), (1,))
     assert first.disputed
     assert second.disputed
-    assert not one(replace(told, events=told.events[:1]), "leader-elected").disputed
+    assert not one(replace(report, events=report.events[:1]), "leader-elected").disputed
 
 
 def test_where_logs_part_neither_is_behind_the_other(node: Node) -> None:
@@ -89,8 +89,8 @@ def test_where_logs_part_neither_is_behind_the_other(node: Node) -> None:
     other, short = log.copy(), log.copy()
     log.idle(5)
     other.leader(2, 2)
-    told = timeline(node(1, log), node(2, other), node(3, other.copy().idle()), node(4, short))
-    ends = {event.nodes: event for event in of_type(told, "log-end")}
+    report = timeline(node(1, log), node(2, other), node(3, other.copy().idle()), node(4, short))
+    ends = {event.nodes: event for event in of_type(report, "log-end")}
     assert {nodes: end.data["behind"] for nodes, end in ends.items() if nodes != (3,)} == {
         (0,): 0,
         (1,): 1,
@@ -102,10 +102,10 @@ def test_where_logs_part_neither_is_behind_the_other(node: Node) -> None:
 def test_different_records_in_one_epoch_are_worse_than_a_lost_election(node: Node) -> None:
     log = Log().leader(1, 1)
     other = log.copy()
-    told = timeline(
+    report = timeline(
         node(1, log.records(broker(11, FIRST, 1))), node(2, other.records(broker(12, FIRST, 1)))
     )
-    assert "One leader never writes that" in told.findings[0].text
+    assert "One leader never writes that" in report.findings[0].text
 
 
 def test_three_nodes_of_which_two_agree_part_once(node: Node) -> None:
@@ -113,10 +113,10 @@ def test_three_nodes_of_which_two_agree_part_once(node: Node) -> None:
     other = log.copy()
     log.idle(5)
     other.leader(3, 2).idle(5)
-    told = timeline(node(1, log), node(2, other), node(3, other))
-    (parted,) = told.disagreements
+    report = timeline(node(1, log), node(2, other), node(3, other))
+    (parted,) = report.disagreements
     assert [side.nodes for side in parted.sides] == [(0,), (1, 2)]
-    assert one(replace(told, events=told.events), "diverged").nodes == (0, 1, 2)
+    assert one(replace(report, events=report.events), "diverged").nodes == (0, 1, 2)
 
 
 def test_batches_that_overlap_are_a_disagreement(node: Node) -> None:
@@ -124,9 +124,9 @@ def test_batches_that_overlap_are_a_disagreement(node: Node) -> None:
     other = log.copy()
     log.records(feature("group.version", 1), feature("share.version", 1)).idle()
     other.records(feature("group.version", 1)).records(feature("share.version", 1)).idle()
-    told = timeline(node(1, log), node(2, other))
-    assert "KT-LOG-DIVERGED" in codes(told)
-    assert told.disagreements[0].offset == 1
+    report = timeline(node(1, log), node(2, other))
+    assert "KT-LOG-DIVERGED" in codes(report)
+    assert report.disagreements[0].offset == 1
 
 
 def test_a_log_that_begins_inside_a_batch_of_another_disagrees_with_it(node: Node) -> None:
@@ -135,9 +135,9 @@ def test_a_log_that_begins_inside_a_batch_of_another_disagrees_with_it(node: Nod
     later.time = log.time + 100
     log.records(feature("group.version", 1), feature("share.version", 1)).idle(2)
     later.records(feature("share.version", 1), after=0).idle(2)
-    told = timeline(node(1, log), node(2, later))
-    assert [disagreement.offset for disagreement in told.disagreements] == [2]
-    assert "other bounds" in told.findings[0].text
+    report = timeline(node(1, log), node(2, later))
+    assert [disagreement.offset for disagreement in report.disagreements] == [2]
+    assert "other bounds" in report.findings[0].text
 
 
 def test_a_log_that_jumps_into_a_batch_of_another_disagrees_with_it(node: Node) -> None:
@@ -146,9 +146,9 @@ def test_a_log_that_jumps_into_a_batch_of_another_disagrees_with_it(node: Node) 
     log.records(feature("group.version", 1), feature("share.version", 1))
     jumping.end = 2
     jumping.records(feature("share.version", 1)).idle(2)
-    told = timeline(node(1, log), node(2, jumping))
-    assert codes(told) == {"KT-LOG-GAP", "KT-LOG-DIVERGED"}
-    assert [disagreement.offset for disagreement in told.disagreements] == [2]
+    report = timeline(node(1, log), node(2, jumping))
+    assert codes(report) == {"KT-LOG-GAP", "KT-LOG-DIVERGED"}
+    assert [disagreement.offset for disagreement in report.disagreements] == [2]
 
 
 def test_damage_on_one_node_is_no_disagreement(node: Node) -> None:
@@ -156,28 +156,28 @@ def test_damage_on_one_node_is_no_disagreement(node: Node) -> None:
     broken = log.copy()
     at = log.data.index(b"\x00\x01h") - 10
     broken.data = log.data[:at] + bytes([log.data[at] ^ 1]) + log.data[at + 1 :]
-    told = timeline(node(1, log), node(2, broken))
-    assert not told.disagreements
-    assert codes(told) == {"KT-LOG-CRC"}
-    event = one(told, "damage")
+    report = timeline(node(1, log), node(2, broken))
+    assert not report.disagreements
+    assert codes(report) == {"KT-LOG-CRC"}
+    event = one(report, "damage")
     assert (event.offset, event.nodes) == (4, (1,))
-    assert one(told, "broker-registered").nodes == (0,)
+    assert one(report, "broker-registered").nodes == (0,)
 
 
 def test_a_torn_tail_is_told_where_the_log_ends(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     log.data = log.data[:-5]
-    told = timeline(node(1, log))
-    assert codes(told) == {"KT-LOG-TORN-TAIL"}
-    assert one(told, "damage").offset == 3
+    report = timeline(node(1, log))
+    assert codes(report) == {"KT-LOG-TORN-TAIL"}
+    assert one(report, "damage").offset == 3
 
 
 def test_a_segment_that_is_torn_before_another_is_damage(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     second = Log(start=log.end)
     log.data = log.data[:-5]
-    told = timeline(node(1, log, second.idle()))
-    assert codes(told) == {"KT-LOG-DAMAGE", "KT-LOG-GAP"}
+    report = timeline(node(1, log, second.idle()))
+    assert codes(report) == {"KT-LOG-DAMAGE", "KT-LOG-GAP"}
 
 
 def test_offsets_that_jump_over_a_segment_border_are_a_gap(node: Node) -> None:
@@ -191,15 +191,15 @@ def test_nodes_of_one_id_are_named_by_their_paths(node: Node, tmp_path: Path) ->
     first = node(1, log)
     copy = tmp_path / "copy"
     first.rename(copy)
-    told = timeline(node(1, log), copy)
-    assert {view.label for view in told.nodes} == {str(tmp_path / "node-1"), str(copy)}
+    report = timeline(node(1, log), copy)
+    assert {view.label for view in report.nodes} == {str(tmp_path / "node-1"), str(copy)}
 
 
 def test_segments_named_one_by_one_are_one_log(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     path = node(1, log, Log(start=log.end).idle(3))
-    told = timeline(*sorted((path / "__cluster_metadata-0").glob("*.log")))
-    (only,) = told.nodes
+    report = timeline(*sorted((path / "__cluster_metadata-0").glob("*.log")))
+    (only,) = report.nodes
     assert (only.label, only.start_offset, only.end_offset) == ("1", 0, 7)
 
 
@@ -220,8 +220,8 @@ def test_only_offsets_and_times_leave_out_what_is_not_asked_for(node: Node) -> N
 def test_damage_is_told_whatever_is_asked_for(node: Node) -> None:
     log = Log().leader(1, 1).idle(3)
     log.data = log.data[:-5]
-    told = timeline(node(1, log), only=frozenset({Category.VOTERS}))
-    assert [event.type for event in told.events] == ["damage"]
+    report = timeline(node(1, log), only=frozenset({Category.VOTERS}))
+    assert [event.type for event in report.events] == ["damage"]
 
 
 @pytest.mark.parametrize(

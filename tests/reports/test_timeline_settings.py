@@ -65,8 +65,8 @@ def test_a_setting_is_told_with_what_it_was(offset: int, words: str) -> None:
 
 
 def test_added_partitions_are_told_and_those_of_new_topics_counted() -> None:
-    added = [each for each in events(TimelineOptions()) if each.type == "partitions-added"]
-    assert [each.what for each in added] == [
+    added = [event for event in events(TimelineOptions()) if event.type == "partitions-added"]
+    assert [event.what for event in added] == [
         f"2 partitions added to topic {topic}, which now has 5"
         for topic in ("orders-a", "orders-b")
     ]
@@ -74,22 +74,24 @@ def test_added_partitions_are_told_and_those_of_new_topics_counted() -> None:
 
 
 def test_no_secret_is_in_an_event() -> None:
-    told = [each for each in events(TimelineOptions()) if each.category in SETTINGS]
-    text = json.dumps([[each.text, dict(each.data)] for each in told])
+    settings = [event for event in events(TimelineOptions()) if event.category in SETTINGS]
+    text = json.dumps([[event.text, dict(event.data)] for event in settings])
     assert "[redacted]" in text
     assert "CANARY" not in text
     assert "storedKey" not in text
 
 
 def test_one_topic_shows_what_is_about_it_and_nothing_else() -> None:
-    told = events(TimelineOptions(list_topics=True, topic="payments-a"))
-    assert {each.category for each in told} >= {Category.TOPICS, Category.CONFIGS}
-    assert all("payments-a" in each.text for each in told)
-    mixed = [each for each in told if each.type == "leaderless" and each.data["count"] > 3]
+    topic_events = events(TimelineOptions(list_topics=True, topic="payments-a"))
+    assert {event.category for event in topic_events} >= {Category.TOPICS, Category.CONFIGS}
+    assert all("payments-a" in event.text for event in topic_events)
+    mixed = [
+        event for event in topic_events if event.type == "leaderless" and event.data["count"] > 3
+    ]
     assert mixed
-    assert all("of this topic payments-a-" in each.text for each in mixed)
+    assert all("of this topic payments-a-" in event.text for event in mixed)
     alone = events(TimelineOptions(topic="orders-a", only=frozenset({Category.ACLS})))
-    assert [each.type for each in alone] == ["acl-added", "acl-added", "acl-removed"]
+    assert [event.type for event in alone] == ["acl-added", "acl-added", "acl-removed"]
 
 
 def config(owner: str, value: str | None) -> tuple[str, int, dict[str, Any]]:
@@ -103,8 +105,8 @@ def quota(user: str | None, value: float) -> tuple[str, int, dict[str, Any]]:
 
 
 def texts(folder: Path, log: Log, *categories: Category) -> list[str]:
-    told = timeline(nodes_in(folder)(1, log), only=frozenset(categories))
-    return [event.text for event in told.events]
+    report = timeline(nodes_in(folder)(1, log), only=frozenset(categories))
+    return [event.text for event in report.events]
 
 
 def test_a_topic_that_was_deleted_leaves_no_configs_to_one_of_its_name(tmp_path: Path) -> None:
@@ -162,6 +164,6 @@ def test_a_topic_is_found_among_more_partitions_than_an_event_lists(tmp_path: Pa
     )
     node = nodes_in(tmp_path)(1, log)
     for topic in ("small", TOPIC, "large"):
-        told = timeline(node, topic=topic)
-        assert [event.type for event in told.events][-1] == "leaderless", topic
+        report = timeline(node, topic=topic)
+        assert [event.type for event in report.events][-1] == "leaderless", topic
     assert not timeline(node, topic="smaller").events

@@ -154,10 +154,10 @@ def test_damage_is_found_by_its_code_and_by_no_other(name: str) -> None:
     case = FIXTURES / "damaged" / name
     files = [path for path in sorted(case.iterdir()) if path.name != "SOURCE"]
     if files[0].is_dir():
-        found = above_info(verify(*files))
+        findings = above_info(verify(*files))
     else:
-        found = [finding for file in files for finding in above_info(verify(file))]
-    assert {each.code for each in found} == DAMAGED[name]
+        findings = [finding for file in files for finding in above_info(verify(file))]
+    assert {finding.code for finding in findings} == DAMAGED[name]
 
 
 @pytest.mark.parametrize("path", HEALTHY[:3], ids=str)
@@ -183,11 +183,11 @@ def test_damage_says_how_many_offsets_kafka_would_cut(tmp_path: Path) -> None:
     data[1300] ^= 1
     log.write_bytes(data)
     end = verify(target).verified[0].checked.end_offset
-    (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
+    (finding,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
     assert end is not None
-    assert found.offset is not None
-    assert f"it cuts the log at offset {found.offset}" in found.advice
-    assert f"{end - found.offset} offsets are lost with it" in found.advice
+    assert finding.offset is not None
+    assert f"it cuts the log at offset {finding.offset}" in finding.advice
+    assert f"{end - finding.offset} offsets are lost with it" in finding.advice
 
 
 def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -> None:
@@ -199,10 +199,10 @@ def test_with_a_snapshot_beyond_the_damage_kafka_wipes_the_log(tmp_path: Path) -
     log.write_bytes(data)
     end = verify(source).verified[0].checked.end_offset
     newest = max(int(path.name[:20]) for path in (target / PARTITION).glob("*.checkpoint"))
-    (found,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
-    assert f"deletes the whole log and continues from the snapshot at {newest}" in found.advice
+    (finding,) = [finding for finding in above_info(verify(target)) if finding.code == "KT-LOG-CRC"]
+    assert f"deletes the whole log and continues from the snapshot at {newest}" in finding.advice
     assert end is not None
-    assert f"{end - newest} offsets after the snapshot are lost" in found.advice
+    assert f"{end - newest} offsets after the snapshot are lost" in finding.advice
 
 
 def test_a_torn_tail_is_a_warning_and_info_while_kafka_runs(
@@ -245,12 +245,12 @@ def test_a_stream_is_verified_in_whatever_order_its_files_come(
     assert not above_info(report)
     checked = report.verified[0].checked
     whole = checked.replayed_to == checked.end_offset
-    told = [finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"]
-    assert whole or told, "what was not replayed is said"
+    unchecked = [finding for finding in report.all_findings if finding.code == "KT-LOG-NOT-CHECKED"]
+    assert whole or unchecked, "what was not replayed is said"
     # In the order of names the segment comes before the snapshot that covers its start.
     assert whole is (turned or "log-cleaning" not in scenario)
     if not whole:
-        assert {finding.offset for finding in told} >= {63}, "the log's start"
+        assert {finding.offset for finding in unchecked} >= {63}, "the log's start"
 
 
 @pytest.mark.parametrize("turned", [False, True], ids=["index first", "segment first"])
@@ -259,15 +259,15 @@ def test_an_index_of_a_stream_is_compared_wherever_it_comes(turned: bool, tmp_pa
     index = target / PARTITION / f"{0:020}.index"
     index.write_bytes((10).to_bytes(4, "big") + (1000).to_bytes(4, "big"))
     files = {path: path.read_bytes() for path in sorted(target.rglob("*")) if path.is_file()}
-    names = sorted(files, key=lambda each: (each.suffix == ".index") is turned)
+    names = sorted(files, key=lambda path: (path.suffix == ".index") is turned)
     stream = tmp_path / "data.tar"
     with tarfile.open(stream, "w") as tar:
         for name in names:
             info = tarfile.TarInfo(f"data/{name.relative_to(target)}")
             info.size = len(files[name])
             tar.addfile(info, io.BytesIO(files[name]))
-    found = above_info(verify(stream))
-    assert {finding.code for finding in found} == {"KT-LOG-INDEX-DIFFERS"}
+    findings = above_info(verify(stream))
+    assert {finding.code for finding in findings} == {"KT-LOG-INDEX-DIFFERS"}
 
 
 # --- memory -------------------------------------------------------------------------------------

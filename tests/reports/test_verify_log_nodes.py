@@ -54,7 +54,7 @@ def test_a_swapped_voter_is_the_same_finding_in_every_report(
 ) -> None:
     path = copied(fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-2", tmp_path / "n") / "data"
     value = Node(path).voters()
-    kept = [each for each in value["voters"] if each["voterId"] != 4]
+    kept = [voter for voter in value["voters"] if voter["voterId"] != 4]
     swapped = {**value["voters"][0], "voterId": 9, "voterDirectoryId": "9Zz9f7_tnXU2JaSjHqPdiQ"}
     Node(path).control((VOTERS, {**value, "voters": [*kept, swapped]}))
     code = "KT-LOG-VOTERS-JUMP"
@@ -100,9 +100,9 @@ def test_a_removed_controller_and_one_to_be_added_are_info_in_every_report(
     stranger = make_node(tmp_path / "9", 9, started())
     settings = server(tmp_path / "s.properties", 9, log_dirs=str(stranger))
     for report in (_dump, _verify, _diff):
-        (found,) = of(code, report(settings))
-        assert found.severity is Severity.INFO
-        assert "controller 9 is not among the voters 1, 2, 3" in found.text
+        (finding,) = of(code, report(settings))
+        assert finding.severity is Severity.INFO
+        assert "controller 9 is not among the voters 1, 2, 3" in finding.text
 
 
 def _dump(path: Path) -> tuple[Finding, ...]:
@@ -124,9 +124,9 @@ def test_a_log_with_too_many_voters_to_compare_says_so_once(
     path = make_node(tmp_path / "n", 1, log)
     monkeypatch.setattr("kraftool.reports.voters.history.MOST_KEPT", 20)
     for report in (_dump, _verify, _diff):
-        (found,) = of("KT-LOG-NOT-CHECKED", report(path))
-        assert found.offset == 8
-        assert "too many" in found.text
+        (finding,) = of("KT-LOG-NOT-CHECKED", report(path))
+        assert finding.offset == 8
+        assert "too many" in finding.text
 
 
 # --- several nodes ------------------------------------------------------------------------------
@@ -141,11 +141,11 @@ def test_logs_of_several_paths_that_part_are_told_as_timeline_tells_them(tmp_pat
         make_node(tmp_path / "3", 3, won, epoch=2, leader_id=3),
         make_node(tmp_path / "4", 4, won, epoch=2, leader_id=3),
     ]
-    (found,) = of("KT-LOG-DIVERGED", verified(*paths).findings)
-    assert (found.severity, found.offset) == (Severity.INFO, 8), "the tail of a stopped leader"
-    assert "2 has epoch 1; 3, 4 has epoch 2" in found.text
+    (finding,) = of("KT-LOG-DIVERGED", verified(*paths).findings)
+    assert (finding.severity, finding.offset) == (Severity.INFO, 8), "the tail of a stopped leader"
+    assert "2 has epoch 1; 3, 4 has epoch 2" in finding.text
     nodes, _ = open_nodes(locations(*paths), lambda name, position: None)
-    assert of("KT-LOG-DIVERGED", build(nodes).findings) == [found]
+    assert of("KT-LOG-DIVERGED", build(nodes).findings) == [finding]
 
 
 def test_a_log_that_only_ends_earlier_does_not_part(tmp_path: Path) -> None:
@@ -167,5 +167,5 @@ def test_a_directory_that_names_no_cluster_is_held_against_most_others(tmp_path:
     whole = [make_node(tmp_path / f"n{id}", id, started().noops(2, 2)) for id in (2, 3)]
     nameless = make_node(tmp_path / "n4", 4, started().noops(3, 2), epoch=3)
     (nameless / "meta.properties").unlink()
-    (found,) = of("KT-LOG-DIVERGED", verified(odd, *whole, nameless).findings)
-    assert str(nameless) in f"{found.file} {found.text}"
+    (finding,) = of("KT-LOG-DIVERGED", verified(odd, *whole, nameless).findings)
+    assert str(nameless) in f"{finding.file} {finding.text}"

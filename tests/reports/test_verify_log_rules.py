@@ -173,11 +173,11 @@ def test_entries_of_records_that_were_cut_after_a_lost_election_are_left_in_a_ti
     left = struct.pack(">qi", node.now - 7, at) + struct.pack(">qi", node.now + 3, at + 90)
     index.write_bytes(roomy(right + left, 12))
     assert index_codes(node) == []
-    told = node.found("KT-LOG-INDEX-DIFFERS")
-    (second,) = told.places
-    assert (told.offset, second.offset, told.count) == (at, at + 90, 2)
+    finding = node.found("KT-LOG-INDEX-DIFFERS")
+    (second,) = finding.places
+    assert (finding.offset, second.offset, finding.count) == (at, at + 90, 2)
     assert all(
-        "truncated after an election was lost" in fault.reason for fault in (told.fault, second)
+        "truncated after an election was lost" in fault.reason for fault in (finding.fault, second)
     )
     # A file without room was closed since, or is a copy that was cut; one with a right entry behind
     # was written to since.
@@ -346,7 +346,7 @@ def changed(voter: dict[str, Any], id: int) -> dict[str, Any]:
 def test_voters_change_one_at_a_time(node: Node, gone: int, came: int, codes: list[str]) -> None:
     value = node.voters()
     kept = value["voters"][gone:]
-    added = [changed(each, 20 + n) for n, each in enumerate(value["voters"][:came])]
+    added = [changed(voter, 20 + n) for n, voter in enumerate(value["voters"][:came])]
     node.control((VOTERS, {**value, "voters": kept + added}))
     assert [code for code in node.codes() if code.startswith("KT-LOG")] == codes
 

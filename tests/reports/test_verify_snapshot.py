@@ -53,10 +53,10 @@ def node(tmp_path: Path) -> Path:
 def test_in_what_kafka_left_only_its_own_error_is_found(path: Path) -> None:
     report = verify(path)
     offsets, user = SCRAM_LOST.get(str(path.relative_to(FIXTURES)), (set(), ""))
-    found = above_info(report)
-    assert {finding.code for finding in found} == ({"KT-SNAP-SCRAM-LOST"} if offsets else set())
-    assert {finding.offset for finding in found} == offsets
-    assert {finding.expected for finding in found} == ({user} if offsets else set())
+    reported = above_info(report)
+    assert {finding.code for finding in reported} == ({"KT-SNAP-SCRAM-LOST"} if offsets else set())
+    assert {finding.offset for finding in reported} == offsets
+    assert {finding.expected for finding in reported} == ({user} if offsets else set())
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,9 @@ def test_every_snapshot_that_the_log_reaches_is_compared_with_it(path: Path) -> 
 )
 def test_the_snapshots_of_a_cluster_agree(scenario: Path) -> None:
     report = verify(*sorted(scenario.glob("node-*/data*")), replay=False)
-    found = above_info(report)
-    assert {finding.code for finding in found} <= {"KT-SNAP-SCRAM-LOST"}
-    for finding in found:
+    reported = above_info(report)
+    assert {finding.code for finding in reported} <= {"KT-SNAP-SCRAM-LOST"}
+    for finding in reported:
         node = Path(finding.file).parents[1].relative_to(FIXTURES)
         offsets, user = SCRAM_LOST[str(node)]
         assert finding.offset in offsets
@@ -91,8 +91,8 @@ def test_the_snapshots_of_a_cluster_agree(scenario: Path) -> None:
 def test_a_lost_credential_is_told_once() -> None:
     scenario = FIXTURES / "kafka-4.4.0/upgrade"
     report = verify(*sorted(scenario.glob("node-*/data")))
-    (found,) = above_info(report)
-    assert found.offset == 140
+    (finding,) = above_info(report)
+    assert finding.offset == 140
 
 
 def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: Path) -> None:
@@ -105,10 +105,10 @@ def test_nodes_that_lost_credentials_are_told_from_those_that_did_not(tmp_path: 
     snapshot.records = [record for record in snapshot.records if record[2] is not lost]
     other = snapshot.write(tmp_path)
     for paths in ((one, other), (other, one)):
-        (found,) = findings(*paths)
-        assert found.code == "KT-SNAP-SCRAM-LOST"
-        assert found.file == str(other)
-        assert str(one) in found.text
+        (finding,) = findings(*paths)
+        assert finding.code == "KT-SNAP-SCRAM-LOST"
+        assert finding.file == str(other)
+        assert str(one) in finding.text
 
 
 def test_without_replay_no_state_is_compared() -> None:
@@ -181,8 +181,8 @@ def test_damage_is_found_by_its_code_and_by_no_other(name: str) -> None:
 
 
 def test_every_damaged_snapshot_has_its_codes() -> None:
-    found = {path.parent.name for path in FIXTURES.glob("damaged/*/*.checkpoint")}
-    assert found == set(DAMAGED)
+    names = {path.parent.name for path in FIXTURES.glob("damaged/*/*.checkpoint")}
+    assert names == set(DAMAGED)
 
 
 @pytest.mark.parametrize("position", range(0, 7000, 331))

@@ -87,15 +87,15 @@ def test_voters_go_with_a_kraft_version(snapshot: Snapshot, tmp_path: Path) -> N
     assert codes(snapshot.write(tmp_path)) == []
 
 
-@pytest.mark.parametrize("found", [-1, 2, 77])
+@pytest.mark.parametrize("version", [-1, 2, 77])
 def test_a_kraft_version_that_kafka_does_not_have_is_found(
-    found: int, snapshot: Snapshot, tmp_path: Path
+    version: int, snapshot: Snapshot, tmp_path: Path
 ) -> None:
-    for each in snapshot.voters:
-        each["kRaftVersionFeature"] = {"minSupportedVersion": -1, "maxSupportedVersion": 99}
+    for entry in snapshot.voters:
+        entry["kRaftVersionFeature"] = {"minSupportedVersion": -1, "maxSupportedVersion": 99}
     changed = control(
         (HEADER, snapshot.controls[HEADER]),
-        (VERSION, {"version": 0, "kRaftVersion": found}),
+        (VERSION, {"version": 0, "kRaftVersion": version}),
         (VOTERS, snapshot.controls[VOTERS]),
     )
     path = snapshot.write(tmp_path, lambda chunks: [changed, *chunks[1:]])
@@ -103,8 +103,8 @@ def test_a_kraft_version_that_kafka_does_not_have_is_found(
 
 
 def test_voters_without_a_kraft_version_are_found(snapshot: Snapshot, tmp_path: Path) -> None:
-    for each in snapshot.voters:
-        each["kRaftVersionFeature"] = {"minSupportedVersion": 0, "maxSupportedVersion": 1}
+    for entry in snapshot.voters:
+        entry["kRaftVersionFeature"] = {"minSupportedVersion": 0, "maxSupportedVersion": 1}
     changed = control(
         (HEADER, snapshot.controls[HEADER]), (VOTERS, snapshot.controls[VOTERS]), padding=True
     )
@@ -163,7 +163,7 @@ FORMS: dict[str, tuple[set[str], Callable[[list[bytes]], list[bytes]]]] = {
     "a gap": ({"DAMAGE"}, lambda c: [c[0], *shifted(c[1:], 1)]),
     "a bit": ({"DAMAGE"}, lambda c: [c[0], flipped(c[1]), c[2]]),
     "another epoch": (
-        {"FILE-NAME"}, lambda c: [sealed(each, partition_leader_epoch=4) for each in c]),
+        {"FILE-NAME"}, lambda c: [sealed(part, partition_leader_epoch=4) for part in c]),
     "another epoch in one batch": (
         {"FILE-NAME"}, lambda c: [*c[:-1], sealed(c[-1], partition_leader_epoch=4)]),
     "control records in the middle": (

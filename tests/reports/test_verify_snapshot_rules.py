@@ -50,13 +50,13 @@ def partition(**changed: object) -> Change:
 
     def change(snapshot: Snapshot) -> None:
         value = next(
-            each for each in snapshot.values("PartitionRecord") if len(each["replicas"]) == 2
+            value for value in snapshot.values("PartitionRecord") if len(value["replicas"]) == 2
         )
         named = dict(enumerate(value["replicas"]))
         value.update(isr=list(value["replicas"]), leader=named[0], eligibleLeaderReplicas=None)
         for key, item in changed.items():
             if isinstance(item, list):
-                item = [named.get(each, each) for each in item]
+                item = [named.get(replica, replica) for replica in item]
             if key == "leader" and isinstance(item, int):
                 item = named.get(item, item)
             value[key] = item
@@ -100,7 +100,7 @@ def older(name: str, *newest: str) -> Change:
     def change(snapshot: Snapshot) -> None:
         at = snapshot.at(name)
         _, version, value = snapshot.records[at]
-        kept = {key: each for key, each in value.items() if key not in newest}
+        kept = {key: field for key, field in value.items() if key not in newest}
         snapshot.records[at] = (name, version - 1, kept)
 
     return change
@@ -244,30 +244,30 @@ def test_one_fault_is_one_finding(name: str, snapshot: Snapshot, tmp_path: Path)
 def test_a_finding_says_where_the_record_is(snapshot: Snapshot, tmp_path: Path) -> None:
     partition(isr=[1], leader=0)(snapshot)
     path = snapshot.write(tmp_path)
-    found = the_one("PARTITION", path)
-    assert found.severity is Severity.WARNING
-    assert found.offset is not None
-    assert found.position is not None
-    name, _, value = snapshot.records[found.offset - 3]
+    finding = the_one("PARTITION", path)
+    assert finding.severity is Severity.WARNING
+    assert finding.offset is not None
+    assert finding.position is not None
+    name, _, value = snapshot.records[finding.offset - 3]
     assert name == "PartitionRecord"
-    assert found.expected == f"-1 or one of {value['replicas'][1]}"
-    assert found.found == str(value["replicas"][0])
+    assert finding.expected == f"-1 or one of {value['replicas'][1]}"
+    assert finding.found == str(value["replicas"][0])
     # Length, attributes, two deltas and no key come before the value.
-    encoded = encode_record(*snapshot.records[found.offset - 3])
-    assert 0 < path.read_bytes().index(encoded) - found.position < 10
+    encoded = encode_record(*snapshot.records[finding.offset - 3])
+    assert 0 < path.read_bytes().index(encoded) - finding.position < 10
 
 
 def test_a_false_upgrade_is_told_and_is_no_fault(snapshot: Snapshot, tmp_path: Path) -> None:
     level("kraft.version", 1)(snapshot)
-    found = the_one("FALSE-UPGRADE", snapshot.write(tmp_path))
-    assert found.severity is Severity.INFO
+    finding = the_one("FALSE-UPGRADE", snapshot.write(tmp_path))
+    assert finding.severity is Severity.INFO
 
 
 def test_configs_of_a_topic_that_is_gone_are_told(snapshot: Snapshot, tmp_path: Path) -> None:
     snapshot.again("ConfigRecord", resourceType=2, resourceName="gone", name="retention.ms")
-    found = the_one("TOPIC-CONFIG", snapshot.write(tmp_path))
-    assert found.severity is Severity.INFO
-    assert found.text == "retention.ms of topic gone, which does not exist"
+    finding = the_one("TOPIC-CONFIG", snapshot.write(tmp_path))
+    assert finding.severity is Severity.INFO
+    assert finding.text == "retention.ms of topic gone, which does not exist"
 
 
 def test_a_garbage_snapshot_has_a_bounded_number_of_findings(
@@ -275,6 +275,6 @@ def test_a_garbage_snapshot_has_a_bounded_number_of_findings(
 ) -> None:
     for number in range(300):
         snapshot.again("PartitionRecord", partitionId=number, isr=[99], leader=99)
-    found = findings(snapshot.write(tmp_path))
-    assert len(found) < 5
-    assert max(finding.count for finding in found) >= 300
+    reported = findings(snapshot.write(tmp_path))
+    assert len(reported) < 5
+    assert max(finding.count for finding in reported) >= 300

@@ -50,12 +50,12 @@ def test_a_snapshot_of_another_state_is_found_and_said(node: Path) -> None:
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1000
     snapshot.values("FeatureLevelRecord")[1]["featureLevel"] = 1
     snapshot.write(node / PARTITION)
-    (found,) = [
+    (finding,) = [
         finding for finding in above_info(verify(node)) if finding.code == "KT-SNAP-DIFFERS"
     ]
-    assert f"topics: 1 missing ({name})" in found.text
-    assert "producer ids: 1 changed (the next one)" in found.text
-    assert found.offset == 203
+    assert f"topics: 1 missing ({name})" in finding.text
+    assert "producer ids: 1 changed (the next one)" in finding.text
+    assert finding.offset == 203
     assert codes(node, replay=False) == []
 
 
@@ -70,11 +70,11 @@ def test_a_credential_that_is_missing_without_any_removal_is_another_error(node:
         if (record.value or b"")[1] == 22
     }
     assert removed == {1}, "the log removes credentials, of the other mechanism"
-    snapshot.records = [each for each in snapshot.records if each[2] is not gone]
+    snapshot.records = [record for record in snapshot.records if record[2] is not gone]
     snapshot.write(node / PARTITION)
-    (found,) = above_info(verify(node))
-    assert found.code == "KT-SNAP-DIFFERS"
-    assert f"SCRAM credentials: 1 missing (SCRAM-SHA-512 of {gone['name']})" in found.text
+    (finding,) = above_info(verify(node))
+    assert finding.code == "KT-SNAP-DIFFERS"
+    assert f"SCRAM credentials: 1 missing (SCRAM-SHA-512 of {gone['name']})" in finding.text
 
 
 def test_what_kafka_leaves_of_a_removed_topic_is_no_difference(node: Path) -> None:
@@ -118,8 +118,8 @@ def test_a_snapshot_under_another_offset_is_found_by_the_log(node: Path) -> None
     path = snapshot_of(node, 203)
     inside = path.with_name(write_checkpoint_name(202, 3))
     path.rename(inside)
-    found = set(codes(node, replay=False))
-    assert found & {"LOG-BOUNDARY", "LOG-TIMESTAMP"}
+    codes_seen = set(codes(node, replay=False))
+    assert codes_seen & {"LOG-BOUNDARY", "LOG-TIMESTAMP"}
 
 
 def test_a_snapshot_under_an_earlier_offset_of_its_leader_is_found_by_its_state(node: Path) -> None:
@@ -153,8 +153,10 @@ def test_a_snapshot_beyond_the_log_is_found(node: Path) -> None:
     snapshot.write(node / PARTITION)
     report = verify(node)
     assert [finding.code for finding in above_info(report)] == ["KT-SNAP-AHEAD"]
-    told = [finding for finding in report.all_findings if finding.code == "KT-SNAP-NOT-COMPARED"]
-    assert "the log ends at 224" in told[0].text
+    not_compared = [
+        finding for finding in report.all_findings if finding.code == "KT-SNAP-NOT-COMPARED"
+    ]
+    assert "the log ends at 224" in not_compared[0].text
 
 
 def test_a_log_that_no_snapshot_covers_is_found(tmp_path: Path) -> None:
@@ -174,9 +176,9 @@ def test_snapshots_behind_damage_in_the_log_are_not_compared(node: Path) -> None
     compared = {offset for offset, snapshot in of_state.items() if snapshot.compared_with}
     assert compared == {85}
     for offset in (153, 203):
-        (told,) = of_state[offset].findings
-        assert told.code == "KT-SNAP-NOT-COMPARED"
-        assert "the log is damaged at" in told.text
+        (finding,) = of_state[offset].findings
+        assert finding.code == "KT-SNAP-NOT-COMPARED"
+        assert "the log is damaged at" in finding.text
 
 
 def test_what_only_goes_up_goes_up_from_snapshot_to_snapshot(node: Path) -> None:
@@ -203,11 +205,11 @@ def test_snapshots_of_one_offset_that_differ_name_both_files(node: Path) -> None
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1
     path = snapshot.write(node / PARTITION)
     report = verify(NODE, node, replay=False)
-    (found,) = report.findings
-    assert found.code == "KT-SNAP-DIVERGED"
-    assert found.file == str(path)
-    assert str(snapshot_of(NODE, 203)) in found.text
-    assert "producer ids: 1 changed" in found.text
+    (finding,) = report.findings
+    assert finding.code == "KT-SNAP-DIVERGED"
+    assert finding.file == str(path)
+    assert str(snapshot_of(NODE, 203)) in finding.text
+    assert "producer ids: 1 changed" in finding.text
 
 
 def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_can_be(
@@ -223,8 +225,8 @@ def test_a_credential_that_one_of_two_snapshots_lacks_is_kafkas_error_where_it_c
         folder.mkdir()
         other = lacking.write(folder)
         whole.write(node / PARTITION)
-        told = verify(node, other).findings
-        assert [finding.code for finding in told] == [f"KT-SNAP-{expected}"], mechanism
+        findings = verify(node, other).findings
+        assert [finding.code for finding in findings] == [f"KT-SNAP-{expected}"], mechanism
 
 
 def test_snapshots_of_one_offset_with_other_voters_or_epochs_differ(tmp_path: Path) -> None:
@@ -267,7 +269,7 @@ def test_snapshots_are_as_another_nodes_log_makes_them(scenario: str) -> None:
     for path in nodes:
         report = verify(path, against=whole)
         lost, _ = SCRAM_LOST.get(str(path.relative_to(FIXTURES)), (set(), ""))
-        assert {found.offset for found in above_info(report)} == lost
+        assert {finding.offset for finding in above_info(report)} == lost
         reached = [one for one in states(report).values() if one.compared_with]
         assert all(one.compared_with == (str(whole),) for one in reached)
         assert reached or not states(report)
@@ -277,9 +279,9 @@ def test_against_a_directory_says_what_differs(node: Path, tmp_path: Path) -> No
     snapshot = Snapshot()
     snapshot.values("ProducerIdsRecord")[0]["nextProducerId"] += 1
     alone = snapshot.write(tmp_path)
-    (found,) = verify(alone, against=NODE).all_findings
-    assert found.code == "KT-SNAP-DIFFERS"
-    assert found.text == (
+    (finding,) = verify(alone, against=NODE).all_findings
+    assert finding.code == "KT-SNAP-DIFFERS"
+    assert finding.text == (
         f"it differs from what the log of {NODE} produces: producer ids: 1 changed (the next one)"
     )
 

@@ -31,8 +31,8 @@ from tests.reports.voter_cases import (
 )
 
 CLUSTERS = sorted(
-    str(each.relative_to(Path(__file__).parents[2] / "fixtures"))
-    for each in Path(__file__).parents[2].glob("fixtures/kafka-*/*")
+    str(path.relative_to(Path(__file__).parents[2] / "fixtures"))
+    for path in Path(__file__).parents[2].glob("fixtures/kafka-*/*")
 )
 
 
@@ -84,7 +84,7 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
                 ]
         source = one(node)
         logged = [entry for entry in source.history if entry.origin is Origin.LOG]
-        found = [
+        entries = [
             (
                 entry.offset,
                 entry.epoch,
@@ -94,7 +94,7 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
             )
             for entry in logged
         ]
-        assert found == expected
+        assert entries == expected
         offsets = [voter_set.offset for voter_set in source.voter_sets]
         assert offsets == sorted(set(offsets))
         compared_some = compared_some or bool(expected)
@@ -105,7 +105,7 @@ def test_histories_are_the_records_of_the_log(fixtures_dir: Path, cluster: str) 
 def _shape(data: Any) -> Any:
     if "kRaftVersion" in data:
         return data["kRaftVersion"]
-    return sorted((each["voterId"], each["voterDirectoryId"]) for each in data["voters"])
+    return sorted((entry["voterId"], entry["voterDirectoryId"]) for entry in data["voters"])
 
 
 def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_dynamic_quorum_has_one_history_on_all_its_nodes(fixtures_dir: Path) -
     # Node 4 joined later: it was formatted without voters and fetched the log.
     assert changes(fourth)[:2] == [(1, 1, "kraft.version 1"), (2, 1, "voters 1, 2, 3")]
     assert diff.voters is not None
-    assert [each.id for each in diff.voters.voters] == [2, 3, 4]
+    assert [replica.id for replica in diff.voters.voters] == [2, 3, 4]
     entry = first.newest
     assert entry is not None
     assert entry.voters is not None
@@ -173,7 +173,7 @@ def test_a_snapshot_in_another_order_is_the_same_set(fixtures_dir: Path) -> None
     alone = one(snapshot)
     assert alone.newest is not None
     assert alone.newest.voters is not None
-    assert [each.id for each in alone.newest.voters] == [4, 1, 3]
+    assert [replica.id for replica in alone.newest.voters] == [4, 1, 3]
     assert alone.newest.offset == 166
     assert not compared(folder, snapshot).differ
 
@@ -234,10 +234,10 @@ def test_one_directory_named_twice_is_one_source(fixtures_dir: Path) -> None:
 
 
 def batch_at(data: bytes, offset: int) -> RecordBatch:
-    for each in scan(BytesSource("", data).read_at):
-        assert isinstance(each, RecordBatch)
-        if each.base_offset == offset:
-            return each
+    for batch in scan(BytesSource("", data).read_at):
+        assert isinstance(batch, RecordBatch)
+        if batch.base_offset == offset:
+            return batch
     raise AssertionError(f"no batch begins at offset {offset}")
 
 
@@ -259,14 +259,14 @@ def test_history_before_and_after_damage_is_kept_with_the_finding(
         (2, False),
         (80, True),
     ]
-    (finding,) = [each for each in diff.findings if each.severity is not Severity.INFO]
+    (finding,) = [finding for finding in diff.findings if finding.severity is not Severity.INFO]
     assert finding.code == "KT-LOG-CRC"
     assert finding.offset == 72
     assert "a change of voters may be missing" in finding.text
     # Beside an intact node, the gap is no contradiction.
     diff = compared(node / "data", fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-3/data")
     assert not diff.differ
-    assert [each.code for each in diff.findings if each.severity is not Severity.INFO] == [
+    assert [finding.code for finding in diff.findings if finding.severity is not Severity.INFO] == [
         "KT-LOG-CRC"
     ]
 

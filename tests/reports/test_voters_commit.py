@@ -34,8 +34,8 @@ def compared(*paths: Path) -> VoterDiff:
 
 def verdict(diff: VoterDiff, offset: int, source: int = 0) -> CommitmentVerdict:
     entries = diff.sources[source].source.voter_sets
-    (found,) = [entry.verdict for entry in entries if entry.offset == offset]
-    return found
+    (commitment,) = [entry.verdict for entry in entries if entry.offset == offset]
+    return commitment
 
 
 def added() -> LogBuilder:
@@ -174,9 +174,9 @@ def test_what_follows_a_set_written_by_hand_is_no_more_committed_than_it(tmp_pat
 def test_what_stands_before_something_committed_is_committed(tmp_path: Path) -> None:
     node = make_node(tmp_path / "1", 1, added().control(1, voters(2, 3, 4)))
     (source,) = (compared_source.source for compared_source in compared(node).sources)
-    told = {(entry.offset, entry.verdict.commitment) for entry in source.history}
+    verdicts = {(entry.offset, entry.verdict.commitment) for entry in source.history}
     # 11 proves 8, and 8 what is before it; kraft.version is in the batch of the voters at 2.
-    assert told == {(1, COMMITTED), (2, COMMITTED), (8, COMMITTED), (11, UNKNOWN)}
+    assert verdicts == {(1, COMMITTED), (2, COMMITTED), (8, COMMITTED), (11, UNKNOWN)}
 
 
 def test_the_bootstrap_snapshot_holds_without_a_commit(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_records_of_two_epochs_at_one_offset_are_marked(tmp_path: Path) -> None:
     log = started().control(2, voters(1, 2, 3, 5)).noops(2, 3)
     other = make_node(tmp_path / "2", 2, log, epoch=2)
     diff = compared(first, other)
-    (finding,) = [each for each in diff.findings if each.severity is not Severity.INFO]
+    (finding,) = [finding for finding in diff.findings if finding.severity is not Severity.INFO]
     assert (finding.code, finding.severity) == ("KT-DIR-VOTERS-CONFLICT", Severity.WARNING)
     assert finding.offset == 8
     assert "epoch 1" in finding.expected
@@ -207,7 +207,7 @@ def test_the_log_that_would_win_an_election_has_the_newest_voters(tmp_path: Path
     first = make_node(tmp_path / "1", 1, started().control(1, voters(1, 2, 3, 4)).noops(1, 50))
     other = make_node(tmp_path / "2", 2, started().noops(2, 5), epoch=2)
     diff = compared(first, other)
-    (finding,) = [each for each in diff.findings if each.severity is not Severity.INFO]
+    (finding,) = [finding for finding in diff.findings if finding.severity is not Severity.INFO]
     assert finding.code == "KT-DIR-VOTERS-CONFLICT"
     assert "a record of epoch 2 that is not such a change" in finding.found
     assert diff.newest is diff.sources[1].source

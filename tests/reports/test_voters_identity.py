@@ -90,7 +90,7 @@ def test_an_old_disk_in_the_place_of_the_new_one_is_known_by_the_earlier_voters(
     assert finding.severity is Severity.ERROR
     assert finding.text.endswith("; it was the voter's before")
     assert finding.advice.startswith("find the directory with the other id")
-    (behind,) = (each for each in compared(old, newer).findings if "BEHIND" in each.code)
+    (behind,) = (finding for finding in compared(old, newer).findings if "BEHIND" in finding.code)
     assert f"directory id {directory_of(3)} → {new}" in behind.text
 
 
@@ -107,9 +107,9 @@ def test_a_wrong_snapshot_makes_no_other_node_stale(tmp_path: Path) -> None:
     paths = [node(tmp_path, id) for id in (1, 2, 3)]
     strangers = (voter(1, directory="AnotherDirectoryIdAAAA"), 2, 3)
     add_snapshot(paths[1], 7, 1, version(), voters(*strangers))
-    told = compared(*paths).findings
-    assert {finding.code for finding in told} == {"KT-SNAP-LOG-VOTERS", "KT-DIR-VOTERS-DIFFER"}
-    assert {finding.file for finding in told if "DIFFER" in finding.code} == {str(paths[1])}
+    reported = compared(*paths).findings
+    assert {finding.code for finding in reported} == {"KT-SNAP-LOG-VOTERS", "KT-DIR-VOTERS-DIFFER"}
+    assert {finding.file for finding in reported if "DIFFER" in finding.code} == {str(paths[1])}
     add_snapshot(paths[1], 8, 1, version(), voters(1, 2, 3))
     assert [finding.code for finding in compared(*paths).findings] == ["KT-SNAP-LOG-VOTERS"]
 
@@ -128,9 +128,11 @@ def test_a_copy_of_a_directory_is_told(tmp_path: Path) -> None:
 
 
 def same_directory(*paths: Path) -> Finding:
-    told = [finding for finding in compared(*paths).findings if "SAME-DIRECTORY-ID" in finding.code]
-    assert len(told) == 1
-    return told[0]
+    reported = [
+        finding for finding in compared(*paths).findings if "SAME-DIRECTORY-ID" in finding.code
+    ]
+    assert len(reported) == 1
+    return reported[0]
 
 
 def test_an_id_of_another_nodes_directory_was_written_by_hand(tmp_path: Path) -> None:

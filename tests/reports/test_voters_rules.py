@@ -109,11 +109,11 @@ def test_majorities_that_overlap_are_not_said_to_go_apart(tmp_path: Path) -> Non
 def test_a_jump_is_settled_by_a_snapshot_beyond_it_and_not_by_a_majority(tmp_path: Path) -> None:
     log = started().control(1, voters(1)).noops(1, 1)
     everywhere = [node(tmp_path, id, log=log) for id in (1, 2, 3)]
-    found = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
-    assert [finding.severity for finding in found] == [Severity.WARNING]
+    reported = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
+    assert [finding.severity for finding in reported] == [Severity.WARNING]
     add_snapshot(everywhere[0], 9, 1, version(), voters(1))
-    found = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
-    assert [finding.severity for finding in found] == [Severity.INFO]
+    reported = [finding for finding in compared(*everywhere).findings if "JUMP" in finding.code]
+    assert [finding.severity for finding in reported] == [Severity.INFO]
 
 
 def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(
@@ -125,13 +125,13 @@ def test_a_first_leader_with_other_voters_than_the_nodes_own_format_is_no_jump(
 
 
 def advice_for(path: Path, *others: Path) -> str:
-    (found,) = [
+    (finding,) = [
         finding
         for finding in compared(*others, path).findings
         if finding.code == "KT-DIR-NOT-A-VOTER" and finding.file == str(path)
     ]
-    assert found.severity is Severity.INFO
-    return found.advice
+    assert finding.severity is Severity.INFO
+    return finding.advice
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
     hand, *healthy = (real(id) for id in (2, 3, 4))
     last = Node(hand).batches()[-1]
     value = Node(hand).voters()
-    kept = [each for each in value["voters"] if each["voterId"] == 2]
+    kept = [listed for listed in value["voters"] if listed["voterId"] == 2]
     Node(hand).control((VOTERS, {**value, "voters": kept}))
     diff = compared(hand, *healthy)
     entry = diff.sources[0].source.newest
@@ -170,7 +170,7 @@ def test_no_controller_is_told_to_stop_on_the_word_of_a_set_written_by_hand(
 def test_a_removal_that_nothing_proves_stops_nobody(real: Callable[[int], Path]) -> None:
     ahead, other = real(2), real(4)
     value = Node(ahead).voters()
-    kept = [each for each in value["voters"] if each["voterId"] != 4]
+    kept = [entry for entry in value["voters"] if entry["voterId"] != 4]
     Node(ahead).control((VOTERS, {**value, "voters": kept}))
     assert "stop it" not in advice_for(other, ahead)
     assert "Keep this node" in advice_for(other, ahead)
@@ -339,9 +339,9 @@ def test_static_voters_that_differ_are_an_error(fixtures_dir: Path, tmp_path: Pa
     paths = [path / "server.properties" for path in nodes]
     assert findings(*paths) == []
     text = paths[1].read_text()
-    (line,) = [each for each in text.splitlines() if each.startswith("controller.quorum.voters")]
+    (line,) = [line for line in text.splitlines() if line.startswith("controller.quorum.voters")]
     paths[1].write_text(text.replace(line, line.rpartition(",")[0]))
-    told = findings(*paths)
-    assert ("STATIC-DIFFER", Severity.ERROR) in told
-    assert ("STATIC-DIFFER", Severity.WARNING) in told  # nor those that elected the leader
+    reported = findings(*paths)
+    assert ("STATIC-DIFFER", Severity.ERROR) in reported
+    assert ("STATIC-DIFFER", Severity.WARNING) in reported  # nor those that elected the leader
     assert compared(*paths).differ

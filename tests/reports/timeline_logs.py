@@ -138,14 +138,14 @@ def timeline(*paths: Path, **options: Any) -> Timeline:
     return build(nodes, findings, TimelineOptions(**options))
 
 
-def of_type(told: Timeline, *types: str) -> list[Event]:
-    return [event for event in told.events if event.type in types]
+def of_type(report: Timeline, *types: str) -> list[Event]:
+    return [event for event in report.events if event.type in types]
 
 
-def one(told: Timeline, type: str) -> Event:
-    (event,) = of_type(told, type)
+def one(report: Timeline, type: str) -> Event:
+    (event,) = of_type(report, type)
     return event
 
 
-def codes(told: Timeline) -> set[str]:
-    return {finding.code for finding in told.findings}
+def codes(report: Timeline) -> set[str]:
+    return {finding.code for finding in report.findings}

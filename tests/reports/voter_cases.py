@@ -45,8 +45,8 @@ def voter(id: int, **changes: Any) -> dict[str, Any]:
     }
 
 
-def voters(*each: int | dict[str, Any]) -> Control:
-    listed = [voter(one) if isinstance(one, int) else one for one in each]
+def voters(*given: int | dict[str, Any]) -> Control:
+    listed = [voter(one) if isinstance(one, int) else one for one in given]
     return VOTERS, {"version": 0, "voters": listed}
 
 
@@ -55,7 +55,7 @@ def version(level: int = 1) -> Control:
 
 
 def leader(id: int, ids: Iterable[int]) -> Control:
-    listed = [{"voterId": each, "voterDirectoryId": "A" * 22} for each in ids]
+    listed = [{"voterId": voter_id, "voterDirectoryId": "A" * 22} for voter_id in ids]
     return LEADER, {"version": 0, "leaderId": id, "voters": listed, "grantingVoters": listed}
 
 
@@ -146,7 +146,7 @@ def copied(source: Path, target: Path) -> Path:
 
 def server(path: Path, id: int, **lines: str) -> Path:
     """A controller's server.properties; its directory is `data` beside it."""
-    told = {
+    settings = {
         "process.roles": "controller",
         "node.id": str(id),
         "controller.listener.names": "CONTROLLER",
@@ -154,5 +154,5 @@ def server(path: Path, id: int, **lines: str) -> Path:
         "log.dirs": "data-that-is-only-here",
         "controller.quorum.bootstrap.servers": "localhost:9091",
     } | {key.replace("_", "."): value for key, value in lines.items()}
-    path.write_text("".join(f"{key}={value}\n" for key, value in told.items() if value))
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items() if value))
     return path

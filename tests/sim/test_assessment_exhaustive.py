@@ -61,9 +61,9 @@ def may_be_committed(logs: Mapping[int, tuple[int, ...]]) -> Iterator[tuple[int,
         for prefix in prefixes
         if sum(log[: len(prefix)] == prefix for log in logs.values()) + unknown >= MAJORITY
     ]
-    for each in held:
-        if not any(other != each and other[: len(each)] == each for other in held):
-            yield each
+    for log in held:
+        if not any(other != log and other[: len(log)] == log for other in held):
+            yield log
 
 
 def explored(logs: Mapping[int, tuple[int, ...]], committed: tuple[int, ...]) -> Exploration:
@@ -82,7 +82,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def verdicts() -> list[tuple[QuorumSafety, bool]]:
     """For each case what is judged, and whether some order cuts what may be committed."""
-    found = []
+    judgements = []
     for logs in CASES:
         judged = assess(case_of(logs))
         is_cut = False
@@ -91,8 +91,8 @@ def verdicts() -> list[tuple[QuorumSafety, bool]]:
             given = set(orders.elected) & set(logs)
             assert given <= set(judged.can_lead), (logs, orders.elected, judged)
             is_cut = is_cut or orders.violation is not None
-        found.append((judged.state, is_cut))
-    return found
+        judgements.append((judged.state, is_cut))
+    return judgements
 
 
 def test_no_order_of_a_safe_quorum_cuts_what_may_be_committed(

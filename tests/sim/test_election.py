@@ -29,21 +29,21 @@ def scenario(text: str) -> Scenario:
 
 
 def chances(text: str, cut: frozenset[tuple[int, int]] = frozenset()) -> dict[int, Chance]:
-    told = scenario(text)
-    conditions = Conditions(down=frozenset(told.down), cut=cut)
-    return {chance.node: chance for chance in Chances(told.case).all(conditions)}
+    parsed = scenario(text)
+    conditions = Conditions(down=frozenset(parsed.down), cut=cut)
+    return {chance.node: chance for chance in Chances(parsed.case).all(conditions)}
 
 
 def report(
     text: str, *, runs: int = 20, cut: frozenset[tuple[int, int]] = frozenset(), delay_ms: int = 5
 ) -> Report:
-    told = scenario(text)
-    conditions = Conditions(down=frozenset(told.down), cut=cut, delay_ms=delay_ms)
-    return simulate(told.case, conditions, seed=5, runs=runs)
+    parsed = scenario(text)
+    conditions = Conditions(down=frozenset(parsed.down), cut=cut, delay_ms=delay_ms)
+    return simulate(parsed.case, conditions, seed=5, runs=runs)
 
 
-def steps(told: Report) -> tuple[str, ...]:
-    return tuple(next_step.advice for next_step in verdict(told).next_steps)
+def steps(result: Report) -> tuple[str, ...]:
+    return tuple(next_step.advice for next_step in verdict(result).next_steps)
 
 
 EQUAL = "nodes: {1: {end: 50}, 2: {end: 50}, 3: {end: 50}}"
@@ -51,71 +51,73 @@ LONGER = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
 
 
 def test_equal_logs_can_all_win() -> None:
-    found = chances(EQUAL)
-    assert all(chance.commits and not chance.refusals for chance in found.values())
-    assert found[1].granted == (2, 3)
+    by_node = chances(EQUAL)
+    assert all(chance.commits and not chance.refusals for chance in by_node.values())
+    assert by_node[1].granted == (2, 3)
 
 
 def test_a_longer_log_refuses_in_one_sentence() -> None:
-    found = chances(LONGER)
-    assert not found[1].wins
-    assert found[2].commits
-    assert [refusal.reason for refusal in found[1].refusals] == [
+    by_node = chances(LONGER)
+    assert not by_node[1].wins
+    assert by_node[2].commits
+    assert [refusal.reason for refusal in by_node[1].refusals] == [
         "2 refuses 1: its log ends at 50 of epoch 1, beyond 1's 40 of epoch 1",
         "3 does not answer 1: it is down",
     ]
 
 
 def test_a_later_epoch_beats_a_longer_log() -> None:
-    told = "{1: {end: 90}, 2: {log: {1: 0, 2: 40}, end: 50}, 3: {end: 10, down: true}}"
-    found = chances(f"nodes: {told}")
-    assert found[2].commits
-    assert found[1].refusals[0].reason == (
+    nodes = "{1: {end: 90}, 2: {log: {1: 0, 2: 40}, end: 50}, 3: {end: 10, down: true}}"
+    by_node = chances(f"nodes: {nodes}")
+    assert by_node[2].commits
+    assert by_node[1].refusals[0].reason == (
         "2 refuses 1: its log ends at 50 of epoch 2, beyond 1's 90 of epoch 1"
     )
 
 
 def test_a_vote_that_was_given_holds_for_its_epoch_only() -> None:
-    found = chances("nodes: {1: {end: 5, epoch: 4, voted: 2}, 2: {end: 5}, 3: {end: 5, epoch: 9}}")
-    assert all(chance.commits for chance in found.values())
+    by_node = chances(
+        "nodes: {1: {end: 5, epoch: 4, voted: 2}, 2: {end: 5}, 3: {end: 5, epoch: 9}}"
+    )
+    assert all(chance.commits for chance in by_node.values())
 
 
 def test_another_directory_is_another_replica() -> None:
-    told = scenario(EQUAL)
-    case = wiped(told.case, 3)
-    found = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
-    assert not found[1].wins
-    kinds = {refusal.voter_id: refusal.kind for refusal in found[1].refusals}
+    parsed = scenario(EQUAL)
+    case = wiped(parsed.case, 3)
+    by_node = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
+    assert not by_node[1].wins
+    kinds = {refusal.voter_id: refusal.kind for refusal in by_node[1].refusals}
     assert kinds == {2: "silent", 3: "replica"}
-    assert found[3].why_not == "3 knows no voters: it waits until a leader reports them"
+    assert by_node[3].why_not == "3 knows no voters: it waits until a leader reports them"
 
 
 def test_static_voters_go_by_the_id_alone() -> None:
     case = wiped(scenario(f"kraftVersion: 0\n{EQUAL}").case, 3)
-    found = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
-    assert found[1].commits, "an empty static voter grants its vote to anyone"
-    assert not found[3].wins
+    by_node = {chance.node: chance for chance in Chances(case).all(Conditions(down=frozenset([2])))}
+    assert by_node[1].commits, "an empty static voter grants its vote to anyone"
+    assert not by_node[3].wins
 
 
 def test_another_cluster_is_named() -> None:
-    found = chances("nodes: {1: {end: 5}, 2: {end: 5, clusterId: other}, 3: {down: true}}")
+    by_node = chances("nodes: {1: {end: 5}, 2: {end: 5, clusterId: other}, 3: {down: true}}")
     assert "2 refuses 1: it belongs to cluster other, not scenario" in [
-        refusal.reason for refusal in found[1].refusals
+        refusal.reason for refusal in by_node[1].refusals
     ]
 
 
 def test_a_node_that_is_only_heard_can_be_elected_by_nobody() -> None:
     cut = partition("2,3>1", (1, 2, 3))
-    found = chances(EQUAL, cut=cut)
-    assert not found[1].wins, "it hears no answer"
-    assert found[2].commits
+    by_node = chances(EQUAL, cut=cut)
+    assert not by_node[1].wins, "it hears no answer"
+    assert by_node[2].commits
 
 
 def test_who_wins_in_runs_is_who_can_win() -> None:
-    told = report(LONGER, runs=30)
-    assert told.wins == {2: 30}
-    assert told.leaders == (2,)
-    assert told.failures == Failures(failures=0)
+    result = report(LONGER, runs=30)
+    assert result.wins == {2: 30}
+    assert result.leaders == (2,)
+    assert result.failures == Failures(failures=0)
     even = report(EQUAL, runs=60)
     assert set(even.wins) == {1, 2, 3}, "nobody is preferred"
     assert even.failures == Failures(failures=1)
@@ -129,18 +131,18 @@ def test_no_run_goes_without_a_leader_where_one_is_possible() -> None:
 
 def test_an_even_split_has_no_leader_and_the_way_out_is_named() -> None:
     five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}}"
-    told = report(five, cut=partition("1,2|3,4", range(1, 5)))
-    assert told.leaders == ()
-    assert told.heals
-    assert any("Repair the network" in step for step in steps(told))
+    result = report(five, cut=partition("1,2|3,4", range(1, 5)))
+    assert result.leaders == ()
+    assert result.heals
+    assert any("Repair the network" in step for step in steps(result))
 
 
 def test_the_nodes_to_start_are_named_without_a_majority() -> None:
-    told = report("nodes: {1: {end: 5, down: true}, 2: {end: 5, down: true}, 3: {end: 5}}")
-    assert told.revivals == ((1,), (2,))
-    words = verdict(told)
+    result = report("nodes: {1: {end: 5, down: true}, 2: {end: 5, down: true}, 3: {end: 5}}")
+    assert result.revivals == ((1,), (2,))
+    words = verdict(result)
     assert not words.elected
-    assert steps(told) == ("Start 1 or 2: with either a leader can be elected.",)
+    assert steps(result) == ("Start 1 or 2: with either a leader can be elected.",)
 
 
 def test_failures_of_five_are_two() -> None:
@@ -149,39 +151,39 @@ def test_failures_of_five_are_two() -> None:
 
 
 def test_a_loss_that_may_have_been_committed_is_told_first() -> None:
-    told = report(
+    result = report(
         "nodes: {1: {end: 60, down: true}, 2: {end: 50}, 3: {voters: []}}",
     )
-    assert told.leaders == (2,)
-    assert [(loss.first, loss.end, loss.standing.value) for loss in told.grave] == [
+    assert result.leaders == (2,)
+    assert [(loss.first, loss.end, loss.standing.value) for loss in result.grave] == [
         (50, 60, "possibly committed")
     ]
-    words = verdict(told)
+    words = verdict(result)
     assert words.details[0].startswith("DATA LOSS if 2 leads: offsets 50 to 59 (10 records) of 1")
-    assert steps(told)[0] == "Do not start the nodes like this. Copy all directories first."
-    assert steps(told)[1].startswith("Bring back 1 before any other node starts")
-    assert steps(told)[2].startswith(
+    assert steps(result)[0] == "Do not start the nodes like this. Copy all directories first."
+    assert steps(result)[1].startswith("Bring back 1 before any other node starts")
+    assert steps(result)[2].startswith(
         "Then start 1 and 2 alone: each possible leader of these has all"
     )
-    assert told.rescue == (1, 2), "2, which 1 refuses, votes for it"
-    assert not told.is_fine
+    assert result.rescue == (1, 2), "2, which 1 refuses, votes for it"
+    assert not result.is_fine
 
 
 def test_a_restart_that_would_lose_records_is_not_safe() -> None:
-    told = report("nodes: {1: {end: 60}, 2: {end: 50}, 3: {voters: []}}", runs=5)
-    unsafe = {restart.node_id for restart in told.restarts if not restart.is_safe}
+    result = report("nodes: {1: {end: 60}, 2: {end: 50}, 3: {voters: []}}", runs=5)
+    unsafe = {restart.node_id for restart in result.restarts if not restart.is_safe}
     assert 1 in unsafe, "without it 3's empty log elects 2"
-    assert told.rescue == (1, 2)
+    assert result.rescue == (1, 2)
 
 
 def test_a_voter_without_its_log_ends_when_a_restarted_leader_says_goodbye() -> None:
     text = "nodes: {1: {end: 9, epoch: 1, leader: 1}, 2: {end: 9, epoch: 1, leader: 1}, 3: {NODE}}"
-    told = report(text.replace("NODE", "voters: []"), runs=40)
-    assert {(node, why) for node, why, _ in told.broken} == {
+    result = report(text.replace("NODE", "voters: []"), runs=40)
+    assert {(node, why) for node, why, _ in result.broken} == {
         (3, "leader 1 of epoch 1 has no endpoint of CONTROLLER")
     }
-    assert told.without_leader == 0, "it is started again"
-    assert "Start 3 last, once the others have a leader." in steps(told)
+    assert result.without_leader == 0, "it is started again"
+    assert "Start 3 last, once the others have a leader." in steps(result)
     # A later epoch in its quorum-state makes it deaf to the old leader.
     assert report(text.replace("NODE", "voters: [], epoch: 2"), runs=40).broken == ()
 
@@ -190,35 +192,35 @@ def test_a_candidate_of_an_epoch_that_another_node_won_ends() -> None:
     """As 4.3.0 does (test_simulate_election of the interop tests). 2 learns epoch 1 from an answer
     of 1, which names no leader."""
     text = "nodes: {1: {end: 9, NODE}, 2: {voters: []}, 3: {down: true}}"
-    told = report(text.replace("NODE", "epoch: 1, leader: 3, voted: 1"), runs=40)
-    assert {(node, why) for node, why, _ in told.broken} == {
+    result = report(text.replace("NODE", "epoch: 1, leader: 3, voted: 1"), runs=40)
+    assert {(node, why) for node, why, _ in result.broken} == {
         (1, "a request of this node was called invalid in its own epoch")
     }
-    assert told.without_leader > 0
-    words = " ".join(verdict(told).details)
+    assert result.without_leader > 0
+    words = " ".join(verdict(result).details)
     assert "1 voted for itself in epoch 1, but another node won that epoch." in words
     without_vote = report(text.replace("NODE", "epoch: 2"), runs=40)
     assert (without_vote.broken, without_vote.without_leader) == ((), 0)
 
 
 def test_voters_are_changed_and_the_quorum_looked_at_again() -> None:
-    told = scenario(
+    parsed = scenario(
         "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {voters: []}}\nvoters: [1, 2, 3]"
     )
     conditions = Conditions(adding=(4,), removing=(1,))
-    found = simulate(told.case, conditions, seed=0, runs=5)
-    assert [(change.node, change.adds, change.is_done) for change in found.changes] == [
+    result = simulate(parsed.case, conditions, seed=0, runs=5)
+    assert [(change.node, change.adds, change.is_done) for change in result.changes] == [
         (1, False, True),
         (4, True, True),
     ]
-    assert found.voters_after == (2, 3, 4)
-    assert found.failures_after == Failures(failures=1)
+    assert result.voters_after == (2, 3, 4)
+    assert result.failures_after == Failures(failures=1)
 
 
 def test_static_voters_cannot_be_changed() -> None:
-    told = scenario(f"kraftVersion: 0\n{EQUAL}")
-    found = simulate(told.case, Conditions(removing=(3,)), seed=0, runs=3)
-    assert found.changes[0].answers == (("UNSUPPORTED_VERSION", 3),)
+    parsed = scenario(f"kraftVersion: 0\n{EQUAL}")
+    result = simulate(parsed.case, Conditions(removing=(3,)), seed=0, runs=3)
+    assert result.changes[0].answers == (("UNSUPPORTED_VERSION", 3),)
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -250,41 +252,41 @@ def test_a_way_that_no_run_took_is_no_leader(monkeypatch: pytest.MonkeyPatch) ->
     assert not verdict(late).elected
     assert "No leader could commit in 2 runs" in verdict(late).headline
     able = report(EQUAL, runs=1)
-    told = replace(late, chances=able.chances)
-    assert told.leaders == (1, 2, 3)
-    words = verdict(told)
+    result = replace(late, chances=able.chances)
+    assert result.leaders == (1, 2, 3)
+    words = verdict(result)
     assert not words.elected
-    assert not told.is_fine
+    assert not result.is_fine
     assert words.headline.startswith("No leader was elected in 2 runs of ")
     (slow,) = words.details
     assert slow.startswith("A request and its answer take 1.9 s to 5.8 s together. After")
-    assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
+    assert steps(result) == ("Make messages faster, or the controller.quorum timeouts longer.",)
 
 
 def test_answers_that_all_come_too_late_elect_nobody() -> None:
-    told = report(EQUAL, runs=1, delay_ms=2000)
-    assert told.leaders == ()
-    assert "the answers come too late to count" in told.chances[0].why_not
-    assert steps(told) == ("Make messages faster, or the controller.quorum timeouts longer.",)
+    result = report(EQUAL, runs=1, delay_ms=2000)
+    assert result.leaders == ()
+    assert "the answers come too late to count" in result.chances[0].why_not
+    assert steps(result) == ("Make messages faster, or the controller.quorum timeouts longer.",)
 
 
 def test_what_fails_and_restarts_knows_how_slow_messages_are() -> None:
     two = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5, down: true}}"
-    told = report(two, runs=1, delay_ms=4000)
-    assert told.revivals == (), "a third node would be as slow"
+    result = report(two, runs=1, delay_ms=4000)
+    assert result.revivals == (), "a third node would be as slow"
 
 
 def test_without_a_leader_nothing_is_advised_that_needs_one() -> None:
     case = wiped(wiped(scenario(EQUAL).case, 2), 3)
-    told = simulate(case, Conditions(), seed=0, runs=3)
-    assert "2 and 3 are newly formatted" in verdict(told).headline
-    assert not any(next_step.commands for next_step in verdict(told).next_steps)
-    assert steps(told)[-1].startswith("Find the old disk of 2 (directory-2) or 3 (directory-3)")
+    result = simulate(case, Conditions(), seed=0, runs=3)
+    assert "2 and 3 are newly formatted" in verdict(result).headline
+    assert not any(next_step.commands for next_step in verdict(result).next_steps)
+    assert steps(result)[-1].startswith("Find the old disk of 2 (directory-2) or 3 (directory-3)")
 
 
 def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
-    told = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
-    first, second = verdict(told).next_steps
+    result = simulate(wiped(scenario(EQUAL).case, 3), Conditions(), seed=0, runs=3)
+    first, second = verdict(result).next_steps
     assert first.advice.startswith("Do not restart voter 1 or 2 now")
     anywhere = "# replace host:port: kafka-metadata-quorum --bootstrap-controller host:port"
     remove, wait, add = second.commands
@@ -296,13 +298,13 @@ def test_a_replica_is_replaced_by_commands_that_can_be_copied() -> None:
 
 
 def test_restarts_are_advised_as_the_table_has_them() -> None:
-    told = report(EQUAL, cut=partition("1>2", (1, 2, 3)))
-    assert {restart.node_id: restart.is_safe for restart in told.restarts} == {
+    result = report(EQUAL, cut=partition("1>2", (1, 2, 3)))
+    assert {restart.node_id: restart.is_safe for restart in result.restarts} == {
         1: True,
         2: True,
         3: False,
     }
-    assert steps(told)[1:] == (
+    assert steps(result)[1:] == (
         "Do not restart 3 now: without it there is no leader.",
         "Restart 1 and 2 only one by one, each once the previous one has caught up.",
     )
@@ -320,10 +322,10 @@ def test_failures_that_were_not_all_tried_are_at_least_so_many(
 ) -> None:
     monkeypatch.setattr(chances_module, "_MOST_TRIALS", 4)
     five = "nodes: {1: {end: 5}, 2: {end: 5}, 3: {end: 5}, 4: {end: 5}, 5: {end: 5}}"
-    told = report(five, runs=1)
-    assert told.failures == Failures(failures=0, is_exact=False)
-    assert "The quorum tolerates at least 0 more failures." in verdict(told).details
-    assert simulate_election_document(told).tolerated_failures == told.failures
+    result = report(five, runs=1)
+    assert result.failures == Failures(failures=0, is_exact=False)
+    assert "The quorum tolerates at least 0 more failures." in verdict(result).details
+    assert simulate_election_document(result).tolerated_failures == result.failures
 
 
 TIMES = "; if all start together, within "
@@ -350,38 +352,40 @@ def test_a_likely_leader_is_named_and_no_share_of_the_runs_is() -> None:
 
 def test_a_leader_that_is_restarted_wins_runs_in_which_it_starts_first() -> None:
     restarted = "nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {end: 9, leader: 1}}"
-    told = report(restarted, runs=60)
-    assert told.wins_by_pace[StartPace.APART].get(1, 0) > 3, "it led 10 of 30 real starts at least"
-    nodes = {each["id"]: each for each in json_value(simulate_election_document(told).nodes)}
+    result = report(restarted, runs=60)
+    assert result.wins_by_pace[StartPace.APART].get(1, 0) > 3, (
+        "it led 10 of 30 real starts at least"
+    )
+    nodes = {node["id"]: node for node in json_value(simulate_election_document(result).nodes)}
     assert nodes[1]["likelihood"] == "possible"
     assert [node["start"] for node in nodes[1]["shares"]] == ["together", "apart"]
 
 
 def test_the_only_node_that_can_lead_has_no_share() -> None:
-    told = report(LONGER, runs=4)
-    assert {outlook.node: outlook.likelihood.value for outlook in told.outlooks} == {
+    result = report(LONGER, runs=4)
+    assert {outlook.node: outlook.likelihood.value for outlook in result.outlooks} == {
         1: "no", 2: "only", 3: "no",
     }  # fmt: skip
-    assert "2, the only one that can win; if" in verdict(told).headline
+    assert "2, the only one that can win; if" in verdict(result).headline
 
 
 def test_a_voter_that_ended_with_an_error_is_not_just_silent() -> None:
-    found = chances("nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}")
+    by_node = chances("nodes: {1: {end: 9, leader: 1}, 2: {end: 9, leader: 1}, 3: {voters: []}}")
     assert (
         "3 does not answer 1: it has stopped with an error (leader 1 of epoch 1 has no"
-        " endpoint of CONTROLLER)" in [refusal.reason for refusal in found[1].refusals]
+        " endpoint of CONTROLLER)" in [refusal.reason for refusal in by_node[1].refusals]
     )
 
 
 def test_patient_timeouts_are_waited_for_without_asking_all_the_time() -> None:
     text = f"timing: {{electionTimeoutMs: 40000}}\n{EQUAL}"
-    told = scenario(text)
+    parsed = scenario(text)
     slow, plain = (
-        horizon_ms(told.case, Conditions()),
+        horizon_ms(parsed.case, Conditions()),
         horizon_ms(scenario(EQUAL).case, Conditions()),
     )
     assert (plain, slow) == (60_000, 8000 + 10 * (2000 + 80_000 + 1000) + 20 * 8)
-    run = ElectionRun(unhurried(told.case), Conditions(), 1)
+    run = ElectionRun(unhurried(parsed.case), Conditions(), 1)
     assert run.go().leader is not None
     assert run.outcome.events < 5000
     again = unhurried(scenario(EQUAL).case)
@@ -390,15 +394,15 @@ def test_patient_timeouts_are_waited_for_without_asking_all_the_time() -> None:
 
 def test_a_run_with_too_many_events_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run_module, "MOST_EVENTS", 5)
-    told = report(EQUAL, runs=3)
-    assert told.given_up == 3
-    assert any("3 runs stopped early" in detail for detail in verdict(told).details)
+    result = report(EQUAL, runs=3)
+    assert result.given_up == 3
+    assert any("3 runs stopped early" in detail for detail in verdict(result).details)
 
 
 def test_half_of_the_runs_means_of_those_that_had_a_leader() -> None:
     ten = report(EQUAL, runs=10)
-    told = replace(ten, wins={1: 5}, wins_by_pace={}, times_ms=(10, 20, 30, 40, 50))
-    assert verdict(told).headline == (
+    result = replace(ten, wins={1: 5}, wins_by_pace={}, times_ms=(10, 20, 30, 40, 50))
+    assert verdict(result).headline == (
         "A leader is elected: 1, 2 or 3; in 5 of 10 runs, and then if all start together, within"
         " 30 ms in half of 5 runs, 50 ms in 95%."
     )
@@ -421,8 +425,10 @@ def test_a_stated_share_is_the_one_that_was_compared_with_real_starts() -> None:
       1: {end: 9, leader: 1}
       2: {end: 9, leader: 1}
       3: {end: 7, leader: 1}"""
-    told = report(behind, runs=4)
-    shares = {outlook.node: [share.words for share in outlook.shares] for outlook in told.outlooks}
+    result = report(behind, runs=4)
+    shares = {
+        outlook.node: [share.words for share in outlook.shares] for outlook in result.outlooks
+    }
     assert shares == {1: ["about 30%", "about 55%"], 2: ["about 70%", "about 45%"], 3: []}
     slow = report(behind, runs=4, delay_ms=100)
     assert not any(outlook.is_measured for outlook in slow.outlooks), "nobody measured that"

@@ -28,36 +28,36 @@ nodes:
 def explored(
     text: str, depth: int, *, crashes: int = 1, is_reduced: bool = True, to_the_end: bool = False
 ) -> Exploration:
-    told = parse_scenario(text.encode(), "test")
-    conditions = Conditions(down=frozenset(told.down))
-    explorer = Explorer(told.case, conditions, depth, crashes=crashes, is_reduced=is_reduced)
+    scenario = parse_scenario(text.encode(), "test")
+    conditions = Conditions(down=frozenset(scenario.down))
+    explorer = Explorer(scenario.case, conditions, depth, crashes=crashes, is_reduced=is_reduced)
     return explorer.go(to_the_end=to_the_end)
 
 
 def test_either_of_two_candidates_can_win_and_never_both() -> None:
-    found = explored(CANDIDATES, 5)
-    assert found.violation is None
-    assert found.is_complete
-    assert found.elected == {1: 2, 2: 2, 3: 5}, "a vote and its answer; a whole election"
-    assert found.choices.states > 1000
+    exploration = explored(CANDIDATES, 5)
+    assert exploration.violation is None
+    assert exploration.is_complete
+    assert exploration.elected == {1: 2, 2: 2, 3: 5}, "a vote and its answer; a whole election"
+    assert exploration.choices.states > 1000
 
 
 def test_a_replica_that_forgets_its_vote_makes_two_leaders(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(transitions, "add_vote", lambda raft, voted: None)
-    found = explored(CANDIDATES, 5, crashes=0)
-    assert found.violation is not None
-    assert found.violation.invariant == "single leader"
-    assert len(found.violation.steps) == 4
-    assert found.violation.steps[0].startswith(("1 → 3: Vote", "2 → 3: Vote"))
+    exploration = explored(CANDIDATES, 5, crashes=0)
+    assert exploration.violation is not None
+    assert exploration.violation.invariant == "single leader"
+    assert len(exploration.violation.steps) == 4
+    assert exploration.violation.steps[0].startswith(("1 → 3: Vote", "2 → 3: Vote"))
 
 
 def test_a_replica_that_does_not_write_its_vote_makes_two_leaders_by_a_crash(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(transitions, "persist", lambda raft, role: None)
-    found = explored(CANDIDATES, 6)
-    assert found.violation is not None
-    assert any("crashes" in step for step in found.violation.steps)
+    exploration = explored(CANDIDATES, 6)
+    assert exploration.violation is not None
+    assert any("crashes" in step for step in exploration.violation.steps)
 
 
 def test_a_leader_without_committed_records_is_found_out() -> None:
@@ -68,9 +68,9 @@ def test_a_leader_without_committed_records_is_found_out() -> None:
       2: {end: 50}
       3: {voters: []}
     """
-    found = explored(text, 6, crashes=0)
-    assert found.violation is not None
-    assert found.violation.invariant == "leader completeness"
+    exploration = explored(text, 6, crashes=0)
+    assert exploration.violation is not None
+    assert exploration.violation.invariant == "leader completeness"
 
 
 def test_a_core_that_ignores_logs_elects_a_leader_that_lacks_records(
@@ -84,30 +84,30 @@ def test_a_core_that_ignores_logs_elects_a_leader_that_lacks_records(
     """
     assert explored(text, 4).violation is None
     monkeypatch.setattr(vote, "grants", lambda raft, asked: True)
-    found = explored(text, 4)
-    assert found.violation is not None
-    assert found.violation.invariant == "leader completeness"
+    exploration = explored(text, 4)
+    assert exploration.violation is not None
+    assert exploration.violation.invariant == "leader completeness"
 
 
 def test_whoever_the_trial_calls_impossible_is_never_reached() -> None:
     text = "nodes: {1: {end: 40}, 2: {end: 50}, 3: {end: 50, down: true}}"
-    told = parse_scenario(text.encode(), "test")
-    conditions = Conditions(down=frozenset(told.down))
-    wins = {chance.node for chance in Chances(told.case).all(conditions) if chance.wins}
-    found = Explorer(told.case, conditions, 9, crashes=0).go()
-    assert set(found.elected) == wins == {2}
-    assert found.is_complete
-    assert set(found.committing) == {2}
+    scenario = parse_scenario(text.encode(), "test")
+    conditions = Conditions(down=frozenset(scenario.down))
+    wins = {chance.node for chance in Chances(scenario.case).all(conditions) if chance.wins}
+    exploration = Explorer(scenario.case, conditions, 9, crashes=0).go()
+    assert set(exploration.elected) == wins == {2}
+    assert exploration.is_complete
+    assert set(exploration.committing) == {2}
 
 
 def test_all_messages_to_their_end_are_an_election_and_a_commit() -> None:
-    found = explored("nodes: {1: {end: 5}, 2: {end: 5}}", 2, to_the_end=True)
-    assert found.violation is None
-    assert found.choices.complete_to == 2, "too few choices for anything to happen"
-    assert found.to_the_end.complete_to == 1, "the timer of the one or of the other"
-    assert found.elected == {1: 5, 2: 5}, "a timer, a pre-vote, a vote, and their answers"
-    assert found.committing == {1: 8, 2: 8}
-    assert 100 < found.to_the_end.states < 5000
+    exploration = explored("nodes: {1: {end: 5}, 2: {end: 5}}", 2, to_the_end=True)
+    assert exploration.violation is None
+    assert exploration.choices.complete_to == 2, "too few choices for anything to happen"
+    assert exploration.to_the_end.complete_to == 1, "the timer of the one or of the other"
+    assert exploration.elected == {1: 5, 2: 5}, "a timer, a pre-vote, a vote, and their answers"
+    assert exploration.committing == {1: 8, 2: 8}
+    assert 100 < exploration.to_the_end.states < 5000
 
 
 def _forgets_votes(patch: pytest.MonkeyPatch) -> None:
@@ -168,17 +168,17 @@ def test_the_states_that_are_left_out_change_nothing_of_what_is_found(
 
 
 def test_a_request_that_its_asker_has_forgotten_is_answered_to_nobody() -> None:
-    told = parse_scenario(CANDIDATES.encode(), "test")
-    board = Board(told.case, Conditions(), is_reduced=True)
+    scenario = parse_scenario(CANDIDATES.encode(), "test")
+    board = Board(scenario.case, Conditions(), is_reduced=True)
     places, mail = board.begin()
-    asked = next(each for each in mail if board.to(each) == 3)
+    asked = next(message for message in mail if board.to(message) == 3)
     asker = board.messages[asked].asker
     crashed = board.step(places[asker - 1], CRASH)
     stale = board.stale(asked, crashed.forgotten)
     assert stale not in {None, asked}
     assert stale is not None
     fresh, old = board.step(places[2], asked), board.step(places[2], stale)
-    assert [board.to(each) for each in fresh.sent] == [asker]
+    assert [board.to(message) for message in fresh.sent] == [asker]
     assert old.sent == ()
     assert old.after == fresh.after, "it is taken in as before"
 
@@ -192,7 +192,7 @@ def test_a_fork_leaves_the_original_as_it_is() -> None:
     before = of_replica(replica, 1)
     fork = replica.fork()
     assert of_replica(fork, 1) == before
-    message = next(each for each in sent if each.endpoint.host == "node-3")
+    message = next(message for message in sent if message.endpoint.host == "node-3")
     fork.receive(1, message)
     assert of_replica(replica, 1) == before
     assert of_replica(fork, 1) != before

@@ -44,16 +44,16 @@ SCENARIOS: Mapping[str, str] = {
 
 
 def case_of(name: str) -> tuple[Any, Conditions]:
-    told = parse_scenario(SCENARIOS[name].encode(), name)
-    return unhurried(told.case), Conditions(down=frozenset(told.down))
+    scenario = parse_scenario(SCENARIOS[name].encode(), name)
+    return unhurried(scenario.case), Conditions(down=frozenset(scenario.down))
 
 
 def cases() -> list[tuple[str, Any, Conditions]]:
-    found = [(name, *case_of(name)) for name in SCENARIOS]
+    scenario_cases = [(name, *case_of(name)) for name in SCENARIOS]
     equal, led = case_of("equal")[0], case_of("led")[0]
     nodes = (1, 2, 3)
     return [
-        *found,
+        *scenario_cases,
         ("cut", equal, Conditions(cut=partition("1>2", nodes))),
         ("slow", led, Conditions(delay_ms=300)),
         ("slower than requests", led, Conditions(delay_ms=1200)),
@@ -78,7 +78,7 @@ def played(case: Any, conditions: Conditions, seed: int) -> tuple[Any, Any]:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "case", "conditions"), CASES, ids=[each[0] for each in CASES])
+@pytest.mark.parametrize(("name", "case", "conditions"), CASES, ids=[case[0] for case in CASES])
 def test_a_run_is_the_same_message_by_message_if_the_core_plays_all_of_it(
     name: str, case: Any, conditions: Conditions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -114,8 +114,8 @@ class _Given:
 def _state(replica: SimulatedNode, now_ms: int) -> tuple[Any, ...]:
     """Return all that a later step depends on, without the numbers of requests."""
     raft, connections = replica.raft, replica.raft.connections
-    kept = [form(each, now_ms) for each in (raft.role, raft.log, raft.control, raft.stored)]
-    paused = {each: connections.ready_ms(each, now_ms) for each in connections.paused(now_ms)}
+    kept = [form(part, now_ms) for part in (raft.role, raft.log, raft.control, raft.stored)]
+    paused = {peer: connections.ready_ms(peer, now_ms) for peer in connections.paused(now_ms)}
     due = connections.bootstrap_ready_ms(tuple(raft.bootstrap), now_ms)
     return (*kept, replica.deadline_ms, paused, connections.has_request_in_flight(now_ms), due)
 

@@ -16,42 +16,42 @@ EQUAL = "nodes: {1: {end: 100, down: true}, 2: {end: 100}, 3: {end: 100}}"
 
 
 def report(text: str, *witnesses: int, runs: int = 10) -> Report:
-    told = parse_scenario(text.encode(), "test")
-    case = told.case
-    for each in witnesses:
-        case = witness(case, each)
-    return simulate(case, Conditions(down=frozenset(told.down)), seed=5, runs=runs)
+    scenario = parse_scenario(text.encode(), "test")
+    case = scenario.case
+    for node_id in witnesses:
+        case = witness(case, node_id)
+    return simulate(case, Conditions(down=frozenset(scenario.down)), seed=5, runs=runs)
 
 
 def test_a_witness_that_is_ahead_hands_over_to_the_kafka_that_it_refused() -> None:
-    found = report(AHEAD, 3)
-    assert found.wins == {2: 10}
-    assert found.after_witness == 10
-    assert found.leaders == (2,)
-    assert found.is_fine
-    words = verdict(found)
+    result = report(AHEAD, 3)
+    assert result.wins == {2: 10}
+    assert result.after_witness == 10
+    assert result.leaders == (2,)
+    assert result.is_fine
+    words = verdict(result)
     assert words.elected
     assert any("leads as a last resort until 2 has caught up" in detail for detail in words.details)
-    assert 4_000 < (found.quantile_ms(1) or 0) < 15_000
-    told = json_value(simulate_election_document(found))
-    nodes = {each["id"]: each for each in told["nodes"]}
+    assert 4_000 < (result.quantile_ms(1) or 0) < 15_000
+    document = json_value(simulate_election_document(result))
+    nodes = {node["id"]: node for node in document["nodes"]}
     assert (nodes[2]["isPossibleLeader"], nodes[2]["handedOverById"]) == (True, 3)
     assert (nodes[3]["isPossibleLeader"], nodes[3]["isWitness"]) == (False, True)
-    assert told["afterWitnessRunCount"] == 10
+    assert document["afterWitnessRunCount"] == 10
 
 
 def test_nothing_is_lost_when_the_witness_hands_its_records_over() -> None:
     """Node 2 would cut off records if it won with its own log."""
-    found = report(AHEAD, 3)
-    assert found.losses_by(2) == ()
-    assert found.grave == ()
+    result = report(AHEAD, 3)
+    assert result.losses_by(2) == ()
+    assert result.grave == ()
 
 
 def test_a_witness_that_is_not_ahead_is_no_candidate() -> None:
-    found = report(EQUAL, 3)
-    assert found.wins == {2: 10}
-    assert found.after_witness == 0
-    assert any("leads only as a last resort" in detail for detail in verdict(found).details)
+    result = report(EQUAL, 3)
+    assert result.wins == {2: 10}
+    assert result.after_witness == 0
+    assert any("leads only as a last resort" in detail for detail in verdict(result).details)
 
 
 def test_several_witnesses_are_several_nodes() -> None:
@@ -65,14 +65,14 @@ def test_without_the_witness_the_longer_log_wins() -> None:
 
 def test_witnesses_alone_elect_nobody() -> None:
     """Neither asks, so neither refuses."""
-    found = report(EQUAL, 2, 3)
-    assert not found.leaders
-    assert not verdict(found).elected
+    result = report(EQUAL, 2, 3)
+    assert not result.leaders
+    assert not verdict(result).elected
 
 
 def test_a_failure_that_only_a_witness_helps_with_is_tolerated() -> None:
-    told = parse_scenario(b"nodes: {1: {end: 100}, 2: {end: 80}, 3: {end: 100}}", "test")
-    chances = Chances(witness(told.case, 3))
+    scenario = parse_scenario(b"nodes: {1: {end: 100}, 2: {end: 80}, 3: {end: 100}}", "test")
+    chances = Chances(witness(scenario.case, 3))
     lost = Conditions(down=frozenset({1}))
     assert chances.stands(lost)
     assert chances.leaders(lost) == (2,)

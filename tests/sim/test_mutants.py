@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 table = importlib.import_module("mutant_table")
 TRANSCRIPTS = importlib.import_module("mutant").TRANSCRIPTS
 mutants = importlib.import_module("mutants")
-BY_INVARIANT = {each.caught_by: each for each in reversed(table.MUTANTS)}
+BY_INVARIANT = {mutant.caught_by: mutant for mutant in reversed(table.MUTANTS)}
 
 
 def test_there_are_twenty_mutants_at_least_and_their_names_differ() -> None:
@@ -35,7 +35,7 @@ def test_every_invariant_has_a_mutant_that_violates_it() -> None:
     assert told_by_others <= set(BY_INVARIANT)
 
 
-@pytest.mark.parametrize("mutant", table.MUTANTS, ids=lambda each: each.name)
+@pytest.mark.parametrize("mutant", table.MUTANTS, ids=lambda entry: entry.name)
 def test_a_mutant_replaces_text_that_is_there_once(mutant: object) -> None:
     for source in mutants.edited(mutant).values():
         compile(source, "mutant", "exec")

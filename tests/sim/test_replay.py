@@ -62,7 +62,7 @@ class _Never(Checker):
 
 
 def test_a_violated_invariant_names_itself_and_ends_the_history() -> None:
-    seed = next(each for each in range(50) if run(each).counts["snapshots written"])
+    seed = next(seed for seed in range(50) if run(seed).counts["snapshots written"])
     verdict = run(seed, TRACED, checkers=[VoterSets, Committed, _Never])
     assert not verdict.is_fine
     assert verdict.invariant == "never"

@@ -77,7 +77,7 @@ class Quorum:
     @property
     def leader(self) -> Node:
         return max(
-            (voter for voter in self.voters if voter.leads), key=lambda each: each.raft.epoch
+            (voter for voter in self.voters if voter.leads), key=lambda voter: voter.raft.epoch
         )
 
     def has_leader_beside(self, old: Node) -> bool:

@@ -21,12 +21,12 @@ SIZE = len(SNAPSHOT.encoded())
 
 def disk() -> Disk:
     """Three batches of 100 bytes, and a snapshot."""
-    found = Disk("d1")
-    found.append(
+    prepared = Disk("d1")
+    prepared.append(
         tuple(Batch(base_offset=at, last_offset=at + 1, epoch=1, size=100) for at in (0, 2, 4))
     )
-    found.add(SNAPSHOT)
-    return found
+    prepared.add(SNAPSHOT)
+    return prepared
 
 
 def slice_of(position: int, most: int) -> FetchSnapshotResponse:

@@ -34,7 +34,9 @@ class Stalemate:
         self._until("leader that commits", 20_000, lambda: self._committing() is not None)
         self.lost = self._leader()
         [self.survivor] = (
-            each for each in self.world.nodes.values() if each not in (self.lost, self.witness)
+            member
+            for member in self.world.nodes.values()
+            if member not in (self.lost, self.witness)
         )
         self._until("equal logs", 20_000, lambda: len(set(self._ends())) == 1)
 

@@ -77,22 +77,22 @@ def control(base_offset: int, *records: ControlRecord, epoch: int = 1) -> Batch:
 
 def batches_of(log: MetadataLog) -> list[RecordBatch]:
     """All that a log serves, in the pieces in which it serves it."""
-    found: list[RecordBatch] = []
+    batches: list[RecordBatch] = []
     at = log.start_offset
     while at < log.end_offset:
-        found += batches_in(log.read(at, 1 << 20))
-        at = found[-1].last_offset + 1
-    return found
+        batches += batches_in(log.read(at, 1 << 20))
+        at = batches[-1].last_offset + 1
+    return batches
 
 
 def batches_in(data: bytes) -> list[RecordBatch]:
     """Batches, one after the other; nothing else may be in the bytes."""
-    found = []
-    for each in scan(lambda at, size: data[at : at + size]):
-        assert isinstance(each, RecordBatch)
-        assert each.is_valid
-        found.append(each)
-    return found
+    batches = []
+    for parsed in scan(lambda at, size: data[at : at + size]):
+        assert isinstance(parsed, RecordBatch)
+        assert parsed.is_valid
+        batches.append(parsed)
+    return batches
 
 
 def offsets(data: bytes) -> list[tuple[int, int]]:
@@ -117,10 +117,10 @@ def downloadable(path: Path, offset: int, epoch: int) -> bytes:
     writer = other.new_snapshot(OffsetAndEpoch(offset, epoch), 1_000, 1, VOTERS)
     writer.append(NO_OP)
     writer.freeze()
-    found = other.read_snapshot(writer.snapshot_id, 0, 1 << 20)
-    assert found is not None
+    part = other.read_snapshot(writer.snapshot_id, 0, 1 << 20)
+    assert part is not None
     other.close()
-    return found[1]
+    return part[1]
 
 
 def names(directory: Path) -> list[str]:

@@ -175,42 +175,44 @@ class Lost:
         self.at += 1
         match operation:
             case Sync(inode):
-                self._settle(lambda each: _inode_of(each) == inode)
+                self._settle(lambda change: _inode_of(change) == inode)
             case SyncFolder(path):
-                self._settle(lambda each: _is_name(each) and path in _folders_of(each))
+                self._settle(lambda change: _is_name(change) and path in _folders_of(change))
             case _:
                 self._pending.append(operation)
 
     def _settle(self, is_durable: Callable[[Change], bool]) -> None:
-        for each in self._pending:
-            if is_durable(each):
-                self._durable.apply(each)
-        self._pending = [each for each in self._pending if not is_durable(each)]
+        for change in self._pending:
+            if is_durable(change):
+                self._durable.apply(change)
+        self._pending = [change for change in self._pending if not is_durable(change)]
 
     def prefixes(self) -> Iterator[Platter]:
         """Nothing more, all of it, and what lies between, in order; the last write also torn."""
         state = self._durable.copy()
         yield state.copy()
-        for each in self._pending:
-            if isinstance(each, Write) and len(each.data) > 1:
+        for change in self._pending:
+            if isinstance(change, Write) and len(change.data) > 1:
                 torn = state.copy()
-                torn.apply(Write(each.inode, each.position, each.data[: len(each.data) // 2]))
+                torn.apply(
+                    Write(change.inode, change.position, change.data[: len(change.data) // 2])
+                )
                 yield torn
-            state.apply(each)
+            state.apply(change)
             yield state.copy()
 
     def reordered(self, random: Random) -> Platter:
         """Some of it; of some writes only some sectors."""
         state = self._durable.copy()
-        for each in self._pending:
+        for change in self._pending:
             chance = random.random()
             if chance < 0.4:
-                state.apply(each)
-            elif chance < 0.7 and isinstance(each, Write):
-                for at in range(0, len(each.data), SECTOR):
+                state.apply(change)
+            elif chance < 0.7 and isinstance(change, Write):
+                for at in range(0, len(change.data), SECTOR):
                     if random.random() < 0.5:
-                        piece = each.data[at : at + SECTOR]
-                        state.apply(Write(each.inode, each.position + at, piece))
+                        piece = change.data[at : at + SECTOR]
+                        state.apply(Write(change.inode, change.position + at, piece))
         return state
 
 

@@ -87,8 +87,8 @@ def test_damaged_files_are_cut_or_refused(written: Path, data: st.DataObject) ->
         again.close()
 
 
-def _without_epoch(each: RecordBatch) -> bytes:
-    return each.data[:12] + each.data[16:]
+def _without_epoch(record_batch: RecordBatch) -> bytes:
+    return record_batch.data[:12] + record_batch.data[16:]
 
 
 def test_small_files_that_are_huge_are_not_read_whole(written: Path, tmp_path: Path) -> None:

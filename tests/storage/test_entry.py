@@ -19,8 +19,8 @@ KEPT = f"{PARTITION}/.kraftool-recover/0123456789ab/old"
 @pytest.mark.parametrize("above", ["", "data/", "kafka-0/data/"])
 def test_folders_in_the_metadata_partition_are_not_looked_into(above: str) -> None:
     """Kafka passes them over; what a repair keeps there has the names of what it replaced."""
-    found = split_member(f"{above}{PARTITION}/{SEGMENT}")
-    assert found == (above.rstrip("/"), f"{PARTITION}/{SEGMENT}", EntryPlace.PARTITION)
+    split = split_member(f"{above}{PARTITION}/{SEGMENT}")
+    assert split == (above.rstrip("/"), f"{PARTITION}/{SEGMENT}", EntryPlace.PARTITION)
     *_, place = split_member(f"{above}{KEPT}/{SEGMENT}")
     assert place is FolderKind.OTHER
 
@@ -36,6 +36,6 @@ def test_an_archive_gives_the_files_that_the_directory_gives(tmp_path: Path) -> 
     (tmp_path / "data.tar").write_bytes(out.getvalue())
     for path in (data, tmp_path / "data.tar"):
         location = open_path(str(path))
-        found = [entry.path for entry in location.entries() if isinstance(entry, Entry)]
-        assert found == [f"{PARTITION}/{SEGMENT}"]
+        paths = [entry.path for entry in location.entries() if isinstance(entry, Entry)]
+        assert paths == [f"{PARTITION}/{SEGMENT}"]
         assert all(folder.total == 0 for folder in location.folders.values())

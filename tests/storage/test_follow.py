@@ -22,15 +22,15 @@ def batch(offset: int, epoch: int = 1) -> bytes:
 
 def catch_up(follower: SegmentFollower) -> list[int]:
     """Look once and see everything new; the offsets of what was seen."""
-    return [each.base_offset for each in look(follower) if isinstance(each, RecordBatch)]
+    return [item.base_offset for item in look(follower) if isinstance(item, RecordBatch)]
 
 
 def look(follower: SegmentFollower) -> list[RecordBatch | FaultKind]:
     """Look once and see everything new, with what is wrong in it."""
     seen: list[RecordBatch | FaultKind] = []
-    for each in follower.poll().ranges:
-        with FileSource(follower.path_of(each.segment)) as source:
-            walk = Walk(source.read_at, each.before, stop=each.stop)
+    for span in follower.poll().ranges:
+        with FileSource(follower.path_of(span.segment)) as source:
+            walk = Walk(source.read_at, span.before, stop=span.stop)
             seen += [item.fault.kind if isinstance(item, Faulty) else item for item in walk]
     return seen
 
@@ -58,8 +58,8 @@ def test_half_a_batch_is_seen_when_it_is_whole(tmp_path: Path) -> None:
     log.write_bytes(batch(0) + batch(1)[:40])
     follower = SegmentFollower(str(tmp_path))
     assert catch_up(follower) == [0]
-    found = follower.poll()
-    assert (found.ranges, found.tail) == (
+    polled = follower.poll()
+    assert (polled.ranges, polled.tail) == (
         [],
         UnsettledEnd(FIRST, len(batch(0)), len(batch(0)) + 40),
     )
@@ -87,8 +87,8 @@ def test_what_is_no_batch_at_the_end_of_a_segment_is_damage_once_there_is_anothe
     follower = SegmentFollower(str(tmp_path))
     assert catch_up(follower) == [0]
     (tmp_path / SECOND).write_bytes(batch(2))
-    found = look(follower)
-    assert [each.base_offset if isinstance(each, RecordBatch) else each for each in found] == [
+    items = look(follower)
+    assert [item.base_offset if isinstance(item, RecordBatch) else item for item in items] == [
         FaultKind.CRC, 2,
     ]  # fmt: skip
 
@@ -107,9 +107,9 @@ def test_a_truncation_is_told_with_its_place(tmp_path: Path) -> None:
     follower = SegmentFollower(str(tmp_path))
     catch_up(follower)
     log.write_bytes(batch(0))
-    found = follower.poll()
-    assert truncated(found.change) == (FIRST, len(batch(0)))
-    assert found.ranges == []
+    polled = follower.poll()
+    assert truncated(polled.change) == (FIRST, len(batch(0)))
+    assert polled.ranges == []
 
 
 def test_other_batches_in_the_same_place_are_noticed_though_the_size_is_the_same(
@@ -121,9 +121,9 @@ def test_other_batches_in_the_same_place_are_noticed_though_the_size_is_the_same
     catch_up(follower)
     log.write_bytes(batch(0) + batch(1, epoch=2) + batch(2, epoch=2))
     at = len(batch(0))
-    found = follower.poll()
-    assert truncated(found.change) == (FIRST, at)
-    (grown,) = found.ranges
+    polled = follower.poll()
+    assert truncated(polled.change) == (FIRST, at)
+    (grown,) = polled.ranges
     assert (grown.segment, grown.start, grown.stop) == (FIRST, at, 3 * at)
     assert (grown.before.position, grown.before.next_offset) == (at, 1)
 
@@ -143,8 +143,8 @@ def test_a_segment_that_is_cleaned_is_no_truncation(tmp_path: Path) -> None:
     follower = SegmentFollower(str(tmp_path))
     catch_up(follower)
     (tmp_path / FIRST).unlink()
-    found = follower.poll()
-    assert (found.change, found.ranges) == (None, [])
+    polled = follower.poll()
+    assert (polled.change, polled.ranges) == (None, [])
 
 
 def test_bytes_appended_to_a_segment_come_before_those_of_the_next(tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_a_segment_replaced_by_another_file_is_read_anew(tmp_path: Path) -> None
     catch_up(follower)
     (tmp_path / "other").write_bytes(batch(0, epoch=5) + batch(1, epoch=5))
     (tmp_path / "other").rename(log)
-    found = follower.poll()
-    assert truncated(found.change) == (FIRST, 0)
-    assert [(each.start, each.stop) for each in found.ranges] == [(0, len(batch(0) + batch(1)))]
+    polled = follower.poll()
+    assert truncated(polled.change) == (FIRST, 0)
+    assert [(span.start, span.stop) for span in polled.ranges] == [(0, len(batch(0) + batch(1)))]
 
 
 def test_a_log_that_is_wiped_for_a_snapshot_goes_on_at_its_new_start(tmp_path: Path) -> None:
@@ -195,12 +195,12 @@ def test_a_log_that_is_wiped_for_a_snapshot_goes_on_at_its_new_start(tmp_path: P
     catch_up(follower)
     (tmp_path / FIRST).unlink()
     (tmp_path / f"{500:020}.log").write_bytes(batch(500))
-    found = follower.poll()
-    assert found.change is not None
-    assert (found.change.change, found.change.was_offset, found.change.offset) == (
+    polled = follower.poll()
+    assert polled.change is not None
+    assert (polled.change.change, polled.change.was_offset, polled.change.offset) == (
         "CLEANED", 1, 500,
     )  # fmt: skip
-    assert [each.segment for each in found.ranges] == [f"{500:020}.log"]
+    assert [span.segment for span in polled.ranges] == [f"{500:020}.log"]
 
 
 def test_a_folder_that_goes_and_comes_back_goes_on_where_it_was(tmp_path: Path) -> None:
@@ -264,5 +264,5 @@ def test_a_batch_in_the_place_of_damage_and_of_the_batch_behind_it_is_seen(tmp_p
     follower = SegmentFollower(str(tmp_path))
     assert catch_up(follower) == [0, 1]
     log.write_bytes(batch(0) + batch(1, epoch=2) + batch(2, epoch=2))
-    found = look(follower)
-    assert [each.base_offset if isinstance(each, RecordBatch) else each for each in found] == [1, 2]
+    items = look(follower)
+    assert [item.base_offset if isinstance(item, RecordBatch) else item for item in items] == [1, 2]

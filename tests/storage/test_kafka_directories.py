@@ -32,7 +32,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 DIRECTORIES = sorted(
     path.parent
     for path in FIXTURES.glob(f"kafka-*/*/node-*/*/{PARTITION}")
-    if any(segment_offset(each.name) is not None for each in path.iterdir())
+    if any(segment_offset(file.name) is not None for file in path.iterdir())
 )
 
 
@@ -44,18 +44,18 @@ def copied(path: Path, target: Path) -> Path:
     """The metadata half of a directory, to be written to."""
     target.mkdir()
     shutil.copytree(path / PARTITION, target / PARTITION)
-    for each in path.iterdir():
-        if each.is_file():
-            shutil.copy(each, target)
+    for entry in path.iterdir():
+        if entry.is_file():
+            shutil.copy(entry, target)
     os.chmod(target / PARTITION, 0o755)
     return target
 
 
 def worth_telling(path: Path) -> set[tuple[str, str, str]]:
-    found = verify_logs([open_path(str(path))]).all_findings
+    findings = verify_logs([open_path(str(path))]).all_findings
     return {
         (finding.code, Path(finding.file).name, finding.text)
-        for finding in found
+        for finding in findings
         if finding.severity is not Severity.INFO
     }
 
@@ -145,7 +145,7 @@ def test_a_snapshot_of_the_same_records_has_the_same_bytes(path: Path, tmp_path:
     }:
         assert ours == data
     assert [_timeless(record_batch) for record_batch in batches_in(ours)] == [
-        _timeless(each) for each in whole
+        _timeless(kept_batch) for kept_batch in whole
     ]
 
 

@@ -60,8 +60,8 @@ def test_a_new_directory_gets_what_kafka_puts_there(tmp_path: Path) -> None:
     ]
     folder = tmp_path / PARTITION
     assert folder.joinpath("leader-epoch-checkpoint").read_bytes() == b"0\n0\n"
-    told = folder.joinpath("partition.metadata").read_bytes()
-    assert told == b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
+    metadata = folder.joinpath("partition.metadata").read_bytes()
+    assert metadata == b"version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def test_what_is_appended_is_in_the_file_and_is_read_as_it_came(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_segments_end_when_a_batch_would_make_them_too_large(tmp_path: Path) -> 
         log.append([batch(offset, 4)])
     log.close()
     starts = [name for name in names(tmp_path) if name.endswith(".log")]
-    assert starts == [f"{each:020}.log" for each in (0, 12, 24, 36)]
+    assert starts == [f"{base:020}.log" for base in (0, 12, 24, 36)]
     sizes = [os.path.getsize(tmp_path / PARTITION / start) for start in starts]
     assert sizes == [3 * size, 3 * size, 3 * size, size]
 
@@ -124,7 +124,7 @@ def test_segments_end_when_a_batch_would_make_them_too_large(tmp_path: Path) -> 
 def test_one_append_may_fill_several_segments(tmp_path: Path) -> None:
     size = len(encode(batch(0, 4)))
     log = opened(tmp_path, segment_bytes=2 * size)
-    log.append([batch(each, 4) for each in range(0, 40, 4)])
+    log.append([batch(offset, 4) for offset in range(0, 40, 4)])
     assert len([name for name in names(tmp_path) if name.endswith(".log")]) == 5
     assert [record_batch.base_offset for record_batch in batches_of(log)] == list(range(0, 40, 4))
     log.close()
@@ -136,7 +136,7 @@ def test_segments_end_when_their_first_batch_is_too_old(tmp_path: Path) -> None:
         log.append([batch(offset, timestamp=timestamp)])
     log.close()
     starts = [name for name in names(tmp_path) if name.endswith(".log")]
-    assert starts == [f"{each:020}.log" for each in (0, 2, 4)]
+    assert starts == [f"{base:020}.log" for base in (0, 2, 4)]
 
 
 def test_segments_end_when_an_index_is_full(tmp_path: Path) -> None:
@@ -146,7 +146,7 @@ def test_segments_end_when_an_index_is_full(tmp_path: Path) -> None:
     log.close()
     starts = [name for name in names(tmp_path) if name.endswith(".log")]
     # An index of 60 bytes has seven entries; the first batch of a segment has none.
-    assert starts == [f"{each:020}.log" for each in (0, 8)]
+    assert starts == [f"{base:020}.log" for base in (0, 8)]
 
 
 def test_the_indexes_name_a_batch_about_every_interval(tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_the_indexes_name_a_batch_about_every_interval(tmp_path: Path) -> None:
     log.close()
     folder = tmp_path / PARTITION
     data = folder.joinpath(f"{0:020}.log").read_bytes()
-    index, found = decode_offset_index(folder.joinpath(f"{0:020}.index").read_bytes())
-    assert not found
+    index, problems = decode_offset_index(folder.joinpath(f"{0:020}.index").read_bytes())
+    assert not problems
     entries = list(index.entries())
     assert len(entries) > 3
     positions = [0]
@@ -167,8 +167,8 @@ def test_the_indexes_name_a_batch_about_every_interval(tmp_path: Path) -> None:
         positions.append(entry.position)
     gaps = [later - earlier for earlier, later in pairwise(positions)]
     assert all(300 < gap <= 300 + 2 * len(encode(batch(0, 2))) for gap in gaps)
-    times, found = decode_time_index(folder.joinpath(f"{0:020}.timeindex").read_bytes())
-    assert not found
+    times, problems = decode_time_index(folder.joinpath(f"{0:020}.timeindex").read_bytes())
+    assert not problems
     last = list(times.entries())[-1]
     assert (last.timestamp, last.offset) == (1_038, 39), "the largest stands there at the end"
 
@@ -186,7 +186,7 @@ def test_a_read_begins_at_the_batch_that_has_the_offset(tmp_path: Path) -> None:
 
 def test_a_read_gives_whole_batches_and_one_at_least(tmp_path: Path) -> None:
     log = opened(tmp_path)
-    log.append([batch(each, 2) for each in range(0, 10, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 10, 2)])
     size = len(encode(batch(0, 2)))
     assert offsets(log.read(2, 0)) == [(2, 3)]
     assert offsets(log.read(2, 2 * size - 1)) == [(2, 3)]
@@ -200,7 +200,7 @@ def test_a_read_gives_whole_batches_and_one_at_least(tmp_path: Path) -> None:
 def test_a_read_of_what_is_committed_ends_there(tmp_path: Path) -> None:
     """[226]"""
     log = opened(tmp_path)
-    log.append([batch(each, 2) for each in range(0, 10, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 10, 2)])
     assert offsets(log.read(0, 1 << 20, below=6)) == [(0, 1), (2, 3), (4, 5)]
     assert offsets(log.read(0, 1 << 20, below=5)) == [(0, 1), (2, 3)]
     assert log.read(6, 1 << 20, below=6) == b""
@@ -289,10 +289,14 @@ def test_an_election_of_a_node_that_knows_nothing(tmp_path: Path) -> None:
     log = opened(tmp_path)
     log.persist_election(ElectionState(), 1)
     log.close()
-    found, problems = quorum_state.decode((tmp_path / PARTITION / "quorum-state").read_bytes())
+    decoded, problems = quorum_state.decode((tmp_path / PARTITION / "quorum-state").read_bytes())
     assert not problems
-    assert found.state is not None
-    assert (found.state.leader_epoch, found.state.leader_id, found.state.voted_id) == (0, -1, -1)
+    assert decoded.state is not None
+    assert (decoded.state.leader_epoch, decoded.state.leader_id, decoded.state.voted_id) == (
+        0,
+        -1,
+        -1,
+    )
 
 
 # As a whole

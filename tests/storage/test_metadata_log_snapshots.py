@@ -69,14 +69,14 @@ def test_a_download_takes_the_place_of_the_log(tmp_path: Path) -> None:
     """[178]"""
     data = downloadable(tmp_path / "other", 100, 3)
     log = opened(tmp_path / "mine", segment_bytes=200)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 20, 2)])
     snapshot(log, 10, 1)
     key = OffsetAndEpoch(100, 3)
     log.begin_download(key)
     log.append_to_download(key, data[:50])
     log.append_to_download(key, data[50:])
-    told = log.install_snapshot(key)
-    assert (told.snapshot_id, told.kraft_version, told.voters) == (key, 1, VOTERS)
+    installed = log.install_snapshot(key)
+    assert (installed.snapshot_id, installed.kraft_version, installed.voters) == (key, 1, VOTERS)
     assert (log.start_offset, log.end_offset, log.flushed_offset) == (100, 100, 100)
     assert log.snapshots == (key,)
     log.append([batch(100, 2, epoch=3)])
@@ -150,7 +150,7 @@ def test_a_snapshot_that_the_log_does_not_need_is_no_reason_to_wipe_it(tmp_path:
 def test_the_oldest_snapshot_goes_when_there_is_too_much(tmp_path: Path) -> None:
     """[231]"""
     log = opened(tmp_path, segment_bytes=250, retention_bytes=0, retention_ms=-1)
-    log.append([batch(each, 2) for each in range(0, 40, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 40, 2)])
     snapshot(log, 10, 1)
     assert log.clean(2_000) is None, "the only one"
     snapshot(log, 20, 1)
@@ -168,7 +168,7 @@ def test_the_oldest_snapshot_goes_when_there_is_too_much(tmp_path: Path) -> None
 
 def test_snapshots_go_by_age_and_no_further_than_what_is_committed(tmp_path: Path) -> None:
     log = opened(tmp_path, retention_bytes=-1, retention_ms=1_000)
-    log.append([batch(each, 2) for each in range(0, 40, 2)])
+    log.append([batch(first_offset, 2) for first_offset in range(0, 40, 2)])
     for offset, timestamp in ((10, 100), (20, 200), (30, 300)):
         snapshot(log, offset, 1, timestamp)
     assert log.clean(1_100) is None
@@ -181,7 +181,7 @@ def test_snapshots_go_by_age_and_no_further_than_what_is_committed(tmp_path: Pat
 
 def test_files_that_go_lose_their_names_first_and_their_bytes_later(tmp_path: Path) -> None:
     log = opened(tmp_path, segment_bytes=250, retention_bytes=0, retention_ms=-1)
-    log.append([batch(each, 2) for each in range(0, 40, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 40, 2)])
     snapshot(log, 10, 1)
     snapshot(log, 20, 1)
     log.clean(5_000)

@@ -27,21 +27,21 @@ def entries(path: object) -> list[Entry]:
 
 def contents(path: object) -> dict[str, bytes]:
     """What a PATH holds, read while it passes, as a stream must be."""
-    found = {}
+    data_by_path = {}
     for item in open_path(str(path)).entries():
         assert isinstance(item, Entry), item
         with item.open() as source:
-            found[item.path] = source.read_at(0, 10 << 20)
-    return found
+            data_by_path[item.path] = source.read_at(0, 10 << 20)
+    return data_by_path
 
 
 def test_a_data_directory_is_its_own_files_and_the_metadata_partition(node: Path) -> None:
     location = open_path(str(node / "data"))
-    found = [item for item in location.entries() if isinstance(item, Entry)]
+    listed = [item for item in location.entries() if isinstance(item, Entry)]
     assert location.kind is LocationKind.DATA_DIRECTORY
-    assert found[0].path == "meta.properties"
-    assert {item.place for item in found} == {EntryPlace.ROOT, EntryPlace.PARTITION}
-    assert not any("orders" in item.path for item in found)
+    assert listed[0].path == "meta.properties"
+    assert {item.place for item in listed} == {EntryPlace.ROOT, EntryPlace.PARTITION}
+    assert not any("orders" in item.path for item in listed)
     counts = location.folders[str(node / "data")]
     assert counts.topics > 5
     assert counts.deleted > 0
@@ -172,8 +172,8 @@ def test_a_cut_archive_gives_what_is_there_and_says_where_it_ends(
     for cut in (300, 700, size // 2, size // 3):
         piece = tmp_path / "cut.tar"
         piece.write_bytes(archive.read_bytes()[:cut])
-        found = list(open_path(str(piece)).entries())
-        assert isinstance(found[-1], EntryProblem), (cut, found)
+        items = list(open_path(str(piece)).entries())
+        assert isinstance(items[-1], EntryProblem), (cut, items)
 
 
 def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path) -> None:
@@ -184,9 +184,9 @@ def test_a_damaged_header_costs_one_member(node: Path, tmp_path: Path) -> None:
     data = bytearray(archive.read_bytes())
     data[1024 + 20] ^= 1
     archive.write_bytes(bytes(data))
-    found = list(open_path(str(archive)).entries())
-    assert [item.path for item in found if isinstance(item, Entry)] == [names[0], names[2]]
-    problems = [item for item in found if isinstance(item, EntryProblem)]
+    items = list(open_path(str(archive)).entries())
+    assert [item.path for item in items if isinstance(item, Entry)] == [names[0], names[2]]
+    problems = [item for item in items if isinstance(item, EntryProblem)]
     assert [item.position for item in problems] == [1024 + 148] or problems
 
 
@@ -219,8 +219,8 @@ def test_links_and_devices_in_a_tar_are_told_and_passed_over(tmp_path: Path) -> 
     (tmp_path / "link").symlink_to("/etc/passwd")
     archive = tmp_path / "x.tar"
     subprocess.run(["tar", "-cf", archive, "-C", tmp_path, "real", "link"], check=True)
-    found = list(open_path(str(archive)).entries())
-    assert [type(item) for item in found] == [Entry, EntryProblem]
+    items = list(open_path(str(archive)).entries())
+    assert [type(item) for item in items] == [Entry, EntryProblem]
 
 
 @pytest.fixture
@@ -293,8 +293,8 @@ def test_the_lock_is_asked_and_not_taken(tmp_path: Path) -> None:
     ) as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"locked\n"
-        found = lock_holder(str(tmp_path))
-        assert (found.state, found.pid) == (LockState.HELD, holder.pid)
+        lock_state = lock_holder(str(tmp_path))
+        assert (lock_state.state, lock_state.pid) == (LockState.HELD, holder.pid)
         assert holder.stdin is not None
         holder.stdin.close()
     assert lock_holder(str(tmp_path)).state is LockState.FREE

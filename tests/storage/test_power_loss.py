@@ -116,19 +116,21 @@ class Run:
     def truncate(self) -> None:
         """Not below what is committed, as a snapshot is."""
         least = max((end.offset for end in self.last.snapshots), default=0)
-        borders = [each.base_offset for each in self.last.history if each.base_offset >= least]
+        borders = [
+            appended.base_offset for appended in self.last.history if appended.base_offset >= least
+        ]
         if not borders:
             return
         offset = self.random.choice(borders[-6:])
         self.epoch += 1
         self.log.truncate(offset)
-        kept = tuple(each for each in self.last.history if each.base_offset < offset)
+        kept = tuple(appended for appended in self.last.history if appended.base_offset < offset)
         self.promise(history=kept, flushed=min(self.last.flushed, offset))
 
     def snapshot(self) -> None:
         newest = max((end.offset for end in self.last.snapshots), default=0)
-        whole = [each for each in self.last.history if newest < each.next_offset]
-        whole = [each for each in whole if each.next_offset <= self.last.flushed]
+        whole = [appended for appended in self.last.history if newest < appended.next_offset]
+        whole = [appended for appended in whole if appended.next_offset <= self.last.flushed]
         if whole:
             of = self.random.choice(whole)
             key = snapshot(self.log, of.next_offset, of.epoch)
@@ -171,9 +173,9 @@ def judge(directory: Path, before: Promised, after: Promised, *, goes_on: bool =
     log = opened(directory, NoSync(), **SETTINGS)
     try:
         assert log.election in (before.election, after.election)
-        found = [record_batch.data for record_batch in batches_of(log)]
+        encoded = [record_batch.data for record_batch in batches_of(log)]
         assert any(
-            _is_head(found, log.start_offset, log.end_offset, promised)
+            _is_head(encoded, log.start_offset, log.end_offset, promised)
             for promised in (before, after)
         ), "a batch is served that was not written there"
         surely = min(before.flushed, after.flushed)
@@ -196,11 +198,11 @@ def judge(directory: Path, before: Promised, after: Promised, *, goes_on: bool =
         log.close(clean=False)
 
 
-def _is_head(found: list[bytes], start: int, end: int, promised: Promised) -> bool:
-    history = [each for each in promised.history if each.base_offset >= start]
-    if found != [encode(each) for each in history[: len(found)]]:
+def _is_head(encoded: list[bytes], start: int, end: int, promised: Promised) -> bool:
+    history = [appended for appended in promised.history if appended.base_offset >= start]
+    if encoded != [encode(appended) for appended in history[: len(encoded)]]:
         return False
-    return not found or history[len(found) - 1].next_offset == end
+    return not encoded or history[len(encoded) - 1].next_offset == end
 
 
 def failures(

@@ -47,9 +47,9 @@ def written(
 def bases(directory: Path) -> list[int]:
     """Where the batches begin that a log has after it was opened."""
     log = opened(directory)
-    found = [record_batch.base_offset for record_batch in batches_of(log)]
+    offsets = [record_batch.base_offset for record_batch in batches_of(log)]
     log.close()
-    return found
+    return offsets
 
 
 TAILS: dict[str, tuple[Callable[[bytes], bytes], FaultKind]] = {
@@ -209,7 +209,7 @@ def test_leftovers_go(tmp_path: Path) -> None:
 def test_snapshots_below_the_start_of_the_log_go(tmp_path: Path) -> None:
     """[230]"""
     log = opened(tmp_path, segment_bytes=4 * SIZE, retention_bytes=0)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 20, 2)])
     old, key = snapshot(log, 4, 1), snapshot(log, 8, 1)
     path = Path(log.snapshot_path(old))
     data = path.read_bytes()
@@ -245,7 +245,7 @@ def test_indexes_and_epochs_are_made_of_the_log(tmp_path: Path) -> None:
 
 def test_a_directory_that_ended_well_is_not_written_to(tmp_path: Path) -> None:
     log = opened(tmp_path, segment_bytes=4 * SIZE)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 20, 2)])
     snapshot(log, 10, 1)
     log.close()
     for path in (tmp_path / PARTITION).iterdir():
@@ -262,7 +262,7 @@ def test_a_directory_that_ended_well_is_not_written_to(tmp_path: Path) -> None:
 def test_a_log_that_starts_later_needs_its_snapshot(tmp_path: Path) -> None:
     """[229]"""
     log = opened(tmp_path, segment_bytes=4 * SIZE, retention_bytes=0)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 20, 2)])
     snapshot(log, 4, 1)
     key = snapshot(log, 8, 1)
     assert log.clean(0) == 8

@@ -35,7 +35,9 @@ class Outcome(NamedTuple):
 def outcome(folder: Path) -> Outcome | str:
     """The result of reading a log, or why it is refused."""
     taken: list[RecordBatch] = []
-    offsets = [each for path in folder.iterdir() if (each := segment_offset(path.name)) is not None]
+    offsets = [
+        offset for path in folder.iterdir() if (offset := segment_offset(path.name)) is not None
+    ]
     try:
         segments, cut = read_segments(NoSync(), str(folder), offsets, 4096, taken.append)
     except KraftoolError as error:
@@ -47,7 +49,7 @@ def outcome(folder: Path) -> Outcome | str:
         if record_batch.epoch > epoch or record_batch.is_control:
             needed.append((record_batch.position, record_batch.header))
         epoch = record_batch.epoch
-    ends = [(each.base_offset, each.next_offset, each.size) for each in segments]
+    ends = [(segment.base_offset, segment.next_offset, segment.size) for segment in segments]
     return Outcome(ends, cut, needed)
 
 
@@ -100,7 +102,7 @@ def walked(data: bytes) -> Walk:
 
 def whole_batches(data: bytes, draw: random.Random) -> bytes:
     """A log without a batch, with two exchanged, or with another epoch, which no CRC covers."""
-    batches = [each.data for each in walked(data) if isinstance(each, RecordBatch)]
+    batches = [item.data for item in walked(data) if isinstance(item, RecordBatch)]
     one, other = draw.randrange(len(batches)), draw.randrange(len(batches))
     match draw.randrange(3):
         case 0:
@@ -129,7 +131,7 @@ def test_edited_logs_are_read_as_the_walk_reads_them(
         (folder / LOG).write_bytes(data)
         result = outcome(folder)
         assert result == by_walk_alone(folder, monkeypatch), number
-        fault = next((each for each in walked(data) if isinstance(each, Faulty)), None)
+        fault = next((item for item in walked(data) if isinstance(item, Faulty)), None)
         if isinstance(result, str):
             refusals += 1
             assert fault is not None

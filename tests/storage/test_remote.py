@@ -39,11 +39,11 @@ def test_local_paths_are_no_urls() -> None:
 
 def test_a_message_of_a_library_loses_the_secrets_of_the_url() -> None:
     url = "s3://AKIAKEY:sec/ret@bucket/logs?token=tok123"
-    said = f"403 for {url}: key AKIAKEY, secret sec/ret, token tok123"
-    told = without_secrets(said, url)
-    assert "bucket" in told
+    message = f"403 for {url}: key AKIAKEY, secret sec/ret, token tok123"
+    masked = without_secrets(message, url)
+    assert "bucket" in masked
     for secret in ("AKIAKEY", "sec/ret", "tok123"):
-        assert secret not in told
+        assert secret not in masked
 
 
 def _memory() -> tuple[str, RemoteFiles]:

@@ -29,15 +29,15 @@ def stream(data: bytes) -> TarStream:
 
 def walk(data: bytes) -> tuple[dict[str, bytes], list[EntryProblem]]:
     """What a stream holds by name, each read whole as it passes, and what is wrong with it."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
     problems = []
     for item in stream(data).entries():
         if isinstance(item, EntryProblem):
             problems.append(item)
         else:
             with item.open() as source:
-                found[item.name] = source.read_at(0, 1 << 24)
-    return found, problems
+                files[item.name] = source.read_at(0, 1 << 24)
+    return files, problems
 
 
 def test_an_entry_carries_what_the_archive_says_of_it() -> None:
@@ -61,14 +61,14 @@ def test_long_names_come_whole_in_every_form(form: int) -> None:
 @pytest.mark.parametrize("form", [tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
 def test_names_that_are_no_utf_8_survive(form: int) -> None:
     name = os.fsdecode(b"d\xff/quorum-state")
-    found, _ = walk(tar({name: b"x"}, form=form))
-    assert found == {name: b"x"}
+    files, _ = walk(tar({name: b"x"}, form=form))
+    assert files == {name: b"x"}
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "../../up", "a/../../b"])
 def test_a_name_that_leads_elsewhere_is_only_a_name(name: str, tmp_path: Path) -> None:
-    found, problems = walk(tar({name: b"data"}))
-    assert (found, problems) == ({name: b"data"}, [])
+    files, problems = walk(tar({name: b"data"}))
+    assert (files, problems) == ({name: b"data"}, [])
 
 
 @pytest.mark.parametrize("form", ["v7", "oldgnu", "gnu", "ustar", "posix"])
@@ -83,12 +83,12 @@ def test_every_form_that_the_system_tar_writes_is_read(form: str, tmp_path: Path
     )
     location = open_path(str(archive))
     assert location.kind is LocationKind.TAR
-    found = {}
+    files = {}
     for item in location.entries():
         assert isinstance(item, Entry)
         with item.open() as source:
-            found[item.basename] = source.read_at(0, 1 << 20)
-    assert found == {path.name: path.read_bytes() for path in folder.iterdir()}
+            files[item.basename] = source.read_at(0, 1 << 20)
+    assert files == {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("version", ["0.0", "0.1", "1.0"])
@@ -136,17 +136,17 @@ def test_an_old_sparse_map_that_goes_on_over_blocks_comes_out_whole(tmp_path: Pa
 
 def test_archives_one_behind_another_are_all_read_and_stay_apart() -> None:
     one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
-    found, problems = walk(one + two)
+    files, problems = walk(one + two)
     name = f"{PARTITION}/quorum-state"
-    assert (found, problems) == ({name: b"one", f"#2:{name}": b"two"}, [])
+    assert (files, problems) == ({name: b"one", f"#2:{name}": b"two"}, [])
 
 
 def test_zipped_archives_one_behind_another_are_all_read() -> None:
     one, two = (tar({f"{PARTITION}/quorum-state": data}) for data in (b"one", b"two"))
     path_free = gzip.compress(one) + gzip.compress(two) + bytes(100)
     with unzipped(path_free) as archive:
-        found = [item for item in archive.entries() if isinstance(item, Entry)]
-    assert len(found) == 2
+        entries = [item for item in archive.entries() if isinstance(item, Entry)]
+    assert len(entries) == 2
 
 
 def test_a_pipe_is_read_to_its_end_lest_its_writer_dies() -> None:
@@ -172,23 +172,23 @@ def test_an_archive_cut_anywhere_ends_with_a_word_about_it() -> None:
 
 def test_an_archive_without_its_end_mark_is_a_warning() -> None:
     whole = tar({f"{PARTITION}/quorum-state": b"{}"})
-    found, problems = walk(whole[: 2 * BLOCK])
-    assert len(found) == 1
+    files, problems = walk(whole[: 2 * BLOCK])
+    assert len(files) == 1
     assert [problem.severity for problem in problems] == [Severity.WARNING]
 
 
 def test_a_member_that_ends_early_is_named_with_what_is_missing() -> None:
     whole = tar({f"{PARTITION}/{0:020}.log": bytes(range(250)) * 20})
-    found, problems = walk(whole[: BLOCK + 3000])
-    assert [len(data) for data in found.values()] == [3000]
+    files, problems = walk(whole[: BLOCK + 3000])
+    assert [len(data) for data in files.values()] == [3000]
     assert "2000 of 5000 bytes are missing" in problems[0].reason
     assert problems[0].name.endswith(".log")
 
 
 @pytest.mark.parametrize("data", [b"", b"short", b"not a tar archive " * 1000, bytes(500)])
 def test_what_is_no_archive_is_told_with_the_way_to_make_one(data: bytes) -> None:
-    found, problems = walk(data)
-    assert not found
+    files, problems = walk(data)
+    assert not files
     assert len(problems) == 1
     if len(data) == 0 or len(data) > BLOCK:
         assert "tar cf" in problems[0].hint
@@ -201,16 +201,16 @@ def test_every_single_flipped_byte_leaves_an_answer_and_no_traceback() -> None:
     for position in range(used):
         damaged = bytearray(whole)
         damaged[position] ^= chance.randrange(1, 256)
-        found, problems = walk(bytes(damaged))
-        assert found or problems
+        files, problems = walk(bytes(damaged))
+        assert files or problems
 
 
 def test_a_damaged_header_costs_its_own_member_and_no_other() -> None:
     members = {f"{PARTITION}/{name}": b"x" for name in ("quorum-state", "partition.metadata")}
     whole = bytearray(tar({**members, "data/meta.properties": b"version=1\n"}))
     whole[2 * BLOCK + 3] ^= 0xFF
-    found, problems = walk(bytes(whole))
-    assert list(found) == [f"{PARTITION}/quorum-state", "data/meta.properties"]
+    files, problems = walk(bytes(whole))
+    assert list(files) == [f"{PARTITION}/quorum-state", "data/meta.properties"]
     assert [
         (problem.position, "1024 bytes passed over" in problem.reason) for problem in problems
     ] == [(2 * BLOCK, True)]
@@ -273,33 +273,33 @@ def test_a_huge_pax_header_is_refused_before_it_is_held() -> None:
 def test_pax_records_that_make_no_sense_do_not_stop_the_archive(records: bytes) -> None:
     data = header("pax", b"x", len(records)) + padded(records)
     data += tar({f"{PARTITION}/quorum-state": b"{}"})
-    found, _ = walk(data)
-    assert found == {f"{PARTITION}/quorum-state": b"{}"}
+    files, _ = walk(data)
+    assert files == {f"{PARTITION}/quorum-state": b"{}"}
 
 
 def test_a_sparse_map_that_overlaps_is_refused() -> None:
     for numbers in ("0,10,5,10", "0,10,20,99999", "5,1"):
         record = f"GNU.sparse.map={numbers}\n"
         other = "GNU.sparse.size=100\n"
-        pax = b"".join(b"%d %s" % (len(each) + 3, each.encode()) for each in (record, other))
+        pax = b"".join(b"%d %s" % (len(line) + 3, line.encode()) for line in (record, other))
         data = header("pax", b"x", len(pax)) + padded(pax)
         data += header("x.index", b"0", 30) + padded(b"0123456789" * 3) + END
-        found, problems = walk(data)
+        files, problems = walk(data)
         if numbers == "5,1":
-            assert found == {"x.index": bytes(5) + b"0" + bytes(94)}
+            assert files == {"x.index": bytes(5) + b"0" + bytes(94)}
         else:
-            assert not found
+            assert not files
             assert "sparse map" in problems[0].reason
 
 
 def test_holes_beyond_any_file_of_kafkas_are_refused() -> None:
     pax = b"".join(
-        b"%d %s" % (len(each) + 3, each)
-        for each in (b"GNU.sparse.map=0,1\n", b"GNU.sparse.size=%d\n" % (1 << 50))
+        b"%d %s" % (len(line) + 3, line)
+        for line in (b"GNU.sparse.map=0,1\n", b"GNU.sparse.size=%d\n" % (1 << 50))
     )
     data = header("pax", b"x", len(pax)) + padded(pax) + header("x.log", b"0", 1) + padded(b"1")
-    found, problems = walk(data + END)
-    assert not found
+    files, problems = walk(data + END)
+    assert not files
     assert "absurd holes" in problems[0].reason
 
 
@@ -313,8 +313,8 @@ def test_links_are_told_louder_where_they_stand_for_the_metadata() -> None:
             ("data/dev", b"3"),
         )
     )
-    found, problems = walk(data + END)
-    assert not found
+    files, problems = walk(data + END)
+    assert not files
     assert [problem.severity for problem in problems] == ["info", "warning", "warning", "info"]
 
 
@@ -354,8 +354,8 @@ def test_a_metadata_partition_under_another_name_is_found_by_its_files() -> None
         "evidence/00000000000000000000.log": b"",
         "node-1/quorum-state": b"{}",
     }
-    found = [item for item in stream(tar(members)).entries() if isinstance(item, Entry)]
-    assert {(item.directory, item.place) for item in found} == {
+    entries = [item for item in stream(tar(members)).entries() if isinstance(item, Entry)]
+    assert {(item.directory, item.place) for item in entries} == {
         ("evidence", EntryPlace.PARTITION),
         ("node-1", EntryPlace.PARTITION),
     }

@@ -25,7 +25,7 @@ from tests.storage.metadata_logs import (
 
 def test_a_truncation_drops_what_follows_and_the_log_goes_on(tmp_path: Path) -> None:
     log = opened(tmp_path, index_interval_bytes=100)
-    log.append([batch(each, 2, timestamp=1_000 + each) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2, timestamp=1_000 + offset) for offset in range(0, 20, 2)])
     log.append([batch(20, 2, epoch=2, timestamp=5_000)])
     log.flush(22)
     log.truncate(8)
@@ -47,10 +47,10 @@ def test_a_truncation_drops_what_follows_and_the_log_goes_on(tmp_path: Path) -> 
 def test_a_truncation_takes_whole_segments_along(tmp_path: Path) -> None:
     size = len(encode(batch(0, 2)))
     log = opened(tmp_path, segment_bytes=2 * size)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(offset, 2) for offset in range(0, 20, 2)])
     log.truncate(6)
     assert [name for name in names(tmp_path) if name.endswith(".log")] == [
-        f"{each:020}.log" for each in (0, 4)
+        f"{offset:020}.log" for offset in (0, 4)
     ]
     log.truncate(4)
     log.append([batch(4, 2), batch(6, 2), batch(8, 2)])
@@ -84,7 +84,7 @@ def test_a_truncation_inside_a_batch_or_below_the_start_is_refused(tmp_path: Pat
 def test_committed_records_are_not_truncated(tmp_path: Path) -> None:
     """[224]: below the high watermark for the life of the process, below a snapshot after it."""
     log = opened(tmp_path)
-    log.append([batch(each, 2) for each in range(0, 20, 2)])
+    log.append([batch(first_offset, 2) for first_offset in range(0, 20, 2)])
     log.flush(20)
     snapshot(log, 4, 1)
     log.commit(12)

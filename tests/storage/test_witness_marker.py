@@ -39,15 +39,15 @@ def _read(directory: Path, node_id: int = NODE) -> WitnessMarker | None:
 
 
 def test_it_names_the_node_and_its_start(directory: Path) -> None:
-    found = _read(directory)
-    assert found is not None
-    assert (found.node_id, found.directory_id, found.process_id) == (
+    marker = _read(directory)
+    assert marker is not None
+    assert (marker.node_id, marker.directory_id, marker.process_id) == (
         NODE,
         DIRECTORY_ID,
         os.getpid(),
     )
-    assert found.started_at
-    assert found.is_last_resort
+    assert marker.started_at
+    assert marker.is_last_resort
 
 
 def test_it_does_not_count_after_another_process_wrote_the_same_quorum_state(

@@ -33,8 +33,8 @@ ROOT = FIXTURES.parent
 QUORUM = Path("fixtures/kafka-4.3.0/dynamic-quorum")
 """Below ROOT, since screens show paths as they were given."""
 DAMAGED = tuple(
-    Path("fixtures/damaged") / each
-    for each in (
+    Path("fixtures/damaged") / name
+    for name in (
         "absurd-record-length",
         "broken-quorum-state",
         "empty-files",

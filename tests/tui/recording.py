@@ -38,51 +38,53 @@ def recorded(looks: Iterable[tuple[int, QuorumView]]) -> str:
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
-def _answer(each: NodeAnswer) -> dict[str, Any]:
+def _answer(answer: NodeAnswer) -> dict[str, Any]:
     return {
-        "endpoint": _endpoint(each.endpoint),
-        "nodeId": each.node_id,
-        "askedMs": each.asked_ms,
-        "tookMs": each.took_ms,
-        "problem": each.problem,
-        "isReached": each.is_reached,
-        "clusterId": each.cluster_id,
-        "supported": {name: list(levels) for name, levels in each.offered.supported.items()},
-        "finalized": dict(each.offered.finalized),
-        "finalizedEpoch": each.offered.finalized_epoch,
-        "epoch": each.epoch,
-        "leaderId": each.leader_id,
-        "leaderEndpoint": None if each.leader_endpoint is None else _endpoint(each.leader_endpoint),
-        "controllers": {str(key): _endpoint(value) for key, value in each.controllers.items()},
-        "quorum": None if each.quorum is None else _quorum(each.quorum),
+        "endpoint": _endpoint(answer.endpoint),
+        "nodeId": answer.node_id,
+        "askedMs": answer.asked_ms,
+        "tookMs": answer.took_ms,
+        "problem": answer.problem,
+        "isReached": answer.is_reached,
+        "clusterId": answer.cluster_id,
+        "supported": {name: list(levels) for name, levels in answer.offered.supported.items()},
+        "finalized": dict(answer.offered.finalized),
+        "finalizedEpoch": answer.offered.finalized_epoch,
+        "epoch": answer.epoch,
+        "leaderId": answer.leader_id,
+        "leaderEndpoint": None
+        if answer.leader_endpoint is None
+        else _endpoint(answer.leader_endpoint),
+        "controllers": {str(key): _endpoint(value) for key, value in answer.controllers.items()},
+        "quorum": None if answer.quorum is None else _quorum(answer.quorum),
     }
 
 
-def _endpoint(each: Endpoint) -> list[object]:
-    return [each.host, each.port]
+def _endpoint(endpoint: Endpoint) -> list[object]:
+    return [endpoint.host, endpoint.port]
 
 
-def _quorum(each: DescribeQuorumResponse) -> dict[str, Any]:
+def _quorum(quorum: DescribeQuorumResponse) -> dict[str, Any]:
     return {
-        "leaderId": each.leader_id,
-        "leaderEpoch": each.leader_epoch,
-        "highWatermark": each.high_watermark,
-        "voters": [_replica(one) for one in each.voters],
-        "observers": [_replica(one) for one in each.observers],
+        "leaderId": quorum.leader_id,
+        "leaderEpoch": quorum.leader_epoch,
+        "highWatermark": quorum.high_watermark,
+        "voters": [_replica(one) for one in quorum.voters],
+        "observers": [_replica(one) for one in quorum.observers],
         "nodes": {
             str(key): {name: _endpoint(where) for name, where in value.items()}
-            for key, value in each.nodes.items()
+            for key, value in quorum.nodes.items()
         },
     }
 
 
-def _replica(each: ReplicaState) -> list[object]:
+def _replica(replica: ReplicaState) -> list[object]:
     return [
-        each.replica.id,
-        each.replica.directory_id,
-        each.log_end_offset,
-        each.last_fetch_timestamp,
-        each.last_caught_up_timestamp,
+        replica.replica.id,
+        replica.replica.directory_id,
+        replica.log_end_offset,
+        replica.last_fetch_timestamp,
+        replica.last_caught_up_timestamp,
     ]
 
 
@@ -97,41 +99,41 @@ def views(name: str) -> tuple[tuple[int, QuorumView], ...]:
     )
 
 
-def _read_answer(told: Mapping[str, Any]) -> NodeAnswer:
-    supported = {name: (low, high) for name, (low, high) in told["supported"].items()}
-    where = told["leaderEndpoint"]
+def _read_answer(answer: Mapping[str, Any]) -> NodeAnswer:
+    supported = {name: (low, high) for name, (low, high) in answer["supported"].items()}
+    where = answer["leaderEndpoint"]
     return NodeAnswer(
-        endpoint=Endpoint(*told["endpoint"]),
-        node_id=told["nodeId"],
-        asked_ms=told["askedMs"],
-        took_ms=told["tookMs"],
-        problem=told["problem"],
-        is_reached=told["isReached"],
-        cluster_id=told["clusterId"],
+        endpoint=Endpoint(*answer["endpoint"]),
+        node_id=answer["nodeId"],
+        asked_ms=answer["askedMs"],
+        took_ms=answer["tookMs"],
+        problem=answer["problem"],
+        is_reached=answer["isReached"],
+        cluster_id=answer["clusterId"],
         offered=Offered(
             apis={},
             supported=supported,
-            finalized=told["finalized"],
-            finalized_epoch=told["finalizedEpoch"],
+            finalized=answer["finalized"],
+            finalized_epoch=answer["finalizedEpoch"],
         ),
-        epoch=told["epoch"],
-        leader_id=told["leaderId"],
+        epoch=answer["epoch"],
+        leader_id=answer["leaderId"],
         leader_endpoint=None if where is None else Endpoint(*where),
-        controllers={int(key): Endpoint(*value) for key, value in told["controllers"].items()},
-        quorum=None if told["quorum"] is None else _read_quorum(told["quorum"]),
+        controllers={int(key): Endpoint(*value) for key, value in answer["controllers"].items()},
+        quorum=None if answer["quorum"] is None else _read_quorum(answer["quorum"]),
     )
 
 
-def _read_quorum(told: Mapping[str, Any]) -> DescribeQuorumResponse:
+def _read_quorum(quorum: Mapping[str, Any]) -> DescribeQuorumResponse:
     return DescribeQuorumResponse(
-        leader_id=told["leaderId"],
-        leader_epoch=told["leaderEpoch"],
-        high_watermark=told["highWatermark"],
-        voters=tuple(_read_replica(*each) for each in told["voters"]),
-        observers=tuple(_read_replica(*each) for each in told["observers"]),
+        leader_id=quorum["leaderId"],
+        leader_epoch=quorum["leaderEpoch"],
+        high_watermark=quorum["highWatermark"],
+        voters=tuple(_read_replica(*voter) for voter in quorum["voters"]),
+        observers=tuple(_read_replica(*observer) for observer in quorum["observers"]),
         nodes={
             int(key): {name: Endpoint(*where) for name, where in value.items()}
-            for key, value in told["nodes"].items()
+            for key, value in quorum["nodes"].items()
         },
     )
 

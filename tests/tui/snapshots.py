@@ -44,14 +44,14 @@ def screen(app: WatchApp) -> str:
 
 def assert_snapshot(app: WatchApp, name: str, folder: Path = FOLDER) -> None:
     """The app looks as it did when NAME.svg was taken, below tests/tui/snapshots or the folder."""
-    found = _normal(app.export_screenshot(title="kraftool watch"))
+    picture = _normal(app.export_screenshot(title="kraftool watch"))
     path = folder / f"{name}.svg"
     if os.environ.get("KRAFTOOL_SNAPSHOTS") == "write":
         folder.mkdir(exist_ok=True)
-        path.write_text(found)
+        path.write_text(picture)
         return
     assert path.exists(), f"{path} is missing: KRAFTOOL_SNAPSHOTS=write takes it"
     expected = path.read_text()
-    was, now = words_of(expected).splitlines(), words_of(found).splitlines()
+    was, now = words_of(expected).splitlines(), words_of(picture).splitlines()
     assert was == now, f"{name}: other words:\n" + "\n".join(ndiff(was, now))
-    assert found == expected, f"{name}: the same words, another look"
+    assert picture == expected, f"{name}: the same words, another look"

@@ -96,15 +96,15 @@ def test_v_verifies_and_the_findings_stand_below(folder: Path) -> None:
         assert "position 8" in shown(pilot)
         await press(pilot, "shift+tab", "G", "k", "k", "k")
         assert "0000.log" in str(pilot.app.query_one("#files-title", Static).render())
-        told = view.as_json()["directories"][0]
+        directory = view.as_json()["directories"][0]
         expected = verify(path, AT_MS, Task())
-        assert told["verification"]["findingCounts"]["error"] == 2
-        assert len(told["verification"]["findings"]) == len(expected.findings)
+        assert directory["verification"]["findingCounts"]["error"] == 2
+        assert len(directory["verification"]["findings"]) == len(expected.findings)
         rows = [*view.as_rows()]
-        assert len(rows) == 1 + len(told["files"])
-        found = {str(row[1]): str(row[7]) for row in rows[1:]}
-        assert "CRC" in found[LOG]
-        assert found["meta.properties"] == ""
+        assert len(rows) == 1 + len(directory["files"])
+        by_file = {str(row[1]): str(row[7]) for row in rows[1:]}
+        assert "CRC" in by_file[LOG]
+        assert by_file["meta.properties"] == ""
 
     run(body, path, size=(100, 30))
 
@@ -224,7 +224,7 @@ def test_search_copy_and_export(folder: Path) -> None:
     assert document["directories"][0]["path"] == "node-2"
     rows = [*csv.DictReader(Path("files.csv").read_text().splitlines())]
     assert {row["file"] for row in rows} == {
-        each["file"] for each in document["directories"][0]["files"]
+        file["file"] for file in document["directories"][0]["files"]
     }
 
 

@@ -113,7 +113,7 @@ def test_half_a_page_is_half_of_the_rows_that_are_seen() -> None:
 
         def on_mount(self) -> None:
             table = self.query_one(ReportTable)
-            table.fill([(str(each), [Text(str(each))]) for each in range(100)])
+            table.fill([(str(number), [Text(str(number))]) for number in range(100)])
 
     async def run() -> None:
         app = Long()

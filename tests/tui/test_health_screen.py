@@ -62,8 +62,8 @@ def test_all_that_doctor_finds_is_there_with_the_command_to_run(folder: Path) ->
     expected = examine_directories(paths, Task())
 
     async def body(pilot: Pilot[None], view: HealthScreen) -> None:
-        told = view.as_json()
-        codes = [each["code"] for each in told["complaints"]]
+        document = view.as_json()
+        codes = [complaint["code"] for complaint in document["complaints"]]
         assert sorted(codes) == sorted(complaint.finding.code for complaint in expected.complaints)
         assert len([*view.as_rows()]) == 1 + len(codes)
         assert "✖ 2 errors" in shown(pilot)
@@ -93,16 +93,16 @@ def test_a_directory_that_breaks_is_noticed_and_v_does_not_wait(folder: Path) ->
     (path,) = copied(folder, 3)
 
     async def body(pilot: Pilot[None], view: HealthScreen) -> None:
-        before = {each["code"] for each in view.as_json()["complaints"]}
+        before = {complaint["code"] for complaint in view.as_json()["complaints"]}
         assert "KT-LOG-CRC" not in before
         log = folder / path / LOG
         data = bytearray(log.read_bytes())
         data[9000] ^= 4
         log.write_bytes(data)
         await press(pilot, "r")
-        assert {each["code"] for each in view.as_json()["complaints"]} == before
+        assert {complaint["code"] for complaint in view.as_json()["complaints"]} == before
         await press(pilot, "v")
-        assert "KT-LOG-CRC" in {each["code"] for each in view.as_json()["complaints"]}
+        assert "KT-LOG-CRC" in {complaint["code"] for complaint in view.as_json()["complaints"]}
         assert "LOG-CRC" in shown(pilot)
 
     run(body, Still(path), size=(164, 40))
@@ -178,7 +178,7 @@ def test_a_recorded_election_is_told_when_it_is_seen() -> None:
     async def body(pilot: Pilot[None], view: HealthScreen) -> None:
         seen: set[str] = set()
         for _ in given.given:
-            seen |= {each["code"] for each in view.as_json()["complaints"]}
+            seen |= {complaint["code"] for complaint in view.as_json()["complaints"]}
             given.next()
             await settled(pilot)
         assert {"KT-LIVE-ELECTION", "KT-LIVE-UNREACHED", "KT-LIVE-NO-SPARE"} <= seen

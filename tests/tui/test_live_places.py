@@ -65,13 +65,13 @@ class Leader:
 
 @pytest.fixture
 def leader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Leader:
-    found = Leader(tmp_path / "leader")
+    prepared = Leader(tmp_path / "leader")
     for module in (places, timelines):
-        monkeypatch.setattr(module, "leaders_log", found.hand_out)
+        monkeypatch.setattr(module, "leaders_log", prepared.hand_out)
     for name in ("places", "screens.timeline"):
         monkeypatch.setattr(f"kraftool.tui.{name}.PATIENCE", 0)
         monkeypatch.setattr(f"kraftool.tui.{name}._AGAIN_S", 0.0)
-    return found
+    return prepared
 
 
 def test_the_log_of_the_leader_is_followed(leader: Leader) -> None:
@@ -157,7 +157,7 @@ def test_the_timeline_has_the_leaders_log_and_without_one_what_was_seen(leader: 
             watcher.look_now()
             await settled(pilot)
             assert "nobody tells its log" in shown(pilot)
-            assert [each["epoch"] for each in view.as_json()["events"]] == [4]
+            assert [event["epoch"] for event in view.as_json()["events"]] == [4]
         assert leader.let_go == leader.read
 
     asyncio.run(body())

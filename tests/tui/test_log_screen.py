@@ -290,8 +290,8 @@ def test_no_secret_is_in_rows_details_or_exports(tmp_path: Path) -> None:
 
 def batches() -> list[RecordBatch]:
     data = (ROOT / NODE / "__cluster_metadata-0" / LOG).read_bytes()
-    found = scan(lambda at, size: data[at : at + size])
-    return [each for each in found if isinstance(each, RecordBatch)]
+    parts = scan(lambda at, size: data[at : at + size])
+    return [part for part in parts if isinstance(part, RecordBatch)]
 
 
 def test_new_records_are_followed_unless_the_cursor_is_elsewhere_or_it_is_paused(
@@ -373,8 +373,8 @@ def test_the_high_watermark_of_a_live_quorum_is_marked() -> None:
 
     async def body(pilot: Pilot[None], view: LogScreen) -> None:
         shown = screen(app_of(pilot)).split("\n")
-        marked = [each for each in shown if "~" in each]
-        assert [each.split()[0] for each in marked] == ["222", "223"]
+        marked = [line for line in shown if "~" in line]
+        assert [line.split()[0] for line in marked] == ["222", "223"]
         assert "high watermark 222" in "\n".join(shown)
 
     run(body, NODE, history=WatchHistory(samples=(sample,)))
@@ -437,7 +437,7 @@ def test_what_is_exported_is_what_is_shown(tmp_path: Path) -> None:
             await press(pilot, "enter")
         document = json.loads((tmp_path / "log.json").read_text())
         assert document["schemaVersion"] == 2
-        assert [each["offset"] for each in document["shown"]][:3] == [21, 25, 29]
+        assert [row["offset"] for row in document["shown"]][:3] == [21, 25, 29]
         rows = [*csv.DictReader((tmp_path / "log.csv").read_text().splitlines())]
         assert [row["offset"] for row in rows][:3] == ["21", "25", "29"]
 

@@ -55,11 +55,11 @@ def test_a_removed_voter_is_marked_and_not_followed(screen: type[PlaceView]) -> 
     async def body(pilot: Pilot[None], view: PlaceView) -> None:
         await press(pilot, "d")
         assert view.place == OLD
-        told = shown(pilot)
-        assert "▲ stale" in told
-        assert "ends at 81, 143 behind" in told
-        assert "following" not in told
-        assert "the newest" not in told
+        text = shown(pilot)
+        assert "▲ stale" in text
+        assert "ends at 81, 143 behind" in text
+        assert "following" not in text
+        assert "the newest" not in text
 
     look_at(screen, body, _watcher(OLD, NEW, lock=LockState.HELD), SIZE)
 

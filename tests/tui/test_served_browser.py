@@ -32,10 +32,10 @@ _LIMIT_S = 90
 
 @pytest.fixture(scope="module")
 def chromium() -> str:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
         pytest.skip("needs a browser: apt-get install chromium")
-    return found
+    return program
 
 
 @contextmanager
@@ -71,8 +71,8 @@ def _browser(chromium: str, folder: Path) -> Iterator[str]:
     assert process.stderr is not None
     try:
         for line in process.stderr:
-            if found := re.search(r"DevTools listening on ws://([^/]+)/", line):
-                yield f"http://{found[1]}"
+            if match := re.search(r"DevTools listening on ws://([^/]+)/", line):
+                yield f"http://{match[1]}"
                 break
         else:
             pytest.fail("the browser did not begin")
@@ -108,23 +108,23 @@ class Page:
 
     async def _next(self) -> dict[str, Any]:
         message: dict[str, Any] = await self._socket.receive_json()
-        told = message.get("params", {})
+        parameters = message.get("params", {})
         match message.get("method"):
             case "Network.requestWillBeSent":
-                self.requested.append(told["request"]["url"])
+                self.requested.append(parameters["request"]["url"])
             case "Network.webSocketCreated":
-                self.requested.append(told["url"])
-            case "Network.webSocketFrameReceived" if told["response"]["opcode"] == 2:
-                self.received += base64.b64decode(told["response"]["payloadData"])
-            case "Log.entryAdded" if told["entry"]["level"] == "error":
-                self.complaints.append(told["entry"]["text"])
+                self.requested.append(parameters["url"])
+            case "Network.webSocketFrameReceived" if parameters["response"]["opcode"] == 2:
+                self.received += base64.b64decode(parameters["response"]["payloadData"])
+            case "Log.entryAdded" if parameters["entry"]["level"] == "error":
+                self.complaints.append(parameters["entry"]["text"])
             case "Runtime.exceptionThrown":
-                self.complaints.append(str(told["exceptionDetails"]))
+                self.complaints.append(str(parameters["exceptionDetails"]))
         return message
 
     async def picture(self) -> bytes:
-        found = await self.call("Page.captureScreenshot", format="png")
-        return base64.b64decode(found["data"])
+        answer = await self.call("Page.captureScreenshot", format="png")
+        return base64.b64decode(answer["data"])
 
     async def key(self, text: str) -> None:
         for kind in ("keyDown", "keyUp"):
@@ -163,9 +163,9 @@ def test_a_browser_shows_the_dashboard_and_fetches_nothing_from_elsewhere(
     print(f"screenshots: {tmp_path}")
     own = address.partition("/?")[0]
     elsewhere = [
-        each
-        for each in page.requested
-        if not each.startswith((own, own.replace("http:", "ws:"), "data:", "about:"))
+        url
+        for url in page.requested
+        if not url.startswith((own, own.replace("http:", "ws:"), "data:", "about:"))
     ]
     assert elsewhere == []
     assert f"{own}/static/textual.js" in page.requested

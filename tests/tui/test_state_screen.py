@@ -54,9 +54,9 @@ def here(view: StateScreen) -> str:
 
 
 def state(view: StateScreen) -> LoadedState:
-    found = view._state
-    assert found is not None
-    return found
+    loaded = view._state
+    assert loaded is not None
+    return loaded
 
 
 def test_branches_open_and_close_under_the_cursor() -> None:
@@ -249,15 +249,15 @@ def test_whatever_is_damaged_is_shown_or_told(path: Path) -> None:
 
 def test_no_secret_is_shown_or_exported() -> None:
     async def body(pilot: Pilot[None], view: StateScreen) -> None:
-        found = view._tree
-        assert found is not None
-        for path in found.find(""):
+        shown_tree = view._tree
+        assert shown_tree is not None
+        for path in shown_tree.find(""):
             if path is not None:
-                found.reveal((*path, ""))
+                shown_tree.reveal((*path, ""))
         view._fill()
-        told = str(view.as_json()) + str([*view.as_rows()])
-        assert "password" in told
-        assert "CANARY" not in told
+        text = str(view.as_json()) + str([*view.as_rows()])
+        assert "password" in text
+        assert "CANARY" not in text
         await press(pilot, "g", "m", "o")
         await write(pilot, "0")
         await press(pilot, "c")

@@ -68,9 +68,9 @@ def test_it_says_what_diff_voters_says(folder: Path) -> None:
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
         expected = diff_voters_document(diff_voters(read_sources(paths)))
         assert view.as_json() == json_object(expected)
-        told = shown(pilot)
-        assert "· all sources have the same voters" in told, "the removed voter is a note"
-        assert "voter 1 removed" in told
+        text = shown(pilot)
+        assert "· all sources have the same voters" in text, "the removed voter is a note"
+        assert "voter 1 removed" in text
         rows = [*view.as_rows()]
         assert rows[0][:3] == ("offset", "epoch", "change")
         assert len(rows) == 1 + len({(row[0], row[2]) for row in rows[1:]})
@@ -89,15 +89,15 @@ def test_other_voters_are_told_in_words(folder: Path) -> None:
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
         assert "belongs to another cluster: not compared" in shown(pilot)
         assert "✖" in shown(pilot)
-        told = view.as_json()
-        assert [each["isOfOtherCluster"] for each in told["sources"]] == [False, True]
+        document = view.as_json()
+        assert [source["isOfOtherCluster"] for source in document["sources"]] == [False, True]
 
     run(body, Still(*paths), size=(120, 34))
 
 
 def test_damage_that_may_hide_a_change_is_told(folder: Path) -> None:
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
-        codes = {each["code"] for each in view.as_json()["findings"]}
+        codes = {finding["code"] for finding in view.as_json()["findings"]}
         assert {"KT-LOG-CRC", "KT-DIR-QUORUM-STATE"} <= codes
         assert "not JSON" in shown(pilot)
 
@@ -142,10 +142,10 @@ def test_live_nodes_are_compared_before_a_log_was_read() -> None:
     nodes = len(picture.view.nodes)
 
     async def body(pilot: Pilot[None], view: VotersScreen) -> None:
-        told = view.as_json()
-        assert len(told["sources"]) == nodes
-        assert told["newest"]["voterSet"]["source"] == "the running leader"
+        document = view.as_json()
+        assert len(document["sources"]) == nodes
+        assert document["newest"]["voterSet"]["source"] == "the running leader"
         await press(pilot, "v")
-        assert view.as_json() == told
+        assert view.as_json() == document
 
     run(body, Replayed([picture]))

@@ -129,7 +129,7 @@ def test_c_cuts_the_network_and_escape_leaves_it(folder: Path) -> None:
         await write(pilot, "2|3,4")
         assert "the network was cut at 2|3,4" in shown(pilot)
         cut = view.as_json()["conditions"]["cut"]
-        assert [(each["fromId"], each["toId"]) for each in cut] == [(2, 3), (2, 4), (3, 2), (4, 2)]
+        assert [(link["fromId"], link["toId"]) for link in cut] == [(2, 3), (2, 4), (3, 2), (4, 2)]
         assert 2 not in view.as_json()["leaderIds"]
         await press(pilot, "c", "escape")
         assert "2|3,4" in shown(pilot), "nothing has changed"
@@ -163,21 +163,21 @@ def test_d_goes_from_live_nodes_to_directories(folder: Path) -> None:
 
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
         assert "by live nodes" in shown(pilot)
-        live = {each["id"] for each in view.as_json()["nodes"]}
+        live = {node["id"] for node in view.as_json()["nodes"]}
         await press(pilot, "d")
         assert "by the disks" in shown(pilot)
-        assert {each["id"] for each in view.as_json()["nodes"]} == {2, 3, 4} != live
+        assert {node["id"] for node in view.as_json()["nodes"]} == {2, 3, 4} != live
         await press(pilot, "d")
-        assert {each["id"] for each in view.as_json()["nodes"]} == live
+        assert {node["id"] for node in view.as_json()["nodes"]} == live
 
     run(body, watcher, size=(120, 30))
 
 
 def test_nodes_that_are_gone_are_lost_from_the_beginning() -> None:
     async def body(pilot: Pilot[None], view: WhatIfScreen) -> None:
-        told = shown(pilot)
-        assert "What if 2 was lost?" in told
-        assert "✖ lost" in told
+        text = shown(pilot)
+        assert "What if 2 was lost?" in text
+        assert "✖ lost" in text
         assert view.as_json()["isElected"]
         await press(pilot, "d")
         assert "only one of live nodes and directories" in shown(pilot)

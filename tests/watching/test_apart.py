@@ -86,13 +86,13 @@ def test_a_process_that_dies_is_told_and_no_hang() -> None:
 
 def test_a_process_that_nobody_wants_is_gone_though_it_says_nothing(tmp_path: Path) -> None:
     task, there = Task(), tmp_path / "pid"
-    found: list[BaseException] = []
+    errors: list[BaseException] = []
 
     def work() -> None:
         try:
             apart(_silent, str(there), task=task)
         except StoppedError as error:
-            found.append(error)
+            errors.append(error)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -101,6 +101,6 @@ def test_a_process_that_nobody_wants_is_gone_though_it_says_nothing(tmp_path: Pa
     task.stop()
     thread.join(30)
     assert not thread.is_alive()
-    assert len(found) == 1
+    assert len(errors) == 1
     with pytest.raises(ProcessLookupError):
         os.kill(int(there.read_text()), 0)

@@ -33,18 +33,18 @@ def _directories(fixtures_dir: Path) -> list[str]:
 def test_every_diagnosis_of_doctor_is_a_complaint(fixtures_dir: Path) -> None:
     paths = _directories(fixtures_dir)
     report = diagnose(examine(*locations_of(paths)))
-    found = examine_directories(paths, Task())
-    assert [complaint.finding for complaint in found.complaints] == list(report.findings)
-    assert found.rules == len(report.rules)
-    assert {complaint.who for complaint in found.complaints} >= {
+    examined = examine_directories(paths, Task())
+    assert [complaint.finding for complaint in examined.complaints] == list(report.findings)
+    assert examined.rules == len(report.rules)
+    assert {complaint.who for complaint in examined.complaints} >= {
         "node 12",
         "node 2",
         "between nodes",
     }
-    assert all(complaint.meaning() for complaint in found.complaints)
+    assert all(complaint.meaning() for complaint in examined.complaints)
     lost = next(
         complaint
-        for complaint in found.complaints
+        for complaint in examined.complaints
         if complaint.finding.code == "KT-SIG-LOST-REPLICAS"
     )
     assert lost.commands[0].startswith("kafka-topics ")
@@ -64,7 +64,9 @@ def test_partial_results_are_what_doctor_says_of_single_directories(fixtures_dir
             for complaint in examine_directories([path], Task()).complaints
             if complaint.subject != BETWEEN
         ]
-        assert [each.key for each in so_far.complaints] == [each.key for each in alone]
+        assert [complaint.key for complaint in so_far.complaints] == [
+            complaint.key for complaint in alone
+        ]
 
 
 @pytest.mark.parametrize("name", ["healthy", "leader-killed", "no-leader", "uncommitted-voter"])
@@ -88,9 +90,9 @@ def test_live_nodes_are_judged_as_quorum_health_judges_them(name: str) -> None:
 def test_one_look_says_nothing_of_what_only_time_shows() -> None:
     (first, *_) = pictures("healthy")
     assert first.view is not None
-    found = LiveHealth().judge(first.view)
-    assert not {finding.code for finding in found.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
-    assert found.commits_per_s is None
+    report = LiveHealth().judge(first.view)
+    assert not {finding.code for finding in report.findings} & {"KT-LIVE-IDLE", "KT-LIVE-STUCK"}
+    assert report.commits_per_s is None
 
 
 def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None:
@@ -99,20 +101,20 @@ def test_the_worst_comes_first_wherever_it_was_found(fixtures_dir: Path) -> None
     live = LiveHealth().judge(view)
     doctored = examine_directories(_directories(fixtures_dir), Task())
     examined = DoctorCheckup(doctored=doctored, at_ms=0, took_ms=0)
-    found = complaints(live, examined)
-    ranks = [[*Severity].index(complaint.finding.severity) for complaint in found]
+    merged = complaints(live, examined)
+    ranks = [[*Severity].index(complaint.finding.severity) for complaint in merged]
     assert ranks == sorted(ranks)
-    assert len(found) == len(live.findings) + len(doctored.complaints)
-    assert found[0].finding.code == "KT-LIVE-NO-LEADER"
+    assert len(merged) == len(live.findings) + len(doctored.complaints)
+    assert merged[0].finding.code == "KT-LIVE-NO-LEADER"
     unreached = [
-        complaint.who for complaint in found if complaint.finding.code == "KT-LIVE-UNREACHED"
+        complaint.who for complaint in merged if complaint.finding.code == "KT-LIVE-UNREACHED"
     ]
-    assert all(each.startswith("node ") for each in unreached)
-    assert len({complaint.key for complaint in found}) == len(found)
-    assert counted(found).startswith("4 errors, 2 warnings, ")
-    told = document(live, examined, found)
-    assert told["schemaVersion"] == 2
-    assert len(told["complaints"]) == len(found)
+    assert all(name.startswith("node ") for name in unreached)
+    assert len({complaint.key for complaint in merged}) == len(merged)
+    assert counted(merged).startswith("4 errors, 2 warnings, ")
+    content = document(live, examined, merged)
+    assert content["schemaVersion"] == 2
+    assert len(content["complaints"]) == len(merged)
 
 
 def test_large_directories_are_not_examined_all_the_time() -> None:

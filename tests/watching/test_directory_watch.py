@@ -38,7 +38,7 @@ def _looks(fixtures_dir: Path, *nodes: int) -> tuple[DirectoryLook, ...]:
 
 def _positions(path: Path) -> list[int]:
     with FileSource(str(path)) as source:
-        return [each.position for each in scan(source.read_at)]
+        return [item.position for item in scan(source.read_at)]
 
 
 def test_a_look_tells_what_dump_tells(fixtures_dir: Path) -> None:
@@ -70,15 +70,15 @@ def test_directories_together_tell_of_the_quorum(fixtures_dir: Path) -> None:
     assert not report.is_live
     assert (report.leader_id, report.epoch) == (2, 3)
     assert report.voters.commit is Commit.COMMITTED
-    assert sorted(each.id for each in report.voters.now) == [2, 3, 4]
+    assert sorted(voter.id for voter in report.voters.now) == [2, 3, 4]
     rows = {replica.node_id: replica for replica in report.replicas}
     assert rows[1].role == "observer", "it was removed"
     assert rows[1].lag == 224 - 81
     assert rows[2].role == "voter"
     assert report.tolerance.failures is None
-    said = [statement.reason for statement in report.statements]
-    assert len(said) == 1, "all know of the newest voters"
-    assert "node-1/data is stale: ends at 81, 143 behind " in said[0]
+    reasons = [statement.reason for statement in report.statements]
+    assert len(reasons) == 1, "all know of the newest voters"
+    assert "node-1/data is stale: ends at 81, 143 behind " in reasons[0]
 
 
 def test_a_voter_set_that_only_one_directory_has_is_not_committed(
@@ -100,7 +100,7 @@ def test_a_voter_set_that_only_one_directory_has_is_not_committed(
         looks.append(DirectoryWatch(str(copy)).look())
     report = quorum_report(Picture(at_ms=0, directories=tuple(looks)))
     assert report.voters.commit is Commit.UNCOMMITTED
-    assert sorted(each.id for each in report.voters.before) == [1, 2, 3, 4]
+    assert sorted(voter.id for voter in report.voters.before) == [1, 2, 3, 4]
     assert any(
         "The directories have different voters" in statement.reason
         for statement in report.statements
@@ -140,10 +140,10 @@ def test_only_what_is_new_is_read(directory: Path, monkeypatch: pytest.MonkeyPat
 
 def batch_with(source: FileSource, offset: int) -> RecordBatch:
     """The first batch that ends at an offset or behind it."""
-    for each in scan(source.read_at):
-        assert isinstance(each, RecordBatch)
-        if each.last_offset >= offset:
-            return each
+    for batch in scan(source.read_at):
+        assert isinstance(batch, RecordBatch)
+        if batch.last_offset >= offset:
+            return batch
     raise AssertionError(f"no batch ends at offset {offset} or behind it")
 
 
@@ -293,7 +293,7 @@ def test_every_directory_that_kafka_left_can_be_looked_at(fixtures_dir: Path) ->
     for path in sorted(fixtures_dir.glob("kafka-*/*/node-*/data")):
         look = DirectoryWatch(str(path)).look()
         listed = [entry for entry in open_path(str(path)).entries() if isinstance(entry, Entry)]
-        assert any(each.place is EntryPlace.ROOT for each in listed)
+        assert any(entry.place is EntryPlace.ROOT for entry in listed)
         assert look.node.node_id is not None, path
         assert look.problem == "", path
         seen += 1

@@ -177,7 +177,7 @@ def test_a_feature_that_is_upgraded_is_an_event() -> None:
 def test_events_are_bounded_and_the_newest_stay() -> None:
     remembering = Remembering()
     for number in range(1000):
-        voters = [replica(each) for each in (1, 2, 3)]
+        voters = [replica(voter) for voter in (1, 2, 3)]
         look = view(described(voters, epoch=5 + number), node(2), node(3))
         history = remembering.take(number * 1000, look, ())
     assert len(history.events) == MOST_EVENTS

@@ -98,11 +98,13 @@ def test_metadata_is_read_whole_once_and_then_only_what_came() -> None:
         first = await asyncio.to_thread(watch.look, view, Task())
         assert first.cluster is not None
         assert first.unobserved == ""
-        assert any(each.name == "FetchSnapshot" for each in leader.asked)
-        assert {each.replica_id for each in leader.asked} == {-1}, "nobody's replica"
+        assert any(request.name == "FetchSnapshot" for request in leader.asked)
+        assert {request.replica_id for request in leader.asked} == {-1}, "nobody's replica"
         leader.asked.clear()
         second = await asyncio.to_thread(watch.look, view, Task())
-        assert {(each.name, each.offset) for each in leader.asked} == {("Fetch", leader.end)}
+        assert {(request.name, request.offset) for request in leader.asked} == {
+            ("Fetch", leader.end)
+        }
         assert second.cluster is not None
         assert second.cluster.brokers == first.cluster.brokers
         judged = LiveHealth().judge(view, second)
@@ -120,14 +122,14 @@ def test_without_a_leader_it_says_so_and_asks_again_at_once() -> None:
     async def body(target: Target, view: QuorumView) -> None:
         gone = leader.view(leads=False)
         leader.epoch += 1
-        found = await asyncio.to_thread(MetadataWatch(target).look, gone, Task())
+        reading = await asyncio.to_thread(MetadataWatch(target).look, gone, Task())
         leader.epoch -= 1
-        assert found.cluster is None
-        assert "no node leads" in found.unobserved
-        assert found.is_due(found.at_ms)
+        assert reading.cluster is None
+        assert "no node leads" in reading.unobserved
+        assert reading.is_due(reading.at_ms)
         read = await asyncio.to_thread(MetadataWatch(target).look, view, Task())
         assert not read.is_due(read.at_ms + read.took_ms)
-        assert not LiveHealth().judge(gone, found).is_well
+        assert not LiveHealth().judge(gone, reading).is_well
 
     _with(leader, body)
 

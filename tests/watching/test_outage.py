@@ -36,12 +36,12 @@ def _last(name: str) -> Picture:
 
 def test_directories_are_asked_as_simulate_election_asks_them(fixtures_dir: Path) -> None:
     quorum = fixtures_dir / "kafka-4.3.0" / "dynamic-quorum"
-    paths = [str(quorum / f"node-{each}" / "data") for each in (2, 3, 4)]
+    paths = [str(quorum / f"node-{node_id}" / "data") for node_id in (2, 3, 4)]
     case = case_of_directories(paths, Task())
     question = OutageQuestion(down=frozenset({2}), runs=10, seed=5)
-    found = answer(case, question, Task())
+    report = answer(case, question, Task())
     expected = simulate(read_case(paths), question.conditions(case), seed=5, runs=10)
-    assert simulate_election_document(found) == simulate_election_document(expected)
+    assert simulate_election_document(report) == simulate_election_document(expected)
     assert simulate_election_document(
         apart(answer, case, question, task=Task())
     ) == simulate_election_document(expected)
@@ -52,15 +52,15 @@ def test_a_healthy_quorum_stands_one_loss_and_not_two() -> None:
     case = case_of_live(picture)
     assert case is not None
     assert picture.view is not None
-    told = {voter.replica.id: voter.log_end_offset for voter in picture.view.voters}
-    assert {node.id: node.end.offset for node in case.nodes} == told
+    ends = {voter.replica.id: voter.log_end_offset for voter in picture.view.voters}
+    assert {node.id: node.end.offset for node in case.nodes} == ends
     assert lost_already(picture) == frozenset()
     voters = sorted(case.voters.ids)
     assert len(voters) == 3
     for voter in voters:
-        found = answer(case, OutageQuestion(down=frozenset({voter}), runs=5), Task())
-        assert found.is_fine, voter
-        assert voter not in found.leaders
+        report = answer(case, OutageQuestion(down=frozenset({voter}), runs=5), Task())
+        assert report.is_fine, voter
+        assert voter not in report.leaders
         rest = answer(case, OutageQuestion(down=frozenset(voters) - {voter}, runs=5), Task())
         assert rest.leaders == (), voter
 
@@ -79,10 +79,10 @@ def test_a_leader_that_was_killed_keeps_the_log_end_that_was_told_last() -> None
     old, new = case.by_id[lost].end, case.by_id[leader].end
     assert old.epoch < new.epoch == picture.view.epoch
     assert 0 < old.offset < new.offset
-    found = answer(case, OutageQuestion(down=frozenset({lost}), runs=5), Task())
-    assert found.is_fine
-    assert [loss.leader for loss in found.losses] == [lost], "only it lacks what came since"
-    assert all(loss.first == old.offset for loss in found.losses)
+    report = answer(case, OutageQuestion(down=frozenset({lost}), runs=5), Task())
+    assert report.is_fine
+    assert [loss.leader for loss in report.losses] == [lost], "only it lacks what came since"
+    assert all(loss.first == old.offset for loss in report.losses)
     assert any(f"{lost} may have more" in note for note in case.notes)
 
 
@@ -108,8 +108,8 @@ def test_voters_that_stopped_fetching_count_as_lost() -> None:
     assert case is not None
     lost = lost_already(picture)
     assert len(lost) == 2
-    found = answer(case, OutageQuestion(down=lost, runs=5), Task())
-    assert found.leaders == ()
+    report = answer(case, OutageQuestion(down=lost, runs=5), Task())
+    assert report.leaders == ()
     assert case.voters.majority == 3
 
 
@@ -118,9 +118,9 @@ def test_a_cut_is_written_as_the_command_has_it() -> None:
     assert case is not None
     first, *others = sorted(case.voters.ids)
     text = f"{first}|{','.join(map(str, others))}"
-    found = answer(case, OutageQuestion(partition=text, runs=5), Task())
-    assert first not in found.leaders
-    assert found.is_elected
+    report = answer(case, OutageQuestion(partition=text, runs=5), Task())
+    assert first not in report.leaders
+    assert report.is_elected
     with pytest.raises(ConditionError, match="not a partition"):
         answer(case, OutageQuestion(partition="somewhere"), Task())
 
@@ -131,10 +131,10 @@ def test_a_live_witness_is_no_ordinary_candidate() -> None:
     case = case_of_live(picture)
     assert case is not None
     assert [node.id for node in case.nodes if node.is_witness] == [3]
-    found = answer(case, OutageQuestion(down=frozenset({1}), runs=5), Task())
-    assert found.leaders == (2,)
-    assert found.without_controller == ()
-    assert found.is_fine
-    assert verdict(found).details[0].startswith("Node 3 is a witness: ")
+    report = answer(case, OutageQuestion(down=frozenset({1}), runs=5), Task())
+    assert report.leaders == (2,)
+    assert report.without_controller == ()
+    assert report.is_fine
+    assert verdict(report).details[0].startswith("Node 3 is a witness: ")
     without = answer(case, OutageQuestion(down=frozenset({3}), runs=5), Task())
     assert without.is_fine

@@ -45,7 +45,7 @@ def test_a_note_keeps_the_title_from_being_green() -> None:
 
 
 def test_a_stale_directory_is_a_warning_of_the_title(fixtures_dir: Path) -> None:
-    paths = [fixtures_dir / f"kafka-4.3.0/dynamic-quorum/node-{each}/data" for each in (1, 2)]
+    paths = [fixtures_dir / f"kafka-4.3.0/dynamic-quorum/node-{node_id}/data" for node_id in (1, 2)]
     looks = tuple(DirectoryWatch(str(path)).look(60) for path in paths)
     overview = Overview()
     overview.take(Picture(at_ms=looks[0].at_ms, directories=looks))
@@ -77,9 +77,11 @@ def test_a_log_that_has_just_got_stuck_is_a_finding_before_the_quorum_view_says_
         view = QuorumView(nodes=tuple(replace(answer, asked_ms=at) for answer in answers))
         overview.take(Picture(at_ms=at, view=view, history=remembering.take(at, view, ())))
         assert overview.report is not None
-        said = any("Nothing was committed" in each.reason for each in overview.report.statements)
+        is_named = any(
+            "Nothing was committed" in statement.reason for statement in overview.report.statements
+        )
         further = any("STUCK" in complaint.finding.code for complaint in overview.further)
-        codes.append((said, further))
+        codes.append((is_named, further))
     assert codes == [
         (False, False), (False, False), (False, True), (True, False), (True, False), (True, False),
     ]  # fmt: skip

@@ -68,12 +68,12 @@ def test_a_healthy_quorum_has_nothing_to_say() -> None:
 
 def test_a_killed_leader_is_told_until_the_next_one_leads() -> None:
     seen = [quorum_report(picture) for picture in pictures("leader-killed")]
-    without = [each for each in seen if each.leader_id is None]
+    without = [report for report in seen if report.leader_id is None]
     assert without, "a look fell between the two"
     assert without[0].statements[0].reason == (
         "No node leads. The others still take node 2 for the leader, which cannot be reached."
     )
-    assert sorted(each.id for each in without[0].voters.now) == [1, 2, 3]
+    assert sorted(voter.id for voter in without[0].voters.now) == [1, 2, 3]
     assert without[0].voters.source == "history"
     assert without[0].tolerance.reason == "2 of 3 voters are reached, enough to elect a leader"
     last = seen[-1]
@@ -119,12 +119,12 @@ def test_without_a_majority_it_is_said_what_must_come_back() -> None:
 def test_a_voter_whose_record_is_not_committed_is_told_as_such() -> None:
     seen = [quorum_report(picture) for picture in pictures("uncommitted-voter")]
     assert seen[0].voters.commit is Commit.COMMITTED
-    changed = next(each for each in seen if len(each.voters.now) == 4)
+    changed = next(report for report in seen if len(report.voters.now) == 4)
     last = seen[-1]
     for report in (changed, last):
         assert report.voters.is_uncommitted
-        assert [each.id for each in report.voters.joining] == [4]
-        assert sorted(each.id for each in report.voters.before) == [1, 2, 3]
+        assert [voter.id for voter in report.voters.joining] == [4]
+        assert sorted(voter.id for voter in report.voters.before) == [1, 2, 3]
         assert _row(report, 4).is_joining
     assert last.tolerance.is_lost
     texts = [statement.reason for statement in last.statements]
@@ -191,12 +191,12 @@ def test_two_leaders_of_one_epoch_are_an_error_and_of_two_a_warning() -> None:
     for epoch, severity in ((5, Severity.ERROR), (6, Severity.WARNING)):
         theirs = described([replica(n) for n in (1, 2, 3)], epoch=epoch, leader=2)
         both = view(mine, replace(node(2, quorum=theirs, epoch=epoch), leader_id=2), node(3))
-        told = [
+        statements = [
             statement
             for statement in quorum_report(_picture(both)).statements
             if "Two nodes" in statement.reason
         ]
-        assert [statement.severity for statement in told] == [severity]
+        assert [statement.severity for statement in statements] == [severity]
 
 
 def test_nodes_of_two_clusters_are_an_error() -> None:
@@ -217,26 +217,28 @@ def test_the_last_two_voters_must_not_be_restarted_and_a_dead_one_may() -> None:
     silent = replica(3, fetched=0)
     quorum = described([replica(1), replica(2), silent])
     report = quorum_report(_picture(view(quorum, node(2), gone(3))))
-    told = {replica_status.node_id: replica_status.restart for replica_status in report.replicas}
-    assert told[1] is not None
-    assert not told[1].is_safe
-    assert told[2] is not None
-    assert told[2].reason == "without it 1 of 3 voters would keep up, 2 are needed"
-    assert told[3] is not None
-    assert told[3].is_safe
+    restarts = {
+        replica_status.node_id: replica_status.restart for replica_status in report.replicas
+    }
+    assert restarts[1] is not None
+    assert not restarts[1].is_safe
+    assert restarts[2] is not None
+    assert restarts[2].reason == "without it 1 of 3 voters would keep up, 2 are needed"
+    assert restarts[3] is not None
+    assert restarts[3].is_safe
 
 
 def test_a_leader_without_a_controller_is_red_and_said_in_words() -> None:
     report = quorum_report(_picture(without_controller()))
     assert report.leader_runs_controller is False
     assert report.tolerance.failures == 0
-    [said] = report.statements
-    assert said.severity is Severity.ERROR
-    assert said.reason == (
+    [statement] = report.statements
+    assert statement.severity is Severity.ERROR
+    assert statement.reason == (
         "Node 3 leads, but it runs no controller: topics cannot be created, and brokers that start"
         " exit."
     )
-    assert said.advice.startswith("wait: node 3 hands leadership to a controller")
+    assert statement.advice.startswith("wait: node 3 hands leadership to a controller")
     words = {line.name: line.parts for line in summary.lines(report)}
     assert words["Leader"][0] == ("✖ node 3, without a controller", "bad")
     assert words["Can lose"][0] == ("✖ 0 voters", "bad")
@@ -265,9 +267,9 @@ def test_a_witness_that_follows_is_shown_as_one() -> None:
         True,
         None,
     ]
-    told = json_value(watch_document(report))
-    assert [each["isWitness"] for each in told["replicas"]] == [False, False, True, None]
-    assert told["hasActiveController"] is True
+    document = json_value(watch_document(report))
+    assert [entry["isWitness"] for entry in document["replicas"]] == [False, False, True, None]
+    assert document["hasActiveController"] is True
 
 
 def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
@@ -287,7 +289,7 @@ def test_a_kafka_among_witnesses_is_not_to_be_restarted() -> None:
 
 
 def test_witnesses_alone_elect_no_controller() -> None:
-    electing = [node(each, leader=None, epoch=8, runs_controller=False) for each in (2, 3)]
+    electing = [node(node_id, leader=None, epoch=8, runs_controller=False) for node_id in (2, 3)]
     now = QuorumView(nodes=(gone(1), *electing))
     report = quorum_report(_picture(well(), now))
     assert report.tolerance.is_lost

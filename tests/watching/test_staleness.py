@@ -44,12 +44,12 @@ def test_the_newest_log_has_the_highest_epoch_then_the_latest_end(
 
 
 def test_a_removed_voter_is_stale_with_every_reason(looks: tuple[DirectoryLook, ...]) -> None:
-    found = currency(_picture(looks), looks[REMOVED])
-    assert found.words == (
+    judgement = currency(_picture(looks), looks[REMOVED])
+    assert judgement.words == (
         "ends at 81, 143 behind node-2; node 1 was removed as a voter at offset 80;"
         " no process holds its lock"
     )
-    assert not found.is_current
+    assert not judgement.is_current
     for number in (LEADER, VOTER):
         assert not currency(_picture(looks), looks[number]).stale, looks[number].path
     assert currency(_picture(looks), looks[BROKER]).stale == "ends at 185, 39 behind node-2"

@@ -33,10 +33,10 @@ def test_states_on_the_way_come_first_and_the_card_last(
     partial = _partial(task := Task())
     reached = reach_state(history, None, None, task)
     *passed, last = partial
-    offsets = [each.state.end_offset for each in passed]
+    offsets = [reading.state.end_offset for reading in passed]
     assert offsets == [*range(offsets[0], history.bounds.last, 8)]
     assert offsets[0] == history.bounds.snapshots[-1]
-    assert all(each.is_partial and each.overview is None for each in passed)
+    assert all(reading.is_partial and reading.overview is None for reading in passed)
     assert (last.state, last.is_partial, last.overview) == (reached.state, False, None)
     assert reached.overview is not None
     assert reached.state.end_offset == history.bounds.last

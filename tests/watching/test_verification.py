@@ -39,32 +39,34 @@ def _damaged(fixtures_dir: Path, into: Path) -> Path:
 
 def test_a_sound_directory_is_verified(fixtures_dir: Path, tmp_path: Path) -> None:
     path = _sound(fixtures_dir, tmp_path)
-    found = verify(str(path), 7, Task())
-    assert all(finding.severity is Severity.INFO for finding in found.findings)
-    assert found.verdict() == "verified"
-    assert found.checked == "13 files, 38.1 kB, 116 batches, 421 records"
-    assert len(found.states) == 5
-    assert found.at_ms == 7
+    verification = verify(str(path), 7, Task())
+    assert all(finding.severity is Severity.INFO for finding in verification.findings)
+    assert verification.verdict() == "verified"
+    assert verification.checked == "13 files, 38.1 kB, 116 batches, 421 records"
+    assert len(verification.states) == 5
+    assert verification.at_ms == 7
 
 
 def test_it_finds_what_both_commands_find(fixtures_dir: Path, tmp_path: Path) -> None:
     directory = _damaged(fixtures_dir, tmp_path)
-    found = verify(str(directory), 0, Task())
+    verification = verify(str(directory), 0, Task())
     locations, _ = open_paths([str(directory)])
     both = {*verify_logs(locations).all_findings, *verify_snapshots(locations).all_findings}
-    assert set(found.findings) == both
-    assert len(found.findings) == len(both)
-    assert found.findings[0].severity is Severity.ERROR
-    in_log = found.of(f"{directory}/__cluster_metadata-0/00000000000000000000.log")
+    assert set(verification.findings) == both
+    assert len(verification.findings) == len(both)
+    assert verification.findings[0].severity is Severity.ERROR
+    in_log = verification.of(f"{directory}/__cluster_metadata-0/00000000000000000000.log")
     assert {finding.code for finding in in_log} >= {"KT-LOG-CRC"}
     assert all(finding.position is not None for finding in in_log)
-    counts = json_value(found)["findingCounts"]
-    assert counts["error"] == sum(finding.severity is Severity.ERROR for finding in found.findings)
+    counts = json_value(verification)["findingCounts"]
+    assert counts["error"] == sum(
+        finding.severity is Severity.ERROR for finding in verification.findings
+    )
 
 
 def test_a_path_that_is_not_there_is_a_finding() -> None:
-    found = verify("/no/such/directory", 0, Task())
-    assert [finding.code for finding in found.findings] == ["KT-DIR-READ"]
+    verification = verify("/no/such/directory", 0, Task())
+    assert [finding.code for finding in verification.findings] == ["KT-DIR-READ"]
 
 
 def test_a_process_of_its_own_finds_the_same_and_tells_how_far_it_is(
@@ -78,8 +80,8 @@ def test_a_process_of_its_own_finds_the_same_and_tells_how_far_it_is(
             super().set(label, done, total)
             labels.append(label)
 
-    found = apart(verify, str(directory), 0, task=Watching())
-    assert found == verify(str(directory), 0, Task())
+    verification = apart(verify, str(directory), 0, task=Watching())
+    assert verification == verify(str(directory), 0, Task())
     assert labels[0] == "reading log and files"
     assert labels[-1] == "comparing snapshots with the log"
 

@@ -20,21 +20,21 @@ def _paths(fixtures_dir: Path) -> tuple[str, ...]:
 
 def test_directories_are_compared_as_diff_voters_does(fixtures_dir: Path) -> None:
     paths = _paths(fixtures_dir)
-    found, unobserved = compare(Sources(directories=paths), Task())
-    assert found == diff_voters(read_sources(paths))
+    diff, unobserved = compare(Sources(directories=paths), Task())
+    assert diff == diff_voters(read_sources(paths))
     assert unobserved == ""
 
 
 def test_what_nodes_told_is_compared_before_any_log_is_read() -> None:
     picture = pictures("healthy")[-1]
     assert picture.view is not None
-    told = compare_told(picture.view)
-    assert told.voters is not None
-    assert {voter.id for voter in told.voters.voters} == {
+    comparison = compare_told(picture.view)
+    assert comparison.voters is not None
+    assert {voter.id for voter in comparison.voters.voters} == {
         voter.replica.id for voter in picture.view.voters
     }
-    assert not told.differ
-    assert len(told.sources) == len(picture.view.nodes)
+    assert not comparison.differ
+    assert len(comparison.sources) == len(picture.view.nodes)
 
 
 def test_it_is_read_again_where_voters_leaders_or_files_change() -> None:

@@ -26,31 +26,33 @@ def directory(fixtures_dir: Path, tmp_path: Path) -> Path:
 
 
 def _look(directory: Path) -> DirectoryFiles:
-    (found,) = WatchedFiles().look([str(directory)])
-    return found
+    (directory_files,) = WatchedFiles().look([str(directory)])
+    return directory_files
 
 
-def _file(found: DirectoryFiles, name: str) -> FileLook:
-    return next(file for file in found.files if file.path.endswith(name))
+def _file(directory_files: DirectoryFiles, name: str) -> FileLook:
+    return next(file for file in directory_files.files if file.path.endswith(name))
 
 
 def test_every_file_is_listed_with_what_it_holds(directory: Path) -> None:
-    found = _look(directory)
+    directory_files = _look(directory)
     on_disk = {str(path.relative_to(directory)) for path in directory.rglob("*") if path.is_file()}
-    assert {file.path for file in found.files} == on_disk
-    told = {file.path.rpartition("/")[2]: file.holds for file in found.files}
-    assert told["meta.properties"] == "node 2"
-    assert told["quorum-state"] == "epoch 3, leader 2"
-    assert told["00000000000000000085-0000000003.checkpoint"] == "the state before offset 85"
-    assert told["00000000000000000000.index"] == "4 entries"
-    assert found.size == sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
+    assert {file.path for file in directory_files.files} == on_disk
+    holdings = {file.path.rpartition("/")[2]: file.holds for file in directory_files.files}
+    assert holdings["meta.properties"] == "node 2"
+    assert holdings["quorum-state"] == "epoch 3, leader 2"
+    assert holdings["00000000000000000085-0000000003.checkpoint"] == "the state before offset 85"
+    assert holdings["00000000000000000000.index"] == "4 entries"
+    assert directory_files.size == sum(
+        path.stat().st_size for path in directory.rglob("*") if path.is_file()
+    )
 
 
 def test_a_segment_ends_where_the_next_begins(directory: Path) -> None:
     log = directory / _LOG
     shutil.copy(log, log.with_name("00000000000000000224.log"))
-    found = _look(directory)
-    first, second = (_file(found, f"{number:020}.log") for number in (0, 224))
+    directory_files = _look(directory)
+    first, second = (_file(directory_files, f"{number:020}.log") for number in (0, 224))
     assert (first.first_offset, first.next_offset) == (0, 224)
     assert first.holds == "offsets 0 to 223"
     assert (second.first_offset, second.next_offset) == (224, None)
@@ -69,15 +71,15 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
     monkeypatch.setattr(files_module, "read_file", noted)
     files = WatchedFiles()
     files.look([str(directory)])
-    assert not [each for each in read if each.endswith((".log", "3.checkpoint"))]
+    assert not [path for path in read if path.endswith((".log", "3.checkpoint"))]
     assert "quorum-state" in read
     read.clear()
     files.look([str(directory)])
     assert read == []
     (directory / "__cluster_metadata-0" / "quorum-state").write_text("{")
-    (found,) = files.look([str(directory)])
+    (directory_files,) = files.look([str(directory)])
     assert read == ["quorum-state"]
-    assert [finding.code for finding in _file(found, "quorum-state").findings] == [
+    assert [finding.code for finding in _file(directory_files, "quorum-state").findings] == [
         "KT-DIR-QUORUM-STATE"
     ]
 
@@ -85,9 +87,9 @@ def test_no_segment_is_read_and_a_file_only_when_it_changed(
 def test_what_a_removal_left_is_told(directory: Path) -> None:
     snapshot = directory / "__cluster_metadata-0" / "00000000000000000085-0000000003.checkpoint"
     snapshot.rename(f"{snapshot}.deleted")
-    found = _file(_look(directory), ".checkpoint.deleted")
-    assert found.kind is FileKind.CHECKPOINT
-    assert found.holds == "the state before offset 85, waits for its deletion"
+    file_look = _file(_look(directory), ".checkpoint.deleted")
+    assert file_look.kind is FileKind.CHECKPOINT
+    assert file_look.holds == "the state before offset 85, waits for its deletion"
 
 
 def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directory: Path) -> None:
@@ -100,9 +102,9 @@ def test_a_directory_that_is_not_there_says_so_and_the_others_are_listed(directo
 
 def test_damaged_files_are_listed_like_any_other(fixtures_dir: Path) -> None:
     paths = [str(path) for path in sorted((fixtures_dir / "damaged").rglob("*")) if path.is_file()]
-    found = WatchedFiles().look(paths)
-    assert len(found) == len(paths)
-    assert all(directory_files.files or directory_files.problems for directory_files in found)
+    looks = WatchedFiles().look(paths)
+    assert len(looks) == len(paths)
+    assert all(directory_files.files or directory_files.problems for directory_files in looks)
 
 
 def test_each_directory_is_a_partial_result(fixtures_dir: Path) -> None:
@@ -111,9 +113,9 @@ def test_each_directory_is_a_partial_result(fixtures_dir: Path) -> None:
     partial: list[tuple[DirectoryFiles, ...]] = []
     task = Task()
     task.take_partial = partial.append
-    found = WatchedFiles().look(paths, task)
+    looks = WatchedFiles().look(paths, task)
     assert len(paths) > 1
-    assert partial == [found[: number + 1] for number in range(len(paths))]
+    assert partial == [looks[: number + 1] for number in range(len(paths))]
 
 
 def test_a_listing_that_is_not_wanted_ends(fixtures_dir: Path) -> None:

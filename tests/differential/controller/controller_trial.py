@@ -207,8 +207,8 @@ def _tell_chance(ours: OurController, theirs: dict[str, Any]) -> None:
 def _difference(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str:
     """What the two did differently; empty if nothing."""
     if "fatal" in theirs or theirs["faults"] or theirs["hasResigned"]:
-        told = {key: theirs.get(key) for key in ("fatal", "trace", "faults", "hasResigned")}
-        return f"Kafka's controller failed: {json.dumps(told, indent=1)}"
+        fields = {key: theirs.get(key) for key in ("fatal", "trace", "faults", "hasResigned")}
+        return f"Kafka's controller failed: {json.dumps(fields, indent=1)}"
     batches = [
         (batch["baseOffset"], [b64decode(record) for record in batch["records"]])
         for batch in theirs["batches"]
@@ -231,12 +231,12 @@ def _difference(theirs: dict[str, Any], did: Did, asked: dict[int, Step]) -> str
 
 def _comparable(batches: list[tuple[int, list[bytes]]]) -> list[Any]:
     """The batches, then the records; of those without an order, sorted, over several batches."""
-    found: list[Any] = [("batch", base_offset, len(encoded)) for base_offset, encoded in batches]
+    entries: list[Any] = [("batch", base_offset, len(encoded)) for base_offset, encoded in batches]
     records = (decode_record(record) for _, encoded in batches for record in encoded)
     for name, group in groupby(records, key=_kind):
         keys = _UNORDERED.get(name, ())
-        found += sorted(group, key=lambda record: [record[2].get(key, "") for key in keys])
-    return found
+        entries += sorted(group, key=lambda record: [record[2].get(key, "") for key in keys])
+    return entries
 
 
 def _kind(record: Any) -> str:

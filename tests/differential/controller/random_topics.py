@@ -72,15 +72,15 @@ class TopicRequests(BrokerRequests):
         random = self.random
         there = [broker.id for broker in self._state.brokers()]
         factor = random.randint(1, 4)
-        found = []
+        partitions = []
         for number in range(random.randint(1, 4)):
             brokers = random.sample(there, min(factor, len(there)))
             if random.random() < 0.03:
                 brokers = random.choice([[], [*brokers, 99], brokers + brokers, brokers[1:]])
             if random.random() < 0.03:
                 number = random.choice([0, 7])
-            found.append({"partitionIndex": number, "brokerIds": brokers})
-        return list({each["partitionIndex"]: each for each in found}.values())
+            partitions.append({"partitionIndex": number, "brokerIds": brokers})
+        return list({partition["partitionIndex"]: partition for partition in partitions}.values())
 
     def _create_partitions(self) -> Command:
         random = self.random

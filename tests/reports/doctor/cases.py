@@ -55,9 +55,9 @@ class Log(LogBuilder):
 
 def at(id: int, host: str, port: int = 9090, **changes: Any) -> dict[str, Any]:
     """A voter at a host."""
-    told = voter(id, port=port, **changes)
-    told["endpoints"][0]["host"] = host
-    return told
+    entry = voter(id, port=port, **changes)
+    entry["endpoints"][0]["host"] = host
+    return entry
 
 
 def hosts(*ids: int) -> Control:
@@ -207,10 +207,10 @@ def found(code: str, *paths: Path) -> list[Diagnosis]:
 
 def one(code: str, *paths: Path) -> Diagnosis:
     """The only diagnosis of a code, which is complete."""
-    told = found(code, *paths)
-    assert len(told) == 1, (code, [diagnosis.finding.text for diagnosis in told])
-    assert told[0].finding.text
-    return told[0]
+    diagnoses = found(code, *paths)
+    assert len(diagnoses) == 1, (code, [diagnosis.finding.text for diagnosis in diagnoses])
+    assert diagnoses[0].finding.text
+    return diagnoses[0]
 
 
 def severities(code: str, *paths: Path) -> list[Severity]:

@@ -20,11 +20,11 @@ def settings(path: Path, auto_join: str, *, removed: bool = True) -> Path:
 
 
 def test_a_removed_voter_with_auto_join_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-AUTO-JOIN", settings(tmp_path, "true"))
-    assert told.finding.offset == 3
-    assert told.finding.file == str(tmp_path / "server.properties")
-    assert told.commands[0].endswith(": controller.quorum.auto.join.enable=false")
-    assert "--bootstrap-controller c1.example:9090" in told.commands[1]
+    diagnosis = one("KT-SIG-AUTO-JOIN", settings(tmp_path, "true"))
+    assert diagnosis.finding.offset == 3
+    assert diagnosis.finding.file == str(tmp_path / "server.properties")
+    assert diagnosis.commands[0].endswith(": controller.quorum.auto.join.enable=false")
+    assert "--bootstrap-controller c1.example:9090" in diagnosis.commands[1]
 
 
 @pytest.mark.parametrize(("auto_join", "removed"), [("false", True), ("true", False), ("", True)])

@@ -12,22 +12,22 @@ def at(id: int, host: str, port: int = 9092, **fields: bool) -> Record:
 
 
 def test_a_local_broker_among_others_is_named(tmp_path: Path) -> None:
-    told = one(
+    diagnosis = one(
         "KT-SIG-BROKER-ENDPOINT", state(tmp_path / "data", at(11, "localhost"), at(12, "b12"))
     )
-    assert "broker 11 advertises an address of its own machine" in told.finding.text
-    assert told.evidence[0].offset == 5
-    assert told.commands[0].endswith(": advertised.listeners=PLAIN://host:port")
+    assert "broker 11 advertises an address of its own machine" in diagnosis.finding.text
+    assert diagnosis.evidence[0].offset == 5
+    assert diagnosis.commands[0].endswith(": advertised.listeners=PLAIN://host:port")
 
 
 def test_two_brokers_at_one_endpoint_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-BROKER-ENDPOINT", state(tmp_path / "data", at(11, "b1"), at(12, "b1")))
-    assert told.finding.text == "brokers 11 and 12 advertise the same endpoint"
+    diagnosis = one("KT-SIG-BROKER-ENDPOINT", state(tmp_path / "data", at(11, "b1"), at(12, "b1")))
+    assert diagnosis.finding.text == "brokers 11 and 12 advertise the same endpoint"
 
 
 def test_a_wildcard_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-BROKER-ENDPOINT", state(tmp_path / "data", at(11, "0.0.0.0")))
-    assert told.finding.text == "broker 11 cannot be reached: it is the wildcard address"
+    diagnosis = one("KT-SIG-BROKER-ENDPOINT", state(tmp_path / "data", at(11, "0.0.0.0")))
+    assert diagnosis.finding.text == "broker 11 cannot be reached: it is the wildcard address"
 
 
 def test_a_second_listener_for_the_machine_itself_is_fine(tmp_path: Path) -> None:

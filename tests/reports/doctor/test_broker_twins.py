@@ -18,9 +18,9 @@ def moves(path: Path, *where: str) -> Path:
 
 
 def test_two_machines_by_turns_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-BROKER-TWINS", moves(tmp_path / "data", "m1", "m2", "m1", "m1", "m2"))
-    assert "alternately from m1:9092" in told.finding.text
-    assert [evidence.offset for evidence in told.evidence] == [4, 5, 6, 8]
+    diagnosis = one("KT-SIG-BROKER-TWINS", moves(tmp_path / "data", "m1", "m2", "m1", "m1", "m2"))
+    assert "alternately from m1:9092" in diagnosis.finding.text
+    assert [evidence.offset for evidence in diagnosis.evidence] == [4, 5, 6, 8]
 
 
 def test_a_move_and_back_is_fine(tmp_path: Path) -> None:

@@ -62,8 +62,8 @@ def old(path: Path, id: int, records: int = 7) -> Path:
 
 def test_a_majority_of_old_directories_can_elect_without_what_is_committed(tmp_path: Path) -> None:
     paths = newest(tmp_path), old(tmp_path, 2), old(tmp_path, 3)
-    told = one(CODE, *paths)
-    finding = told.finding
+    diagnosis = one(CODE, *paths)
+    finding = diagnosis.finding
     assert finding.severity is Severity.ERROR
     assert finding.text.startswith(
         "offsets 10 to 39: committed, because a snapshot ends at offset 40"
@@ -76,8 +76,8 @@ def test_a_majority_of_old_directories_can_elect_without_what_is_committed(tmp_p
     assert "do not start 2, 3 without 1" in finding.advice
     assert "at most 1 of them" in finding.advice
     assert "one after another" not in finding.advice
-    assert told.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
-    assert {evidence.file for evidence in told.evidence} == set(map(str, paths))
+    assert diagnosis.commands[0] == f"cp -a {paths[0]} {paths[0]}.copy"
+    assert {evidence.file for evidence in diagnosis.evidence} == set(map(str, paths))
 
 
 def test_a_log_without_records_behind_its_snapshot_is_compared_too(tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_a_log_without_records_behind_its_snapshot_is_compared_too(tmp_path: Pat
     (file,) = (full / PARTITION).glob("*.log")
     file.unlink()
     (full / PARTITION / f"{40:020}.log").write_bytes(b"\0" * 7 + b"\x28")
-    told = one(CODE, full, old(tmp_path, 2), old(tmp_path, 3))
-    assert told.finding.severity is Severity.ERROR
-    assert told.finding.offset == 10
+    diagnosis = one(CODE, full, old(tmp_path, 2), old(tmp_path, 3))
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert diagnosis.finding.offset == 10
 
 
 def test_a_majority_that_has_it_is_fine(tmp_path: Path) -> None:
@@ -114,11 +114,11 @@ def test_a_little_behind_in_one_epoch_is_a_warning_that_names_the_other_reason(
     tmp_path: Path,
 ) -> None:
     paths = newest(tmp_path, epoch=1), old(tmp_path, 2, 20), old(tmp_path, 3, 15)
-    told = one(CODE, *paths)
-    assert told.finding.severity is Severity.WARNING
-    assert "copied one after another from running nodes" in told.finding.advice
+    diagnosis = one(CODE, *paths)
+    assert diagnosis.finding.severity is Severity.WARNING
+    assert "copied one after another from running nodes" in diagnosis.finding.advice
     # Both have to vote: the winner is the one whose log is longer.
-    assert told.finding.text.startswith("offsets 23 to 39")
+    assert diagnosis.finding.text.startswith("offsets 23 to 39")
 
 
 def test_more_than_an_hour_behind_is_an_error(tmp_path: Path) -> None:
@@ -143,25 +143,25 @@ def test_two_voters_need_each_other(tmp_path: Path) -> None:
     first = node(tmp_path / "1", begun(1, 2).noops(1, 7).noops(2, 40), 1, epoch=2)
     snapshot(first, 40, epoch=2, ids=(1, 2))
     second = node(tmp_path / "2", begun(1, 2).noops(1, 7), 2)
-    told = one(CODE, first, second)
-    assert told.finding.severity is Severity.WARNING
-    assert "voter 2 of 1, 2 must have had it" in told.finding.text
+    diagnosis = one(CODE, first, second)
+    assert diagnosis.finding.severity is Severity.WARNING
+    assert "voter 2 of 1, 2 must have had it" in diagnosis.finding.text
 
 
 def test_a_quorum_that_went_on_without_it_cuts_the_last_holder(tmp_path: Path) -> None:
     paths = [newest(tmp_path)]
     paths += [node(tmp_path / str(id), log(5, 3, before=7), id, epoch=3) for id in (2, 3)]
-    told = one(CODE, *paths)
-    assert told.finding.severity is Severity.ERROR
-    assert "continued without it, up to epoch 3" in told.finding.text
-    assert told.finding.advice.startswith(f"keep a copy of {paths[0]} first")
+    diagnosis = one(CODE, *paths)
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert "continued without it, up to epoch 3" in diagnosis.finding.text
+    assert diagnosis.finding.advice.startswith(f"keep a copy of {paths[0]} first")
 
 
 def test_a_snapshot_beyond_the_log_counts_where_kafka_takes_it(tmp_path: Path) -> None:
     paths = [old(tmp_path, id) for id in (1, 2, 3)]
     snapshot(paths[0], 30, epoch=1)
-    told = one(CODE, *paths)
-    assert told.finding.text.startswith("offsets 10 to 29")
+    diagnosis = one(CODE, *paths)
+    assert diagnosis.finding.text.startswith("offsets 10 to 29")
     # One of an epoch before the log's is left over, and has nothing for an election.
     for id in (1, 2, 3):
         shutil.rmtree(tmp_path / str(id))
@@ -193,8 +193,10 @@ def test_a_broker_that_has_it_is_named_and_nobody_is_to_start(tmp_path: Path) ->
     first = newest(tmp_path)
     meta = first / "meta.properties"
     meta.write_text(meta.read_text().replace("node.id=1", "node.id=9"))
-    told = one(CODE, first, old(tmp_path, 2), old(tmp_path, 3))
-    assert told.finding.advice.startswith(f"keep a copy of {first} first, and start none of 2, 3")
+    diagnosis = one(CODE, first, old(tmp_path, 2), old(tmp_path, 3))
+    assert diagnosis.finding.advice.startswith(
+        f"keep a copy of {first} first, and start none of 2, 3"
+    )
 
 
 def test_voters_without_any_log_are_left_to_their_own_rule(tmp_path: Path) -> None:

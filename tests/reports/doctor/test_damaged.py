@@ -43,11 +43,11 @@ def test_every_case_is_listed() -> None:
 @pytest.mark.parametrize("case", FITTING)
 def test_a_damaged_directory_is_named(case: str) -> None:
     path = DAMAGED / case
-    parts = sorted(each for each in path.iterdir() if each.is_dir())
+    parts = sorted(folder for folder in path.iterdir() if folder.is_dir())
     report = doctor(*(parts or [path]))
-    told = [finding for finding in report.findings if finding.code == FITTING[case]]
-    assert told, [finding.code for finding in report.findings]
-    assert all(finding.file for finding in told)
+    findings = [finding for finding in report.findings if finding.code == FITTING[case]]
+    assert findings, [finding.code for finding in report.findings]
+    assert all(finding.file for finding in findings)
 
 
 @pytest.mark.parametrize("case", FITTING)

@@ -19,9 +19,9 @@ def grown(*steps: int) -> Log:
 def test_another_epoch_at_the_same_offset_is_a_divergence(tmp_path: Path) -> None:
     behind = node(tmp_path / "a", grown(1, 1, 1), 1)
     ahead = node(tmp_path / "b", grown(1, 2, 2), 2, epoch=2)
-    told = one("KT-LOG-DIVERGED", behind, ahead)
-    assert (told.finding.offset, told.finding.file) == (4, str(behind))
-    assert told.commands[1] == f"kraftool dump-log {behind} --offsets 4.."
+    diagnosis = one("KT-LOG-DIVERGED", behind, ahead)
+    assert (diagnosis.finding.offset, diagnosis.finding.file) == (4, str(behind))
+    assert diagnosis.commands[1] == f"kraftool dump-log {behind} --offsets 4.."
     assert not found("KT-SIG-SAME-PLACE", behind, ahead)
 
 
@@ -29,12 +29,12 @@ def test_the_tail_of_a_leader_that_was_stopped_is_no_error(tmp_path: Path) -> No
     """If it alone has it; where two have it, or another is as far, it may have been committed."""
     stopped = grown(1).data_batch(level(29), topic())
     tail = node(tmp_path / "a", stopped, 1)
-    others = [node(tmp_path / f"o{each}", grown(1, 2, 2), each, epoch=2) for each in (2, 3)]
+    others = [node(tmp_path / f"o{voter}", grown(1, 2, 2), voter, epoch=2) for voter in (2, 3)]
     assert one("KT-LOG-DIVERGED", tail, *others).finding.severity is Severity.INFO
     assert one("KT-LOG-DIVERGED", tail, others[0]).finding.severity is Severity.WARNING
     again = node(tmp_path / "b", stopped, 4)
-    told = found("KT-LOG-DIVERGED", tail, again, *others)
-    assert {diagnosis.finding.severity for diagnosis in told} == {Severity.ERROR}
+    diagnoses = found("KT-LOG-DIVERGED", tail, again, *others)
+    assert {diagnosis.finding.severity for diagnosis in diagnoses} == {Severity.ERROR}
 
 
 def test_other_bytes_in_the_same_epoch_are_named(tmp_path: Path) -> None:
@@ -42,8 +42,8 @@ def test_other_bytes_in_the_same_epoch_are_named(tmp_path: Path) -> None:
         node(tmp_path / "a", begun().data_batch(level(29), topic()), 1),
         node(tmp_path / "b", begun().data_batch(level(30), topic()), 2),
     )
-    told = one("KT-SIG-SAME-PLACE", *paths)
-    assert (told.finding.offset, "same epoch 1" in told.finding.text) == (3, True)
+    diagnosis = one("KT-SIG-SAME-PLACE", *paths)
+    assert (diagnosis.finding.offset, "same epoch 1" in diagnosis.finding.text) == (3, True)
 
 
 def test_a_shorter_log_is_no_divergence(tmp_path: Path) -> None:
@@ -70,10 +70,10 @@ def test_what_most_have_is_what_the_others_are_held_against(tmp_path: Path) -> N
     paths = [node(tmp_path / "a", altered, 1)]
     same = begun().data_batch(level(30), topic())
     paths += [node(tmp_path / name, same, id) for name, id in (("b", 2), ("c", 3))]
-    told = one("KT-SIG-SAME-PLACE", *paths)
-    assert told.directory == str(paths[0])
-    assert f"other records than {paths[1]} and {paths[2]}" in told.finding.text
-    assert told.finding.advice.startswith(f"{paths[1]} and {paths[2]} agree")
+    diagnosis = one("KT-SIG-SAME-PLACE", *paths)
+    assert diagnosis.directory == str(paths[0])
+    assert f"other records than {paths[1]} and {paths[2]}" in diagnosis.finding.text
+    assert diagnosis.finding.advice.startswith(f"{paths[1]} and {paths[2]} agree")
 
 
 def test_of_one_against_one_neither_is_known_to_be_right(tmp_path: Path) -> None:
@@ -81,8 +81,8 @@ def test_of_one_against_one_neither_is_known_to_be_right(tmp_path: Path) -> None
         node(tmp_path / "a", begun().data_batch(level(29), topic()), 1),
         node(tmp_path / "b", begun().data_batch(level(30), topic()), 2),
     )
-    told = one("KT-SIG-SAME-PLACE", *paths)
-    assert told.finding.advice.startswith("nothing here shows which side is right")
+    diagnosis = one("KT-SIG-SAME-PLACE", *paths)
+    assert diagnosis.finding.advice.startswith("nothing here shows which side is right")
 
 
 def test_an_epoch_alone_that_differs_is_said(tmp_path: Path) -> None:
@@ -93,15 +93,15 @@ def test_an_epoch_alone_that_differs_is_said(tmp_path: Path) -> None:
     at = len(begun().data) + size + 12
     data[at : at + 4] = (2).to_bytes(4, "big")
     log.write_bytes(bytes(data))
-    told = one("KT-LOG-DIVERGED", *paths)
-    assert "the same records in another epoch than" in told.finding.text
-    assert "no CRC covers" in told.finding.advice
+    diagnosis = one("KT-LOG-DIVERGED", *paths)
+    assert "the same records in another epoch than" in diagnosis.finding.text
+    assert "no CRC covers" in diagnosis.finding.advice
 
 
 def test_a_log_that_has_nothing_in_common_is_not_to_be_deleted(tmp_path: Path) -> None:
     other = begun(stamp=STAMP + 5)
-    told = one(
+    diagnosis = one(
         "KT-SIG-SAME-PLACE", node(tmp_path / "a", begun(), 1), node(tmp_path / "b", other, 2)
     )
-    assert told.finding.text.endswith("the logs have nothing in common")
-    assert "Delete nothing" in told.finding.advice
+    assert diagnosis.finding.text.endswith("the logs have nothing in common")
+    assert "Delete nothing" in diagnosis.finding.advice

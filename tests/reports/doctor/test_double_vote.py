@@ -23,12 +23,14 @@ def voted(path: Path, id: int, whom: int, epoch: int = 4, log: Log | None = None
 
 
 def test_a_vote_beside_the_one_that_the_leader_lists_is_found(tmp_path: Path) -> None:
-    told = one(CODE, voted(tmp_path / "2", 2, 3))
-    assert told.finding.severity is Severity.ERROR
-    assert told.finding.text.startswith("node 2 voted twice in epoch 4: for 3 by its quorum-state")
-    assert (told.finding.expected, told.finding.found) == ("1", "3")
-    assert told.evidence[0].offset == 3
-    assert told.commands[0].startswith("cp -a ")
+    diagnosis = one(CODE, voted(tmp_path / "2", 2, 3))
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert diagnosis.finding.text.startswith(
+        "node 2 voted twice in epoch 4: for 3 by its quorum-state"
+    )
+    assert (diagnosis.finding.expected, diagnosis.finding.found) == ("1", "3")
+    assert diagnosis.evidence[0].offset == 3
+    assert diagnosis.commands[0].startswith("cp -a ")
 
 
 def test_another_nodes_log_shows_it_too(tmp_path: Path) -> None:

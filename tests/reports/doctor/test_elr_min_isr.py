@@ -11,9 +11,9 @@ ELR = level(1, "eligible.leader.replicas.version")
 
 
 def test_a_brokers_own_setting_with_elr_is_named(tmp_path: Path) -> None:
-    told = one(CODE, state(tmp_path / "data", ELR, config("11", KEY, "2", 4)))
-    assert told.finding.text == "broker 11 sets its own min.insync.replicas=2"
-    assert told.commands[0].endswith("--entity-name 11 --delete-config min.insync.replicas")
+    diagnosis = one(CODE, state(tmp_path / "data", ELR, config("11", KEY, "2", 4)))
+    assert diagnosis.finding.text == "broker 11 sets its own min.insync.replicas=2"
+    assert diagnosis.commands[0].endswith("--entity-name 11 --delete-config min.insync.replicas")
 
 
 def test_without_elr_or_for_the_cluster_it_is_fine(tmp_path: Path) -> None:

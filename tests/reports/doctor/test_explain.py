@@ -12,18 +12,18 @@ from kraftool.reports.findings.kinds import KINDS
 
 
 def test_the_list_has_every_code_in_order() -> None:
-    told = [explanation.code for explanation in explain("list")]
-    assert told == sorted(KINDS)
+    listed = [explanation.code for explanation in explain("list")]
+    assert listed == sorted(KINDS)
     families = {"LOG", "SNAP", "DIR", "SIG", "FLEET", "LIVE", "REC"}
-    assert {each.split("-")[1] for each in told} == families
+    assert {code.split("-")[1] for code in listed} == families
 
 
 def test_a_code_has_its_meaning_advice_and_references() -> None:
-    (told,) = explain("kt-sig-auto-join")
-    assert told.severity == "warning"
-    assert "auto.join.enable" in told.meaning
-    assert told.advice
-    assert told.references[0] == "KIP-853"
+    (explanation,) = explain("kt-sig-auto-join")
+    assert explanation.severity == "warning"
+    assert "auto.join.enable" in explanation.meaning
+    assert explanation.advice
+    assert explanation.references[0] == "KIP-853"
 
 
 def test_references_have_the_form_of_kips_and_pull_requests() -> None:

@@ -14,16 +14,16 @@ def jump(path: Path, epochs: int, gap_ms: int) -> Path:
 
 
 def test_forty_failed_elections_in_a_minute_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-FAILED-ELECTIONS", jump(tmp_path, 41, 60_000))
-    assert told.finding.severity is Severity.WARNING
-    assert "40 elections without a winner in 60.0 s before epoch 42" in told.finding.text
-    assert (told.finding.offset, told.finding.found) == (3, "epoch 42")
+    diagnosis = one("KT-SIG-FAILED-ELECTIONS", jump(tmp_path, 41, 60_000))
+    assert diagnosis.finding.severity is Severity.WARNING
+    assert "40 elections without a winner in 60.0 s before epoch 42" in diagnosis.finding.text
+    assert (diagnosis.finding.offset, diagnosis.finding.found) == (3, "epoch 42")
 
 
 def test_an_epoch_that_was_raised_by_hand_is_a_note(tmp_path: Path) -> None:
-    told = one("KT-SIG-FAILED-ELECTIONS", jump(tmp_path, 1001, 5_000))
-    assert told.finding.severity is Severity.INFO
-    assert "raised the epoch by hand" in told.finding.text
+    diagnosis = one("KT-SIG-FAILED-ELECTIONS", jump(tmp_path, 1001, 5_000))
+    assert diagnosis.finding.severity is Severity.INFO
+    assert "raised the epoch by hand" in diagnosis.finding.text
 
 
 def test_a_few_skipped_epochs_are_fine(tmp_path: Path) -> None:

@@ -13,13 +13,13 @@ def ranged(highest: int) -> list[dict[str, object]]:
 
 
 def test_a_broker_of_an_older_release_is_named_with_the_record(tmp_path: Path) -> None:
-    told = one("KT-SIG-FEATURE-RANGE", state(tmp_path / "data", broker(features=ranged(27))))
-    assert told.finding.text == (
+    diagnosis = one("KT-SIG-FEATURE-RANGE", state(tmp_path / "data", broker(features=ranged(27))))
+    assert diagnosis.finding.text == (
         "broker 11 supports metadata.version 7 to 27, but 30 (4.3-IV0) is finalized"
     )
-    assert told.evidence[0].found == "FeatureLevelRecord metadata.version 30"
-    assert told.evidence[0].offset == 3
-    assert told.commands[0] == "kafka-features --bootstrap-controller c1.example:9090 describe"
+    assert diagnosis.evidence[0].found == "FeatureLevelRecord metadata.version 30"
+    assert diagnosis.evidence[0].offset == 3
+    assert diagnosis.commands[0] == "kafka-features --bootstrap-controller c1.example:9090 describe"
 
 
 def test_a_fenced_one_is_a_warning(tmp_path: Path) -> None:

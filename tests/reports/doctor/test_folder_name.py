@@ -26,9 +26,9 @@ def with_folder(path: Path, name: str, *, is_broker: bool = True) -> Path:
 @pytest.mark.parametrize("name", ["lost+found", "__cluster_metadata-0.aside", "backup"])
 def test_a_folder_without_a_partitions_name_is_named(tmp_path: Path, name: str) -> None:
     path = with_folder(tmp_path / "data", name)
-    told = one(CODE, path)
-    assert told.finding.found == name
-    assert told.commands == (f"mv {path / name} {path}.{name}",)
+    diagnosis = one(CODE, path)
+    assert diagnosis.finding.found == name
+    assert diagnosis.commands == (f"mv {path / name} {path}.{name}",)
 
 
 @pytest.mark.parametrize("name", ["foo-0", "foo-0.0a-delete", "remote-log-index-cache"])

@@ -18,8 +18,8 @@ def granted(id: int, *by: int, directory: str | None = None) -> Control:
     """A LeaderChange with the directory ids of those who voted, as kraft.version 1 has it."""
 
     def listed(ids: tuple[int, ...]) -> list[dict[str, object]]:
-        return [{"voterId": each, "voterDirectoryId": directory or directory_of(each)}
-                for each in ids]  # fmt: skip
+        return [{"voterId": voter_id, "voterDirectoryId": directory or directory_of(voter_id)}
+                for voter_id in ids]  # fmt: skip
 
     return LEADER, {"version": 1, "leaderId": id, "voters": listed((1, 2, 3)),
                     "grantingVoters": listed(by)}  # fmt: skip
@@ -37,18 +37,22 @@ def went_on(path: Path, *elections: tuple[int, Control]) -> list[Path]:
 
 def test_a_node_that_led_a_later_epoch_went_back_in_time(tmp_path: Path) -> None:
     paths = went_on(tmp_path, (3, granted(3, 2, 3)), (4, granted(1, 1, 2)))
-    told = one(CODE, *paths)
-    assert told.directory == str(tmp_path / "3")
-    assert told.finding.severity is Severity.ERROR
-    assert told.finding.text.startswith("voter 3 led epoch 3, but its quorum-state has epoch 1")
-    assert (told.finding.expected, told.finding.found) == ("3 or more", "1")
-    assert told.evidence[0].found == "LeaderChange of epoch 3: leader 3, granted by 2, 3"
-    assert told.commands[0].startswith("# the highest epoch in these directories is 4. Write 5")
+    diagnosis = one(CODE, *paths)
+    assert diagnosis.directory == str(tmp_path / "3")
+    assert diagnosis.finding.severity is Severity.ERROR
+    assert diagnosis.finding.text.startswith(
+        "voter 3 led epoch 3, but its quorum-state has epoch 1"
+    )
+    assert (diagnosis.finding.expected, diagnosis.finding.found) == ("3 or more", "1")
+    assert diagnosis.evidence[0].found == "LeaderChange of epoch 3: leader 3, granted by 2, 3"
+    assert diagnosis.commands[0].startswith(
+        "# the highest epoch in these directories is 4. Write 5"
+    )
 
 
 def test_a_mere_voter_went_back_too(tmp_path: Path) -> None:
-    told = one(CODE, *went_on(tmp_path, (3, granted(2, 2, 3))))
-    assert told.finding.text.startswith("voter 3 gave 2 its vote in epoch 3")
+    diagnosis = one(CODE, *went_on(tmp_path, (3, granted(2, 2, 3))))
+    assert diagnosis.finding.text.startswith("voter 3 gave 2 its vote in epoch 3")
 
 
 @pytest.mark.parametrize("by", [(1, 2), (1,)])
@@ -88,10 +92,10 @@ def test_of_a_running_node_it_says_that_the_files_were_read_at_different_times(
 ) -> None:
     paths = went_on(tmp_path, (3, granted(3, 2, 3)))
     monkeypatch.setattr("kraftool.reports.doctor.model.ExaminedDirectory.is_live", True)
-    told = one(CODE, *paths)
-    assert told.finding.severity is Severity.INFO
-    assert "read at different times" in told.finding.advice
-    assert not told.commands
+    diagnosis = one(CODE, *paths)
+    assert diagnosis.finding.severity is Severity.INFO
+    assert "read at different times" in diagnosis.finding.advice
+    assert not diagnosis.commands
 
 
 def test_a_directory_that_is_not_the_voters_has_no_vote_to_forget(tmp_path: Path) -> None:

@@ -19,17 +19,17 @@ def elections(path: Path, count: int, *, each_ms: int) -> Path:
 
 
 def test_ten_elections_in_an_hour_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-ELECTIONS", elections(tmp_path, 10, each_ms=120_000))
-    assert "11 elections in the last hour" in told.finding.text
-    assert "between the controllers 1, 2" in told.finding.text
-    assert told.evidence[-1].found == "epoch 11: controller 2, after 1500 ms without a record"
-    assert told.finding.offset == told.evidence[-1].offset
-    assert told.commands[0].startswith("kraftool timeline ")
+    diagnosis = one("KT-SIG-ELECTIONS", elections(tmp_path, 10, each_ms=120_000))
+    assert "11 elections in the last hour" in diagnosis.finding.text
+    assert "between the controllers 1, 2" in diagnosis.finding.text
+    assert diagnosis.evidence[-1].found == "epoch 11: controller 2, after 1500 ms without a record"
+    assert diagnosis.finding.offset == diagnosis.evidence[-1].offset
+    assert diagnosis.commands[0].startswith("kraftool timeline ")
 
 
 def test_more_than_one_an_hour_all_day_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-ELECTIONS", elections(tmp_path, 30, each_ms=HOUR // 3))
-    assert "in the last 10 hours" in told.finding.text
+    diagnosis = one("KT-SIG-ELECTIONS", elections(tmp_path, 30, each_ms=HOUR // 3))
+    assert "in the last 10 hours" in diagnosis.finding.text
 
 
 def test_one_an_hour_or_a_rolling_restart_is_fine(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from tests.reports.doctor.cases import doctor, found
 
 FIXTURES = Path(__file__).resolve().parents[3] / "fixtures"
 SCENARIOS = sorted(
-    each.parent.relative_to(FIXTURES).as_posix()
+    path.parent.relative_to(FIXTURES).as_posix()
     for root in ("kafka-*", "built")
-    for each in FIXTURES.glob(f"{root}/*/node-1")
+    for path in FIXTURES.glob(f"{root}/*/node-1")
 )
 
 UNREGISTERED = {"KT-SIG-LOST-REPLICAS"}
@@ -67,7 +67,7 @@ def test_there_are_scenarios() -> None:
 def test_each_node_by_itself(scenario: str) -> None:
     for node in sorted((FIXTURES / scenario).glob("node-*")):
         expected = TRULY_THERE.get(scenario, {}).get(node.name.removeprefix("node-"), set())
-        metadata = [each.parent for each in node.glob("data*/__cluster_metadata-0")]
+        metadata = [partition.parent for partition in node.glob("data*/__cluster_metadata-0")]
         assert metadata
         for path in (*metadata, node / "server.properties"):
             assert serious(path) == expected, path
@@ -90,5 +90,5 @@ def test_a_torn_tail_after_a_kill_is_the_one_warning(real: Callable[..., Path]) 
 
 def test_a_removed_voters_directory_is_a_note(fixtures_dir: Path) -> None:
     path = fixtures_dir / "kafka-4.3.0/dynamic-quorum/node-1/data"
-    told = found("KT-DIR-NOT-A-VOTER", path)
-    assert [diagnosis.finding.severity for diagnosis in told] == [Severity.INFO]
+    diagnoses = found("KT-DIR-NOT-A-VOTER", path)
+    assert [diagnosis.finding.severity for diagnosis in diagnoses] == [Severity.INFO]

@@ -20,9 +20,9 @@ def test_an_unreadable_snapshot_beyond_the_log_is_named(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun())
     junk = path / PARTITION / f"{999:020}-{9:010}.checkpoint"
     junk.write_bytes(b"junk" * 100)
-    told = one("KT-SIG-JUNK-SNAPSHOT", path)
-    assert (told.finding.file, told.finding.offset) == (str(junk), 999)
-    assert told.commands[0] == f"mv {junk} {path}.{junk.name}"
+    diagnosis = one("KT-SIG-JUNK-SNAPSHOT", path)
+    assert (diagnosis.finding.file, diagnosis.finding.offset) == (str(junk), 999)
+    assert diagnosis.commands[0] == f"mv {junk} {path}.{junk.name}"
     assert not found("KT-SNAP-AHEAD", path)
 
 

@@ -16,13 +16,13 @@ def ends(path: Path, id: int, records: int, epoch: int = 1) -> Path:
 
 def test_a_follower_1001_records_behind_is_named(tmp_path: Path) -> None:
     behind = ends(tmp_path / "a", 1, 1)
-    told = one("KT-SIG-LAG", behind, ends(tmp_path / "b", 2, 1002))
-    assert (told.finding.file, told.finding.found, told.finding.expected) == (
+    diagnosis = one("KT-SIG-LAG", behind, ends(tmp_path / "b", 2, 1002))
+    assert (diagnosis.finding.file, diagnosis.finding.found, diagnosis.finding.expected) == (
         str(behind),
         "4",
         "1005",
     )
-    assert "describe --replication" in told.commands[0]
+    assert "describe --replication" in diagnosis.commands[0]
 
 
 def test_a_thousand_records_or_another_epoch_are_fine(tmp_path: Path) -> None:

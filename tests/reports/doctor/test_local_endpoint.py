@@ -23,19 +23,19 @@ from tests.reports.doctor.cases import (
 def quorum(path: Path, *listed: str) -> Path:
     log = Log()
     ids = range(1, len(listed) + 1)
-    told = [at(id, host, 9090 + id) for id, host in zip(ids, listed, strict=True)]
-    log.control(1, leader(1, ids), version(), voters(*told))
+    diagnosis = [at(id, host, 9090 + id) for id, host in zip(ids, listed, strict=True)]
+    log.control(1, leader(1, ids), version(), voters(*diagnosis))
     return node(path / "data", log)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "::1", "LOCALHOST", "127.3.2.1"])
 def test_one_local_voter_among_others_is_named(tmp_path: Path, host: str) -> None:
-    told = one("KT-SIG-LOCAL-ENDPOINT", quorum(tmp_path, "c1", host, "c3"))
-    assert told.finding.severity is Severity.WARNING
-    assert (told.finding.offset, "voters 2" in told.finding.text) == (2, True)
-    assert told.finding.found.startswith("CONTROLLER://")
-    assert told.evidence[0].found.startswith("voter 1: CONTROLLER://c1:")
-    assert told.commands[0].endswith(": advertised.listeners=CONTROLLER://host:port")
+    diagnosis = one("KT-SIG-LOCAL-ENDPOINT", quorum(tmp_path, "c1", host, "c3"))
+    assert diagnosis.finding.severity is Severity.WARNING
+    assert (diagnosis.finding.offset, "voters 2" in diagnosis.finding.text) == (2, True)
+    assert diagnosis.finding.found.startswith("CONTROLLER://")
+    assert diagnosis.evidence[0].found.startswith("voter 1: CONTROLLER://c1:")
+    assert diagnosis.commands[0].endswith(": advertised.listeners=CONTROLLER://host:port")
 
 
 def test_a_quorum_on_one_machine_is_a_note(tmp_path: Path) -> None:

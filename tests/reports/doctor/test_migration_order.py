@@ -23,10 +23,10 @@ def settings(path: Path, log: Log, **lines: str) -> Path:
 
 
 def test_bootstrap_servers_alone_at_kraft_version_0_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-MIGRATION-ORDER", settings(tmp_path, static_log()))
-    assert told.finding.field == "controller.quorum.voters"
-    assert told.finding.expected == "1@host:port,2@host:port,3@host:port"
-    assert any("upgrade --feature kraft.version=1" in command for command in told.commands)
+    diagnosis = one("KT-SIG-MIGRATION-ORDER", settings(tmp_path, static_log()))
+    assert diagnosis.finding.field == "controller.quorum.voters"
+    assert diagnosis.finding.expected == "1@host:port,2@host:port,3@host:port"
+    assert any("upgrade --feature kraft.version=1" in command for command in diagnosis.commands)
 
 
 def test_another_nodes_settings_tell_what_to_put_back(tmp_path: Path) -> None:

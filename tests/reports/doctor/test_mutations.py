@@ -23,11 +23,11 @@ SCENARIOS = ("kafka-4.3.0/dynamic-quorum", "kafka-4.4.0/upgrade", "kafka-3.7.2/s
 
 def resealed(data: bytes) -> bytes:
     out = b""
-    for each in scan(lambda at, size: data[at : at + size]):
-        if isinstance(each, RecordBatch) and each.size >= HEADER_SIZE:
-            out += seal(each.header, each.data[HEADER_SIZE:])
+    for item in scan(lambda at, size: data[at : at + size]):
+        if isinstance(item, RecordBatch) and item.size >= HEADER_SIZE:
+            out += seal(item.header, item.data[HEADER_SIZE:])
         else:
-            out += data[each.position : each.position + each.size]
+            out += data[item.position : item.position + item.size]
     return out
 
 

@@ -43,8 +43,8 @@ def commands(code: str, *paths: Path) -> tuple[str, ...]:
 
 def settings(path: Path, log: Log, id: int = 1, **lines: str) -> Path:
     node(path / "data", log, id)
-    told = {key.replace("__", "."): value for key, value in lines.items()}
-    return server(path / "server.properties", id, **{"log.dirs": str(path / "data"), **told})
+    properties = {key.replace("__", "."): value for key, value in lines.items()}
+    return server(path / "server.properties", id, **{"log.dirs": str(path / "data"), **properties})
 
 
 def static_log() -> Log:
@@ -77,19 +77,19 @@ def test_a_command_with_an_unknown_word_is_a_comment() -> None:
 
 def test_a_changed_disk_is_answered_with_remove_and_add(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(), 2, directory="New-directory-of-nodeA")
-    told = commands("KT-DIR-STALE-VOTER", path)
-    assert told[0] == (
+    steps = commands("KT-DIR-STALE-VOTER", path)
+    assert steps[0] == (
         "kafka-metadata-quorum --bootstrap-controller c1.example:9090 remove-controller"
         " --controller-id 2 --controller-directory-id Directory-of-node-002A"
     )
-    assert told[1].endswith("add-controller")
+    assert steps[1].endswith("add-controller")
 
 
 def test_static_voters_on_a_dynamic_quorum_are_answered_with_its_endpoints(tmp_path: Path) -> None:
     path = settings(tmp_path, begun(), controller__quorum__voters=STATIC)
-    told = commands("KT-DIR-STATIC-IGNORED", path)
+    steps = commands("KT-DIR-STATIC-IGNORED", path)
     everyone = "c1.example:9090,c2.example:9090,c3.example:9090"
-    assert told[0].endswith(f": controller.quorum.bootstrap.servers={everyone}")
+    assert steps[0].endswith(f": controller.quorum.bootstrap.servers={everyone}")
 
 
 def test_a_dynamic_quorum_without_bootstrap_servers_is_found(tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_static_settings_that_differ_are_answered_with_those_of_the_first(tmp_pa
     first = settings(tmp_path / "a", static_log(), 1, controller__quorum__voters=STATIC)
     other = STATIC.replace("c3", "c4")
     second = settings(tmp_path / "b", static_log(), 2, controller__quorum__voters=other)
-    told = commands("KT-DIR-STATIC-DIFFER", first, second)
-    assert told[0].endswith(f": controller.quorum.voters={STATIC}")
+    steps = commands("KT-DIR-STATIC-DIFFER", first, second)
+    assert steps[0].endswith(f": controller.quorum.voters={STATIC}")
 
 
 def test_another_cluster_id_is_found(tmp_path: Path) -> None:
@@ -139,21 +139,23 @@ def test_the_cluster_of_most_directories_is_the_one_that_others_differ_from(
 ) -> None:
     foreign = node(tmp_path / "a", begun(), 1, cluster="Another-clusterAAAAAAA")
     others = [node(tmp_path / str(id), begun(), id) for id in (2, 3)]
-    told = one("KT-DIR-CLUSTER-ID", foreign, *others).finding
-    assert told.file == str(foreign)
+    finding = one("KT-DIR-CLUSTER-ID", foreign, *others).finding
+    assert finding.file == str(foreign)
     assert (
-        told.text
+        finding.text
         == f"it belongs to another cluster than {others[0]}, so its voters are not compared"
     )
 
 
 def test_an_empty_cluster_id_is_found_in_one_directory_too(tmp_path: Path) -> None:
     path = node(tmp_path / "a", begun(), 1, cluster="")
-    told = one("KT-DIR-CLUSTER-ID-EMPTY", path)
-    assert told.finding.file == str(path / "meta.properties")
-    assert "cluster.id=unknown" in told.commands[0]
+    diagnosis = one("KT-DIR-CLUSTER-ID-EMPTY", path)
+    assert diagnosis.finding.file == str(path / "meta.properties")
+    assert "cluster.id=unknown" in diagnosis.commands[0]
     other = node(tmp_path / "b", begun(), 2)
-    assert "cluster.id=xxuyFdGYSvOPfcYJRNjaMA" in one(told.finding.code, path, other).commands[0]
+    assert (
+        "cluster.id=xxuyFdGYSvOPfcYJRNjaMA" in one(diagnosis.finding.code, path, other).commands[0]
+    )
     assert not found("KT-DIR-CLUSTER-ID", path, other)
 
 
@@ -163,8 +165,8 @@ def test_an_empty_cluster_id_is_found_in_one_directory_too(tmp_path: Path) -> No
 def test_a_bootstrap_server_that_kafka_cannot_read_is_found(tmp_path: Path, entry: str) -> None:
     servers = f"c2.example:9090,{entry}"
     path = settings(tmp_path, begun(), controller__quorum__bootstrap__servers=servers)
-    told = one("KT-DIR-BOOTSTRAP-FORM", path).finding
-    assert (told.file, told.found) == (str(path), entry.strip())
+    finding = one("KT-DIR-BOOTSTRAP-FORM", path).finding
+    assert (finding.file, finding.found) == (str(path), entry.strip())
 
 
 def test_every_form_of_a_bootstrap_server_that_kafka_takes_is_taken(tmp_path: Path) -> None:
@@ -179,13 +181,13 @@ def test_a_torn_tail_says_who_has_what_it_may_have_lost(tmp_path: Path) -> None:
     file = torn / PARTITION / LOG
     file.write_bytes(log.data[:-5])
     whole = node(tmp_path / "b", log, 2)
-    told = one("KT-LOG-TORN-TAIL", torn, whole)
-    assert (told.evidence[-1].file, told.evidence[-1].offset) == (str(whole), 5)
-    assert told.evidence[-1].found == "this log has the records from here to 5"
+    diagnosis = one("KT-LOG-TORN-TAIL", torn, whole)
+    assert (diagnosis.evidence[-1].file, diagnosis.evidence[-1].offset) == (str(whole), 5)
+    assert diagnosis.evidence[-1].found == "this log has the records from here to 5"
     short = node(tmp_path / "c", begun(), 3)
-    told = one("KT-LOG-TORN-TAIL", torn, short)
-    assert told.evidence[-1].found == "no other directory has a record from here on"
-    assert len(one("KT-LOG-TORN-TAIL", torn).evidence) == len(told.evidence) - 1
+    diagnosis = one("KT-LOG-TORN-TAIL", torn, short)
+    assert diagnosis.evidence[-1].found == "no other directory has a record from here on"
+    assert len(one("KT-LOG-TORN-TAIL", torn).evidence) == len(diagnosis.evidence) - 1
 
 
 def test_of_a_running_node_no_file_is_moved_before_it_was_stopped(
@@ -196,9 +198,9 @@ def test_of_a_running_node_no_file_is_moved_before_it_was_stopped(
     file.write_bytes(b"garbage\n")
     assert commands("KT-DIR-EPOCHS", path)[0].startswith(f"mv {file} ")
     monkeypatch.setattr("kraftool.reports.doctor.model.ExaminedDirectory.is_live", True)
-    told = commands("KT-DIR-EPOCHS", path)
-    assert told[0].startswith("# stop Kafka on this node first: another process holds the lock")
-    assert told[1].startswith(f"mv {file} ")
+    steps = commands("KT-DIR-EPOCHS", path)
+    assert steps[0].startswith("# stop Kafka on this node first: another process holds the lock")
+    assert steps[1].startswith(f"mv {file} ")
 
 
 def test_a_foreign_node_id_is_found(tmp_path: Path) -> None:
@@ -216,10 +218,10 @@ def test_another_advertised_endpoint_than_the_voters_record_is_found(tmp_path: P
 def test_a_broken_quorum_state_is_never_to_be_deleted(tmp_path: Path, data: bytes) -> None:
     path = node(tmp_path / "data", begun().noops(7, 1))
     (path / PARTITION / "quorum-state").write_bytes(data)
-    told = found("KT-DIR-QUORUM-STATE", path)[0]
-    assert told.finding.advice.startswith("never delete it")
-    assert "highest epoch in these directories is 7" in told.commands[0]
-    assert not any(re.match(r"(rm|mv) ", command) for command in told.commands)
+    diagnosis = found("KT-DIR-QUORUM-STATE", path)[0]
+    assert diagnosis.finding.advice.startswith("never delete it")
+    assert "highest epoch in these directories is 7" in diagnosis.commands[0]
+    assert not any(re.match(r"(rm|mv) ", command) for command in diagnosis.commands)
 
 
 def test_a_missing_quorum_state_is_found(tmp_path: Path) -> None:
@@ -259,18 +261,18 @@ def test_a_flipped_bit_says_how_much_kafka_would_drop(real: Real) -> None:
     log = path / PARTITION / LOG
     data = bytearray(log.read_bytes())
     batches = [
-        each for each in scan(lambda at, size: bytes(data[at : at + size]))
-        if isinstance(each, RecordBatch)
+        part for part in scan(lambda at, size: bytes(data[at : at + size]))
+        if isinstance(part, RecordBatch)
     ]  # fmt: skip
     hit = batches[len(batches) // 2]
     data[hit.position + 70] ^= 1
     log.write_bytes(data)
-    for each in (path / PARTITION).glob("*.checkpoint"):
-        each.unlink()
-    told = found("KT-LOG-CRC", path)[0]
+    for checkpoint in (path / PARTITION).glob("*.checkpoint"):
+        checkpoint.unlink()
+    diagnosis = found("KT-LOG-CRC", path)[0]
     lost = batches[-1].last_offset + 1 - hit.base_offset
-    assert f"{lost} offsets are lost with it" in told.finding.advice
-    assert told.commands[0] == f"cp -a {path} {path}.copy"
+    assert f"{lost} offsets are lost with it" in diagnosis.finding.advice
+    assert diagnosis.commands[0] == f"cp -a {path} {path}.copy"
 
 
 def test_a_poison_record_is_found_with_its_offset(real: Real) -> None:
@@ -278,9 +280,9 @@ def test_a_poison_record_is_found_with_its_offset(real: Real) -> None:
     log = path / PARTITION / LOG
     data = log.read_bytes()
     last = [
-        each
-        for each in scan(lambda at, size: data[at : at + size])
-        if isinstance(each, RecordBatch)
+        part
+        for part in scan(lambda at, size: data[at : at + size])
+        if isinstance(part, RecordBatch)
     ][-1]
     poison = encode_batch(
         [(None, encode_record(*partition()))],
@@ -289,10 +291,10 @@ def test_a_poison_record_is_found_with_its_offset(real: Real) -> None:
         timestamp=last.header.max_timestamp,
     )
     log.write_bytes(data + poison)
-    told = one("KT-LOG-REPLAY", path)
-    assert told.finding.offset == last.last_offset + 1
-    assert told.commands[0] == f"kraftool explain {log} --offset {last.last_offset + 1}"
-    assert "NoOps" in told.finding.advice
+    diagnosis = one("KT-LOG-REPLAY", path)
+    assert diagnosis.finding.offset == last.last_offset + 1
+    assert diagnosis.commands[0] == f"kraftool explain {log} --offset {last.last_offset + 1}"
+    assert "NoOps" in diagnosis.finding.advice
 
 
 def test_an_open_transaction_is_found(tmp_path: Path) -> None:
@@ -312,11 +314,11 @@ def test_a_log_start_without_its_snapshot_is_mended_from_another_node(
     snapshots = sorted((lost / PARTITION).glob("*.checkpoint"))
     starts = int(min((lost / PARTITION).glob("*.log")).stem)
     assert starts > 0
-    for each in (lost / PARTITION).glob("*.checkpoint*"):
-        each.unlink()
-    told = commands("KT-SNAP-MISSING", lost, whole / "data")
+    for checkpoint in (lost / PARTITION).glob("*.checkpoint*"):
+        checkpoint.unlink()
+    steps = commands("KT-SNAP-MISSING", lost, whole / "data")
     assert (
-        told[-1] == f"cp -p {whole / 'data' / PARTITION / snapshots[-1].name} {lost}/{PARTITION}/"
+        steps[-1] == f"cp -p {whole / 'data' / PARTITION / snapshots[-1].name} {lost}/{PARTITION}/"
     )
 
 
@@ -332,10 +334,10 @@ def test_no_command_moves_a_bad_newest_snapshot_away_which_the_advice_does_where
     path = real(2)
     newest = sorted((path / PARTITION).glob("*.checkpoint"))[-1]
     newest.write_bytes(newest.read_bytes()[:-300])
-    told = found("KT-SNAP-FORM", path) + found("KT-SNAP-DAMAGE", path)
-    assert told
-    assert not any(line.startswith("mv ") for diagnosis in told for line in diagnosis.commands)
-    assert any("the log is whole from 0" in diagnosis.finding.advice for diagnosis in told)
+    diagnoses = found("KT-SNAP-FORM", path) + found("KT-SNAP-DAMAGE", path)
+    assert diagnoses
+    assert not any(line.startswith("mv ") for diagnosis in diagnoses for line in diagnosis.commands)
+    assert any("the log is whole from 0" in diagnosis.finding.advice for diagnosis in diagnoses)
 
 
 def test_a_copy_is_never_made_inside_a_data_directory(tmp_path: Path) -> None:
@@ -345,8 +347,8 @@ def test_a_copy_is_never_made_inside_a_data_directory(tmp_path: Path) -> None:
     file = path / PARTITION / LOG
     file.write_bytes(log.data[:-10] + b"\x01" + log.data[-9:])
     for given in (path, path / PARTITION, f"{path}/"):
-        told = found("KT-LOG-CRC", Path(given))[0]
-        assert told.commands[0].endswith(f" {path}.copy"), told.commands
+        diagnosis = found("KT-LOG-CRC", Path(given))[0]
+        assert diagnosis.commands[0].endswith(f" {path}.copy"), diagnosis.commands
 
 
 def test_every_command_of_a_report_is_one_line_for_a_shell(real: Real) -> None:
@@ -368,7 +370,7 @@ def test_a_record_that_does_not_fit_a_wrong_snapshot_is_not_to_be_replaced(tmp_p
     path = node(tmp_path / "data", log)
     assert not found("KT-LOG-REPLAY", path)
     snapshot(path, log.end - 2)  # without the topic
-    told = one("KT-LOG-REPLAY", path)
-    assert told.finding.text.endswith(". More records that do not fit: 1")
-    assert told.finding.advice.startswith("this state began with a snapshot")
-    assert "leave the log alone" in told.finding.advice
+    diagnosis = one("KT-LOG-REPLAY", path)
+    assert diagnosis.finding.text.endswith(". More records that do not fit: 1")
+    assert diagnosis.finding.advice.startswith("this state began with a snapshot")
+    assert "leave the log alone" in diagnosis.finding.advice

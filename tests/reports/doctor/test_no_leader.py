@@ -9,11 +9,11 @@ from tests.reports.doctor.cases import begun, found, leader, node, one
 
 def test_an_epoch_far_beyond_the_log_without_a_leader_is_named(tmp_path: Path) -> None:
     path = node(tmp_path / "data", begun(), epoch=400, leader_id=-1)
-    told = one("KT-SIG-NO-LEADER", path)
-    assert "399 epochs without a leader" in told.finding.text
-    assert "since 2023-11-14 22:13:20 UTC" in told.finding.text
-    assert told.finding.file.endswith("quorum-state")
-    assert told.evidence[1].offset == 2
+    diagnosis = one("KT-SIG-NO-LEADER", path)
+    assert "399 epochs without a leader" in diagnosis.finding.text
+    assert "since 2023-11-14 22:13:20 UTC" in diagnosis.finding.text
+    assert diagnosis.finding.file.endswith("quorum-state")
+    assert diagnosis.evidence[1].offset == 2
 
 
 def test_a_few_epochs_or_a_known_leader_are_fine(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ def quorum(path: Path, *changed: int) -> list[Path]:
 
 
 def test_two_of_three_directory_ids_changed_is_no_majority(tmp_path: Path) -> None:
-    told = one("KT-SIG-NO-MAJORITY", *quorum(tmp_path, 2, 3))
-    assert told.finding.text.startswith("of 3 voters, 2, 3 cannot vote")
-    assert len(told.evidence) == 2
-    assert "Another-directory-idAA" in told.evidence[0].found
-    assert told.commands[0].startswith("kraftool diff-voters ")
+    diagnosis = one("KT-SIG-NO-MAJORITY", *quorum(tmp_path, 2, 3))
+    assert diagnosis.finding.text.startswith("of 3 voters, 2, 3 cannot vote")
+    assert len(diagnosis.evidence) == 2
+    assert "Another-directory-idAA" in diagnosis.evidence[0].found
+    assert diagnosis.commands[0].startswith("kraftool diff-voters ")
 
 
 def test_one_of_three_is_no_loss_of_the_majority(tmp_path: Path) -> None:

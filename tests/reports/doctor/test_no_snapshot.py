@@ -12,14 +12,14 @@ def aged(path: Path, hours: float, **lines: str) -> Path:
     log = begun().data_batch(level())
     log.noops(1, 1, stamp=STAMP + int(hours * HOUR))
     node(path / "data", log)
-    told = {key.replace("_", "."): value for key, value in lines.items()}
-    return server(path / "server.properties", 1, **{"log.dirs": str(path / "data"), **told})
+    properties = {key.replace("_", "."): value for key, value in lines.items()}
+    return server(path / "server.properties", 1, **{"log.dirs": str(path / "data"), **properties})
 
 
 def test_four_hours_without_a_snapshot_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-NO-SNAPSHOT", aged(tmp_path, 4))
-    assert told.finding.text == "4.0 hours of log but no snapshot"
-    assert "metadata.log.max.snapshot.interval.ms=3600000" in told.finding.expected
+    diagnosis = one("KT-SIG-NO-SNAPSHOT", aged(tmp_path, 4))
+    assert diagnosis.finding.text == "4.0 hours of log but no snapshot"
+    assert "metadata.log.max.snapshot.interval.ms=3600000" in diagnosis.finding.expected
 
 
 def test_a_young_log_a_switched_off_timer_or_an_unknown_setting_is_fine(tmp_path: Path) -> None:
@@ -38,8 +38,8 @@ def test_kafka_3_3_makes_none_by_time(tmp_path: Path) -> None:
 def test_many_bytes_without_a_snapshot_are_named(tmp_path: Path) -> None:
     log = begun().data_batch(level(7)).noops(1, 1)
     path = node(tmp_path / "data", log)
-    told = {"metadata.log.max.record.bytes.between.snapshots": "5000", "log.dirs": str(path)}
-    settings = server(tmp_path / "server.properties", 1, **told)
+    properties = {"metadata.log.max.record.bytes.between.snapshots": "5000", "log.dirs": str(path)}
+    settings = server(tmp_path / "server.properties", 1, **properties)
     assert not found("KT-SIG-NO-SNAPSHOT", settings)
     name = "x" * 30_000
     for _ in range(120):

@@ -9,14 +9,14 @@ from tests.reports.doctor.cases import begun, controller, doctor, found, level, 
 
 
 def quorum(path: Path, metadata_version: int, *registered: int) -> Path:
-    told = [controller(each) for each in registered]
-    return node(path, begun().data_batch(level(metadata_version), *told))
+    registrations = [controller(voter_id) for voter_id in registered]
+    return node(path, begun().data_batch(level(metadata_version), *registrations))
 
 
 def test_a_voter_that_has_not_registered_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-NOT-REGISTERED", quorum(tmp_path / "data", 30, 1, 2))
-    assert "voter 3 at CONTROLLER://c3.example:9090" in told.finding.text
-    assert told.commands[1].endswith(
+    diagnosis = one("KT-SIG-NOT-REGISTERED", quorum(tmp_path / "data", 30, 1, 2))
+    assert "voter 3 at CONTROLLER://c3.example:9090" in diagnosis.finding.text
+    assert diagnosis.commands[1].endswith(
         "remove-controller --controller-id 3 --controller-directory-id Directory-of-node-003A"
     )
 

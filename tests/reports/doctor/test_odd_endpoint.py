@@ -11,8 +11,8 @@ from tests.reports.doctor.cases import Log, at, found, leader, node, one, versio
 
 def quorum(path: Path, host: str, port: int = 9090) -> Path:
     log = Log()
-    told = [at(1, "c1"), at(2, host, port)]
-    log.control(1, leader(1, (1, 2)), version(), voters(*told))
+    entries = [at(1, "c1"), at(2, host, port)]
+    log.control(1, leader(1, (1, 2)), version(), voters(*entries))
     return node(path / "data", log)
 
 
@@ -32,9 +32,9 @@ def quorum(path: Path, host: str, port: int = 9090) -> Path:
 def test_an_endpoint_that_cannot_be_reached_says_why(
     tmp_path: Path, host: str, port: int, why: str
 ) -> None:
-    told = one("KT-SIG-ODD-ENDPOINT", quorum(tmp_path, host, port))
-    assert told.finding.text == f"voter 2 cannot be reached at its endpoint: {why}"
-    assert told.finding.offset == 2
+    diagnosis = one("KT-SIG-ODD-ENDPOINT", quorum(tmp_path, host, port))
+    assert diagnosis.finding.text == f"voter 2 cannot be reached at its endpoint: {why}"
+    assert diagnosis.finding.offset == 2
 
 
 @pytest.mark.parametrize(

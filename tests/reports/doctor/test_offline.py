@@ -12,16 +12,18 @@ NO_LEADER = partition(leader=-1, isr=[12])
 
 
 def test_a_partition_that_waits_for_a_fenced_broker_is_named(tmp_path: Path) -> None:
-    told = one(
+    diagnosis = one(
         CODE, state(tmp_path / "data", topic(), NO_LEADER, broker(11), broker(12, fenced=True))
     )
-    assert told.finding.severity is Severity.ERROR
+    assert diagnosis.finding.severity is Severity.ERROR
     assert (
-        told.finding.text
+        diagnosis.finding.text
         == "1 partition without a leader until broker 12 is back (it is fenced): foo-0"
     )
-    assert told.evidence[0].found == "foo-0: leader -1, ISR [12], ELR [], replicas [11, 12]"
-    assert told.commands[0].endswith("--bootstrap-server b11.example:9092 --describe --topic foo")
+    assert diagnosis.evidence[0].found == "foo-0: leader -1, ISR [12], ELR [], replicas [11, 12]"
+    assert diagnosis.commands[0].endswith(
+        "--bootstrap-server b11.example:9092 --describe --topic foo"
+    )
 
 
 def test_a_member_of_the_elr_will_do(tmp_path: Path) -> None:

@@ -18,8 +18,8 @@ def before() -> Log:
 
 def after(*sets: tuple[int, ...]) -> Log:
     made = before()
-    for each in sets:
-        made.control(1, hosts(*each))
+    for ids in sets:
+        made.control(1, hosts(*ids))
         made.noops(1, 2)
     return made
 
@@ -31,8 +31,8 @@ def test_a_majority_of_the_earlier_voters_can_elect_beside_those_of_now(tmp_path
     """Node 4 was added and node 1 removed; nodes 1 and 2 are from before both."""
     old = [node(tmp_path / str(id), before(), id) for id in (1, 2)]
     new = [node(tmp_path / str(id), after(ADDED, REMOVED), id) for id in (3, 4)]
-    told = one(CODE, *old, *new)
-    finding = told.finding
+    diagnosis = one(CODE, *old, *new)
+    finding = diagnosis.finding
     assert finding.severity is Severity.ERROR
     assert finding.text.startswith(
         "1, 2 use the voter set 1, 2, 3 and do not have the later ones since offset 13, 2, 3, 4."
@@ -40,7 +40,7 @@ def test_a_majority_of_the_earlier_voters_can_elect_beside_those_of_now(tmp_path
     assert finding.text.endswith("can elect a leader in addition to 3, 4")
     assert (finding.expected, finding.found) == ("2, 3, 4", "1, 2, 3")
     assert "Never start 1" in finding.advice
-    assert {str(path) for path in old} <= {evidence.file for evidence in told.evidence}
+    assert {str(path) for path in old} <= {evidence.file for evidence in diagnosis.evidence}
 
 
 def test_one_old_directory_is_no_majority(tmp_path: Path) -> None:

@@ -29,10 +29,10 @@ def aged(path: Path, hours: float) -> Path:
 
 
 def test_a_snapshot_more_than_a_day_behind_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-OLD-SNAPSHOT", aged(tmp_path / "data", 25))
-    assert told.finding.text.startswith("the newest snapshot is 25.0 hours older")
-    assert told.finding.found == "1 records since"
-    assert told.evidence[1].offset == 5
+    diagnosis = one("KT-SIG-OLD-SNAPSHOT", aged(tmp_path / "data", 25))
+    assert diagnosis.finding.text.startswith("the newest snapshot is 25.0 hours older")
+    assert diagnosis.finding.found == "1 records since"
+    assert diagnosis.evidence[1].offset == 5
 
 
 def test_some_hours_may_be_a_setting_that_is_not_known(tmp_path: Path) -> None:

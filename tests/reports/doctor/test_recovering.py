@@ -13,8 +13,8 @@ CODE = "KT-SIG-RECOVERING"
 def test_a_recovering_leader_is_named(tmp_path: Path) -> None:
     path = state(tmp_path / "data", topic(), partition(leaderRecoveryState=1), broker(11))
     assert severities(CODE, path) == [Severity.WARNING]
-    told = found(CODE, path)[0]
-    assert told.evidence[0].found == "foo-0: leader 11, ISR [11, 12], leaderRecoveryState 1"
+    diagnosis = found(CODE, path)[0]
+    assert diagnosis.evidence[0].found == "foo-0: leader 11, ISR [11, 12], leaderRecoveryState 1"
 
 
 def test_of_one_replica_it_is_a_note(tmp_path: Path) -> None:

@@ -63,8 +63,8 @@ def test_the_worst_comes_first_in_each_directory(fixtures_dir: Path) -> None:
     rank = [Severity.ERROR, Severity.WARNING, Severity.INFO]
     report = doctor(*fixtures_dir.glob("kafka-3.9.1/dynamic-quorum/node-*/server.properties"))
     for section in report.sections:
-        told = [rank.index(diagnosis.finding.severity) for diagnosis in section.diagnoses]
-        assert told == sorted(told)
+        ranks = [rank.index(diagnosis.finding.severity) for diagnosis in section.diagnoses]
+        assert ranks == sorted(ranks)
 
 
 def test_what_dump_and_diff_voters_share_is_told_once(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ def starts(path: Path, count: int, each_ms: int, *, same: bool = False) -> Path:
 
 
 def test_five_starts_in_an_hour_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-RESTART-LOOP", starts(tmp_path / "data", 6, 60_000))
-    assert told.finding.text == "broker 11 started 6 times in 300 s"
-    assert len(told.evidence) == 5
-    assert told.finding.offset == told.evidence[-1].offset == 9
+    diagnosis = one("KT-SIG-RESTART-LOOP", starts(tmp_path / "data", 6, 60_000))
+    assert diagnosis.finding.text == "broker 11 started 6 times in 300 s"
+    assert len(diagnosis.evidence) == 5
+    assert diagnosis.finding.offset == diagnosis.evidence[-1].offset == 9
 
 
 def test_starts_over_a_day_or_four_of_them_or_one_process_are_fine(tmp_path: Path) -> None:

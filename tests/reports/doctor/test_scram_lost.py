@@ -31,10 +31,10 @@ def users(path: Path) -> Path:
 def test_a_lost_credential_is_named_with_its_record(tmp_path: Path) -> None:
     path = users(tmp_path / "data")
     file = snapshot(path, 11, level(), credential("bob", 2))
-    told = one(CODE, path)
-    assert told.finding.text.endswith(": alice (SCRAM-SHA-256)")
-    assert (told.finding.file, told.evidence[0].offset) == (str(file), 4)
-    _hint, command = told.commands
+    diagnosis = one(CODE, path)
+    assert diagnosis.finding.text.endswith(": alice (SCRAM-SHA-256)")
+    assert (diagnosis.finding.file, diagnosis.evidence[0].offset) == (str(file), 4)
+    _hint, command = diagnosis.commands
     assert command.startswith("# replace host:port: kafka-configs"), "no broker is known"
     assert "--entity-name alice --add-config 'SCRAM-SHA-256=[password=$password]'" in command
 
@@ -46,8 +46,8 @@ def test_without_a_removal_of_that_mechanism_the_snapshot_is_another_one(tmp_pat
     path = node(tmp_path / "data", log)
     snapshot(path, 7, level())
     assert not found(CODE, path)
-    told = one("KT-SNAP-DIFFERS", path)
-    assert told.finding.text == (
+    diagnosis = one("KT-SNAP-DIFFERS", path)
+    assert diagnosis.finding.text == (
         "it differs from what the log produces: SCRAM credentials: 1 missing (SCRAM-SHA-512"
         " of alice)"
     )

@@ -16,10 +16,10 @@ def parts(path: Path, count: int) -> Path:
 
 
 def test_three_unfinished_snapshots_are_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-SNAPSHOT-ATTEMPTS", parts(tmp_path / "data", 3))
-    assert told.finding.text == "3 unfinished snapshots, 12 bytes"
-    assert all(evidence.file.endswith(".checkpoint.part") for evidence in told.evidence)
-    assert told.commands == (f"df -h {tmp_path / 'data'}",)
+    diagnosis = one("KT-SIG-SNAPSHOT-ATTEMPTS", parts(tmp_path / "data", 3))
+    assert diagnosis.finding.text == "3 unfinished snapshots, 12 bytes"
+    assert all(evidence.file.endswith(".checkpoint.part") for evidence in diagnosis.evidence)
+    assert diagnosis.commands == (f"df -h {tmp_path / 'data'}",)
 
 
 def test_two_are_fine(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ def with_snapshot(path: Path, offset: int, epoch: int) -> Path:
 
 def test_a_snapshot_that_outlived_a_truncation_is_named(tmp_path: Path) -> None:
     path = with_snapshot(tmp_path / "data", 500, 1)
-    told = one("KT-SIG-STALE-SNAPSHOT", path)
-    assert told.finding.offset == 500
-    assert told.commands[0] == f"cp -a {path} {path}.copy"
-    assert not any(command.startswith("mv ") for command in told.commands)
+    diagnosis = one("KT-SIG-STALE-SNAPSHOT", path)
+    assert diagnosis.finding.offset == 500
+    assert diagnosis.commands[0] == f"cp -a {path} {path}.copy"
+    assert not any(command.startswith("mv ") for command in diagnosis.commands)
     assert not found("KT-SNAP-AHEAD", path), "Kafka does not wipe the log for this one"
 
 

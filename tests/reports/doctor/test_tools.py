@@ -29,10 +29,10 @@ BASH = shutil.which("bash")
     ],
 )
 def test_a_shell_reads_back_every_word(word: bytes) -> None:
-    told = tools.line("printf", "%s", os.fsdecode(word))
-    assert told.isprintable()
+    line = tools.line("printf", "%s", os.fsdecode(word))
+    assert line.isprintable()
     done = subprocess.run(
-        [str(BASH), "-c", told], capture_output=True, check=True, env={"LC_ALL": "C"}
+        [str(BASH), "-c", line], capture_output=True, check=True, env={"LC_ALL": "C"}
     )
     assert done.stdout == word
 

@@ -15,15 +15,15 @@ def formatted(path: Path, id: int, *ids: int) -> Path:
 
 
 def test_two_standalone_quorums_of_one_cluster_id_are_named(tmp_path: Path) -> None:
-    told = one(
+    diagnosis = one(
         "KT-SIG-TWO-FORMATS", formatted(tmp_path / "a", 1, 1), formatted(tmp_path / "b", 2, 2)
     )
-    assert "1@Directory-of-node-001A" in told.finding.expected
-    assert "2@Directory-of-node-002A" in told.finding.found
-    assert [evidence.position is not None for evidence in told.evidence] == [True, True]
+    assert "1@Directory-of-node-001A" in diagnosis.finding.expected
+    assert "2@Directory-of-node-002A" in diagnosis.finding.found
+    assert [evidence.position is not None for evidence in diagnosis.evidence] == [True, True]
     cluster = "xxuyFdGYSvOPfcYJRNjaMA"
-    assert any(f"format --cluster-id {cluster}" in command for command in told.commands)
-    assert told.commands[-1].endswith("--bootstrap-controller c1.example:9090 add-controller")
+    assert any(f"format --cluster-id {cluster}" in command for command in diagnosis.commands)
+    assert diagnosis.commands[-1].endswith("--bootstrap-controller c1.example:9090 add-controller")
 
 
 def test_nodes_with_the_same_first_voters_are_fine(tmp_path: Path) -> None:

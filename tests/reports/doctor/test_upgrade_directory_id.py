@@ -22,9 +22,9 @@ def without_directory_id(path: Path, *, directory: bool = False) -> Path:
 
 
 def test_a_static_voter_without_directory_id_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-UPGRADE-DIRECTORY-ID", static(tmp_path / "data", 21))
-    assert told.finding.file == str(tmp_path / "data/meta.properties")
-    assert told.evidence[1].offset == 1
+    diagnosis = one("KT-SIG-UPGRADE-DIRECTORY-ID", static(tmp_path / "data", 21))
+    assert diagnosis.finding.file == str(tmp_path / "data/meta.properties")
+    assert diagnosis.evidence[1].offset == 1
 
 
 def test_an_old_metadata_version_or_a_directory_id_or_a_dynamic_quorum_is_fine(

@@ -15,13 +15,16 @@ def settings(path: Path, names: str) -> Path:
 
 
 def test_a_renamed_listener_is_named(tmp_path: Path) -> None:
-    told = one("KT-SIG-VOTER-LISTENER", settings(tmp_path, "CTRL_SSL,CONTROLLER"))
-    assert (told.finding.expected, told.finding.found) == ("CONTROLLER", "CTRL_SSL, CONTROLLER")
-    assert [evidence.found.partition("://")[0] for evidence in told.evidence] == [
+    diagnosis = one("KT-SIG-VOTER-LISTENER", settings(tmp_path, "CTRL_SSL,CONTROLLER"))
+    assert (diagnosis.finding.expected, diagnosis.finding.found) == (
+        "CONTROLLER",
+        "CTRL_SSL, CONTROLLER",
+    )
+    assert [evidence.found.partition("://")[0] for evidence in diagnosis.evidence] == [
         "voter 1: CONTROLLER", "voter 2: CONTROLLER", "voter 3: CONTROLLER",
     ]  # fmt: skip
-    assert all("://" in evidence.found for evidence in told.evidence)
-    assert told.commands[0].endswith(": controller.listener.names=CONTROLLER")
+    assert all("://" in evidence.found for evidence in diagnosis.evidence)
+    assert diagnosis.commands[0].endswith(": controller.listener.names=CONTROLLER")
 
 
 def test_names_are_compared_without_regard_to_case(tmp_path: Path) -> None:

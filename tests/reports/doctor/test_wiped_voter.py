@@ -23,15 +23,15 @@ def quorum(path: Path, *wiped: int) -> list[Path]:
 
 
 def test_one_wiped_voter_forgot_its_vote(tmp_path: Path) -> None:
-    (told,) = found(CODE, *quorum(tmp_path, 3))
-    assert told.directory == str(tmp_path / "3")
-    assert "do not start" not in told.finding.advice
+    (diagnosis,) = found(CODE, *quorum(tmp_path, 3))
+    assert diagnosis.directory == str(tmp_path / "3")
+    assert "do not start" not in diagnosis.finding.advice
 
 
 def test_a_majority_of_wiped_voters_must_not_start(tmp_path: Path) -> None:
-    told = found(CODE, *quorum(tmp_path, 2, 3))
-    assert len(told) == 2
-    assert all("do not start these" in diagnosis.finding.advice for diagnosis in told)
+    diagnoses = found(CODE, *quorum(tmp_path, 2, 3))
+    assert len(diagnoses) == 2
+    assert all("do not start these" in diagnosis.finding.advice for diagnosis in diagnoses)
 
 
 def test_whole_voters_are_not_wiped(tmp_path: Path) -> None:

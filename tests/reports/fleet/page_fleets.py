@@ -60,8 +60,8 @@ def cluster_id(random: Random) -> str:
 def sound(clusters: int, seed: int = 1) -> FleetAudit:
     """A fleet in which nothing is wrong."""
     random = Random(seed)
-    found = [_cluster(random, cluster_id(random), sick=False) for _ in range(clusters)]
-    return assembled([one for one, _ in found], [summary for _, many in found for summary in many])
+    made = [_cluster(random, cluster_id(random), sick=False) for _ in range(clusters)]
+    return assembled([one for one, _ in made], [summary for _, many in made for summary in many])
 
 
 def sick(clusters: int, seed: int = 2) -> FleetAudit:
@@ -71,19 +71,19 @@ def sick(clusters: int, seed: int = 2) -> FleetAudit:
     for number in range(clusters):
         ill = number % 6 == 0
         summary, mine = _cluster(random, cluster_id(random), sick=ill)
-        told = _findings(random, summary, mine) if ill else []
+        of_cluster = _findings(random, summary, mine) if ill else []
         if ill and number % 18 == 0:
             parted = [_divergence(random, summary, mine) for _ in range(random.randint(1, 3))]
             divergences += parted
-            told += [_diverged(divergence) for divergence in parted]
+            of_cluster += [_diverged(divergence) for divergence in parted]
             summary = replace(summary, divergences=len(parted))
-        counts = _tally(told)
-        between = _tally([finding for finding in told if AUDIT in finding.by])
+        counts = _tally(of_cluster)
+        between = _tally([finding for finding in of_cluster if AUDIT in finding.by])
         summaries.append(replace(summary, finding_counts=counts, between_counts=between))
         for directory_summary in mine:
-            own = [one for one in told if one.directory == directory_summary.name]
+            own = [one for one in of_cluster if one.directory == directory_summary.name]
             directories.append(replace(directory_summary, finding_counts=_tally(own)))
-        findings += told
+        findings += of_cluster
     return assembled(summaries, directories, findings, divergences)
 
 
@@ -95,11 +95,13 @@ def assembled(
     most_findings: int = 1000,
 ) -> FleetAudit:
     """An audit of these with the sums that they come to, in the order that an audit has."""
-    order = sorted(clusters, key=lambda each: _badness(each.finding_counts))
+    order = sorted(clusters, key=lambda cluster: _badness(cluster.finding_counts))
     by_cluster: dict[str, list[DirectorySummary]] = {}
     for directory in directories:
         by_cluster.setdefault(directory.cluster, []).append(directory)
-    told = sorted(findings, key=lambda each: list(Severity).index(each.finding.severity))
+    ordered = sorted(
+        findings, key=lambda fleet_finding: list(Severity).index(fleet_finding.finding.severity)
+    )
     codes = Counter(finding.finding.code for finding in findings)
     levels = {(directory.metadata_release, directory.metadata_version) for directory in directories}
     return FleetAudit(
@@ -124,14 +126,17 @@ def assembled(
         directories=tuple(
             summary
             for one in order
-            for summary in sorted(by_cluster.get(one.name, ()), key=lambda each: each.node_id or 0)
+            for summary in sorted(
+                by_cluster.get(one.name, ()),
+                key=lambda directory_summary: directory_summary.node_id or 0,
+            )
         ),
-        findings=tuple(told[:most_findings]),
+        findings=tuple(ordered[:most_findings]),
         divergences=tuple(divergences),
         codes=tuple(
             sorted(
                 (_code(code, many, findings) for code, many in codes.items()),
-                key=lambda each: (list(Severity).index(each.severity), -each.findings),
+                key=lambda cause: (list(Severity).index(cause.severity), -cause.findings),
             )
         ),
         metadata_versions=tuple(
@@ -141,7 +146,7 @@ def assembled(
                 directories=sum(directory.metadata_version == level for directory in directories),
                 clusters=sum(name in cluster.metadata_versions for cluster in clusters),
             )
-            for name, level in sorted(levels, key=lambda each: -(each[1] or 0))
+            for name, level in sorted(levels, key=lambda item: -(item[1] or 0))
         ),
         kraft_versions=(
             VersionCount(name="1", level=1, directories=len(directories), clusters=len(clusters)),
@@ -245,13 +250,13 @@ def _day(ago: int) -> str:
 def _findings(
     random: Random, cluster: ClusterSummary, mine: Sequence[DirectorySummary]
 ) -> list[FleetFinding]:
-    told = []
+    findings = []
     for _ in range(random.choice((1, 2, 3, 5, 14))):
         kind = KINDS[random.choice([code for code in CODES if code in KINDS])]
         one = random.choice(list(mine))
         file = f"{one.name}/__cluster_metadata-0/00000000000000000000.log"
         position = random.randint(0, one.size)
-        told.append(
+        findings.append(
             FleetFinding(
                 finding=kind.at(
                     file,
@@ -268,7 +273,7 @@ def _findings(
                 commands=(f"kraftool explain {file} --position {position}",),
             )
         )
-    return told
+    return findings
 
 
 def _divergence(

@@ -76,22 +76,22 @@ class Page(HTMLParser):
             element.text += data
 
     def _table(self) -> Element:
-        return next(each for each in reversed(self._open) if each.tag == "table")
+        return next(element for element in reversed(self._open) if element.tag == "table")
 
     def of_tag(self, tag: str) -> list[Element]:
-        return [each for each in self.elements if each.tag == tag]
+        return [element for element in self.elements if element.tag == tag]
 
     def table(self, label: str) -> Element:
         """The only table with a caption."""
-        found = [each for each in self.of_tag("table") if each.caption == label]
-        assert len(found) == 1, f"{len(found)} tables {label}"
-        return found[0]
+        tables = [element for element in self.of_tag("table") if element.caption == label]
+        assert len(tables) == 1, f"{len(tables)} tables {label}"
+        return tables[0]
 
     def tile(self, name: str) -> str:
         """The number on a tile."""
-        terms = [each for each in self.of_tag("dt") if each.text == name]
+        terms = [element for element in self.of_tag("dt") if element.text == name]
         following = self.elements[self.elements.index(terms[0]) :]
-        return next(each.text for each in following if each.tag == "dd")
+        return next(element.text for element in following if element.tag == "dd")
 
     @property
     def text(self) -> str:

@@ -28,16 +28,16 @@ def _document(audit: FleetAudit) -> Any:
 
 @pytest.mark.parametrize("audit", [sound(3), sick(5)], ids=["sound", "sick"])
 def test_the_document_fits_the_schema(audit: FleetAudit) -> None:
-    told = _document(audit)
-    validator("pipeline-audit").validate(told)
-    assert len(told["clusters"]) == len(audit.clusters)
-    assert len(told["findings"]) == len(audit.findings)
+    document = _document(audit)
+    validator("pipeline-audit").validate(document)
+    assert len(document["clusters"]) == len(audit.clusters)
+    assert len(document["findings"]) == len(audit.findings)
 
 
 def test_a_fleet_of_nothing_has_empty_lists() -> None:
-    told = _document(FleetAudit(run=RunSettings(), counts=FleetCounts()))
-    validator("pipeline-audit").validate(told)
-    assert (told["clusters"], told["findings"]) == ([], [])
+    document = _document(FleetAudit(run=RunSettings(), counts=FleetCounts()))
+    validator("pipeline-audit").validate(document)
+    assert (document["clusters"], document["findings"]) == ([], [])
 
 
 def test_an_element_is_one_line_and_comes_as_it_is_asked_for() -> None:
@@ -62,6 +62,6 @@ def test_an_element_is_one_line_and_comes_as_it_is_asked_for() -> None:
 
 def test_names_that_are_no_utf8_are_escaped() -> None:
     finding = CRC.at("/d\udcff", "t\udcff")
-    found = FleetFinding(finding=finding, directories=("/d\udcff",), by=("doctor",))
-    told = json.loads(json_line(replace(found, directory="/d\udcff")))
-    assert told["file"] == told["directory"] == told["paths"][0] == "/d\\xff"
+    fleet_finding = FleetFinding(finding=finding, directories=("/d\udcff",), by=("doctor",))
+    document = json.loads(json_line(replace(fleet_finding, directory="/d\udcff")))
+    assert document["file"] == document["directory"] == document["paths"][0] == "/d\\xff"

@@ -52,7 +52,7 @@ def test_a_fleet_without_a_directory_is_told_with_what_was_searched() -> None:
 
 
 @pytest.mark.parametrize(
-    ("clusters", "with_worst", "found", "told"),
+    ("clusters", "with_worst", "numbers", "words"),
     [
         (
             200,
@@ -79,18 +79,18 @@ def test_a_fleet_without_a_directory_is_told_with_what_was_searched() -> None:
     ],
 )
 def test_the_verdict_is_one_sentence_with_the_numbers(
-    clusters: int, with_worst: tuple[int, ...], found: tuple[int, ...], told: str
+    clusters: int, with_worst: tuple[int, ...], numbers: tuple[int, ...], words: str
 ) -> None:
     names = ("error", "warning", "info")
     counts = FleetCounts(
         clusters=clusters,
         directories=clusters * 3,
         clusters_with=FindingCounts(**dict(zip(names, with_worst, strict=True))),
-        finding_counts=FindingCounts(**dict(zip(names, found, strict=True))),
+        finding_counts=FindingCounts(**dict(zip(names, numbers, strict=True))),
     )
     sentence, kind = verdict(FleetAudit(run=RUN, counts=counts))
-    assert sentence.startswith(told)
-    assert kind == ("error" if found[0] else "warning" if found[1] else "info")
+    assert sentence.startswith(words)
+    assert kind == ("error" if numbers[0] else "warning" if numbers[1] else "info")
 
 
 @pytest.mark.parametrize("left_out", ["undecoded", "ignored"])
@@ -107,10 +107,10 @@ def test_a_fleet_that_was_not_examined_whole_is_not_green(left_out: str) -> None
 def test_what_was_not_decoded_and_what_was_ignored_is_said_with_the_verdict() -> None:
     audit = sound(3)
     counts = replace(audit.counts, undecoded=2, ignored=1, divergences=4)
-    told = Page.of(replace(audit, counts=counts)).sections["verdict"].text
-    assert "2 findings of what could not be read or decoded" in told
-    assert "1 finding left out by --ignore" in told
-    assert "in 4 places" in told
+    text = Page.of(replace(audit, counts=counts)).sections["verdict"].text
+    assert "2 findings of what could not be read or decoded" in text
+    assert "1 finding left out by --ignore" in text
+    assert "in 4 places" in text
 
 
 def test_the_tiles_have_the_counts_of_the_model() -> None:
@@ -135,8 +135,8 @@ def test_every_cluster_has_a_row_with_its_numbers() -> None:
         assert row[5] == f"{cluster.end_offset:,}"
         assert row[6] == f"{cluster.lag:,}"
         assert row[10] == f"{cluster.elections:,}"
-        told = cluster.finding_counts
-        for glyph, number in (("✕", told.error), ("▲", told.warning), ("●", told.info)):
+        counts = cluster.finding_counts
+        for glyph, number in (("✕", counts.error), ("▲", counts.warning), ("●", counts.info)):
             assert (f"{glyph} {number}" in row[1]) == bool(number)
         assert ("mixed" in row[7]) == (len(cluster.metadata_versions) > 1)
 
@@ -200,20 +200,22 @@ def test_every_directory_has_a_row_below_its_cluster() -> None:
 def test_every_cause_is_told_with_its_reach_its_advice_and_a_command() -> None:
     audit = sick(60)
     read = Page.of(audit)
-    causes = [each for each in read.of_tag("li") if "cause" in each.attributes.get("class", "")]
+    causes = [
+        element for element in read.of_tag("li") if "cause" in element.attributes.get("class", "")
+    ]
     urgent = [code for code in audit.codes if code.severity is not Severity.INFO]
     assert len(causes) == min(len(urgent), 12)
-    for told, cause in zip(causes, urgent, strict=False):
-        assert cause.code in told.text
-        assert f"{cause.findings} finding" in told.text
-        assert f"in {cause.clusters} cluster" in told.text
+    for item, cause in zip(causes, urgent, strict=False):
+        assert cause.code in item.text
+        assert f"{cause.findings} finding" in item.text
+        assert f"in {cause.clusters} cluster" in item.text
         advice = [
             finding.finding.advice
             for finding in audit.findings
             if finding.finding.code == cause.code
         ]
-        assert all(each in told.text for each in advice)
-        assert "kraftool " in told.text
+        assert all(sentence in item.text for sentence in advice)
+        assert "kraftool " in item.text
     rest = read.sections["first"].text
     assert all(code_count.code in rest for code_count in urgent), "what does not fit is named"
 
@@ -233,17 +235,17 @@ def test_each_cluster_has_its_own_advice() -> None:
             findings.append(finding)
     read = Page.of(replace(audit, findings=tuple(findings)))
     (card,) = [
-        each
-        for each in read.of_tag("li")
-        if "cause" in each.attributes.get("class", "") and code in each.text
+        element
+        for element in read.of_tag("li")
+        if "cause" in element.attributes.get("class", "") and code in element.text
     ]
     groups = re.split(r"In (?=\S{22})", card.text)[1:]
     assert len(groups) == 3
     for group in groups:
-        clusters = {each for each in expected if each in group}
+        clusters = {name for name in expected if name in group}
         assert clusters
         (advice,) = {expected[cluster] for cluster in clusters}
-        assert [each for each in advices if each in group] == [advice]
+        assert [text for text in advices if text in group] == [advice]
 
 
 def test_what_is_only_worth_knowing_is_no_cause() -> None:
@@ -273,8 +275,8 @@ def test_a_divergence_is_not_told_again_as_a_finding_between_directories() -> No
     other = FindingKind(code="KT-FLEET-OTHER", severity=Severity.WARNING, meaning="").at(
         "", "levels differ"
     )
-    told = FleetFinding(finding=other, cluster=audit.clusters[0].name, by=(AUDIT,))
-    audit = replace(audit, findings=(told, *audit.findings))
+    fleet_finding = FleetFinding(finding=other, cluster=audit.clusters[0].name, by=(AUDIT,))
+    audit = replace(audit, findings=(fleet_finding, *audit.findings))
     rows = Page.of(audit).table("Other findings between directories").rows[1:]
     assert ["KT-FLEET-OTHER" in row[0] for row in rows] == [True]
 
@@ -287,7 +289,9 @@ def test_of_too_many_logs_those_that_differ_are_drawn() -> None:
         replace(base, name=f"/archive/copy-{number}", node_id=100 + number) for number in range(20)
     )
     read = Page.of(replace(audit, directories=(*others, *audit.directories), divergences=(one,)))
-    drawn = next(each for each in read.of_tag("svg") if f"Logs of {cluster.name}" in each.text)
+    drawn = next(
+        element for element in read.of_tag("svg") if f"Logs of {cluster.name}" in element.text
+    )
     for node in (1, 2, 3):
         assert f"node {node}" in drawn.text
     assert "12 of 23 are drawn" in read.sections["nodes"].text
@@ -297,14 +301,17 @@ def test_findings_name_their_place_and_who_says_it() -> None:
     audit = sick(12)
     rows = Page.of(audit).table("Findings").rows[1:]
     assert len(rows) == audit.counts.finding_counts.total
-    for row, told in zip(rows, audit.findings, strict=True):
-        assert told.finding.severity.value in row[0]
-        assert told.finding.code in row[0]
-        assert all(each in row[0] for each in told.by)
-        assert told.cluster in row[1]
-        assert told.finding.text in row[2]
-        assert told.finding.advice in row[2]
-        assert f"position {told.finding.position}" in row[1] or told.finding.position is None
+    for row, fleet_finding in zip(rows, audit.findings, strict=True):
+        assert fleet_finding.finding.severity.value in row[0]
+        assert fleet_finding.finding.code in row[0]
+        assert all(source in row[0] for source in fleet_finding.by)
+        assert fleet_finding.cluster in row[1]
+        assert fleet_finding.finding.text in row[2]
+        assert fleet_finding.finding.advice in row[2]
+        assert (
+            f"position {fleet_finding.finding.position}" in row[1]
+            or fleet_finding.finding.position is None
+        )
 
 
 def test_numbers_of_the_plots_are_those_of_the_model() -> None:
@@ -413,8 +420,8 @@ def test_nothing_is_said_to_be_left_out_where_nothing_is() -> None:
 
 def test_how_the_audit_was_made_is_told() -> None:
     about = Page.of(sound(2)).sections["about"].text
-    for told in (*RUN.roots, RUN.kraftool_version, RUN.spark_version, RUN.master, "7 min 11 s"):
-        assert told in about
+    for text in (*RUN.roots, RUN.kraftool_version, RUN.spark_version, RUN.master, "7 min 11 s"):
+        assert text in about
 
 
 def test_a_thousand_clusters_fit_into_three_megabytes() -> None:

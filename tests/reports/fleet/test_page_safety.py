@@ -38,7 +38,7 @@ def poisoned(value: Any, name: str = "") -> Any:
     if isinstance(value, str):
         return value + CANARY
     if isinstance(value, tuple):
-        return tuple(poisoned(each) for each in value)
+        return tuple(poisoned(item) for item in value)
     if is_dataclass(value) and not isinstance(value, type):
         return replace(
             value, **{field.name: poisoned(getattr(value, field.name)) for field in fields(value)}
@@ -52,11 +52,11 @@ def poisoned_fleet() -> FleetAudit:
 
 
 def test_there_is_no_inline_style_and_no_handler(read: Page) -> None:
-    tags = {each.tag for each in read.elements}
+    tags = {element.tag for element in read.elements}
     assert not tags & {"img", "link", "iframe", "object", "embed", "base", "form", "use"}
-    for each in read.elements:
-        assert "style" not in each.attributes
-        assert not [name for name in each.attributes if name.startswith("on")]
+    for element in read.elements:
+        assert "style" not in element.attributes
+        assert not [name for name in element.attributes if name.startswith("on")]
 
 
 def test_the_one_script_makes_nothing_of_text_but_text(read: Page) -> None:
@@ -86,8 +86,8 @@ def test_the_one_script_makes_nothing_of_text_but_text(read: Page) -> None:
 
 
 def test_nothing_points_out_of_the_page(read: Page) -> None:
-    for each in read.elements:
-        for name, value in each.attributes.items():
+    for element in read.elements:
+        for name, value in element.attributes.items():
             if name in ("href", "src", "xlink:href", "action", "data", "poster", "srcset"):
                 assert name == "href"
                 assert value.startswith("#")
@@ -98,9 +98,9 @@ def test_nothing_points_out_of_the_page(read: Page) -> None:
 
 def test_the_policy_allows_one_style_block_and_one_script_and_nothing_else(read: Page) -> None:
     policies = [
-        each.attributes["content"]
-        for each in read.of_tag("meta")
-        if each.attributes.get("http-equiv") == "Content-Security-Policy"
+        element.attributes["content"]
+        for element in read.of_tag("meta")
+        if element.attributes.get("http-equiv") == "Content-Security-Policy"
     ]
     styles = read.of_tag("style")
     assert len(policies) == len(styles) == 1
@@ -117,31 +117,37 @@ def test_the_policy_allows_one_style_block_and_one_script_and_nothing_else(read:
 
 
 def test_every_link_leads_to_a_place_that_is_there_once(read: Page) -> None:
-    ids = Counter(each.attributes["id"] for each in read.elements if "id" in each.attributes)
+    ids = Counter(
+        element.attributes["id"] for element in read.elements if "id" in element.attributes
+    )
     assert set(ids.values()) <= {1}
-    for each in read.elements:
-        href = each.attributes.get("href")
+    for element in read.elements:
+        href = element.attributes.get("href")
         if href is not None:
             assert href[1:] in ids
-        for id in each.attributes.get("aria-labelledby", "").split():
+        for id in element.attributes.get("aria-labelledby", "").split():
             assert id in ids
 
 
 def test_what_scrolls_can_be_reached_with_the_keyboard_and_has_a_name(read: Page) -> None:
-    scrolling = [each for each in read.elements if each.attributes.get("class") == "scroll"]
-    for each in scrolling:
-        assert each.attributes["tabindex"] == "0"
-        assert each.attributes["role"] == "region"
-        assert each.attributes["aria-label"]
-    svgs = [each for each in read.elements if each.tag == "svg"]
+    scrolling = [
+        element for element in read.elements if element.attributes.get("class") == "scroll"
+    ]
+    for element in scrolling:
+        assert element.attributes["tabindex"] == "0"
+        assert element.attributes["role"] == "region"
+        assert element.attributes["aria-label"]
+    svgs = [element for element in read.elements if element.tag == "svg"]
     assert all(svg.attributes["role"] == "img" and svg.text for svg in svgs)
 
 
 def test_poisoned_data_makes_no_element_and_no_attribute_more() -> None:
     clean, dirty = Page.of(sick(40)), Page.of(poisoned_fleet())
-    assert {each.tag for each in dirty.elements} <= {each.tag for each in clean.elements}
-    names = {name for each in clean.elements for name in each.attributes}
-    assert {name for each in dirty.elements for name in each.attributes} <= names
+    assert {element.tag for element in dirty.elements} <= {
+        element.tag for element in clean.elements
+    }
+    names = {name for element in clean.elements for name in element.attributes}
+    assert {name for element in dirty.elements for name in element.attributes} <= names
 
 
 def test_the_page_of_poisoned_data_is_as_safe_as_any() -> None:
@@ -154,21 +160,25 @@ def test_the_page_of_poisoned_data_is_as_safe_as_any() -> None:
         test_every_link_leads_to_a_place_that_is_there_once,
     ):
         check(read)
-    for each in read.elements:
-        for name, value in each.attributes.items():
+    for element in read.elements:
+        for name, value in element.attributes.items():
             assert "evil" not in value or name in DATA_ATTRIBUTES
 
 
 def test_no_character_acts_on_its_neighbours_and_all_of_it_is_utf_8() -> None:
     html = "".join(Page.of(poisoned_fleet()).html)
-    odd = {each for each in html if unicodedata.category(each) in {"Cc", "Cf", "Cs", "Zl", "Zp"}}
+    odd = {
+        character
+        for character in html
+        if unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    }
     assert odd <= {"\n"}
     assert html.encode("utf-8")
 
 
 def test_what_was_hidden_is_shown_where_it_stands() -> None:
     text = Page.of(poisoned_fleet()).text
-    for told in (
+    for phrase in (
         "<script>alert(1)</script>",
         "\\u001b[31mred",
         "\\u202eevil",
@@ -176,7 +186,7 @@ def test_what_was_hidden_is_shown_where_it_stands() -> None:
         "\\udcff",
         "&lt;b",
     ):
-        assert told in text
+        assert phrase in text
 
 
 def test_a_line_break_in_data_makes_no_second_command() -> None:
@@ -185,7 +195,7 @@ def test_a_line_break_in_data_makes_no_second_command() -> None:
         replace(finding, commands=("kraftool doctor /archive\nrm -rf /data",))
         for finding in audit.findings
     )
-    shown = [each.text for each in Page.of(replace(audit, findings=trap)).of_tag("pre")]
+    shown = [element.text for element in Page.of(replace(audit, findings=trap)).of_tag("pre")]
     assert not [line for text in shown for line in text.splitlines() if line.startswith("rm")]
     assert [text for text in shown if "\\u000arm -rf" in text]
 
@@ -198,7 +208,7 @@ def test_a_text_of_a_million_characters_is_cut_and_that_is_told() -> None:
     assert re.search(r"… and 99\d,\d{3} more characters", read.text)
 
 
-def _long(told: FleetFinding) -> FleetFinding:
+def _long(fleet_finding: FleetFinding) -> FleetFinding:
     command = "kraftool explain " + "y" * 1_000_000
-    finding = told.finding.saying("x" * 1_000_000)
-    return replace(told, finding=finding, commands=(command,))
+    finding = fleet_finding.finding.saying("x" * 1_000_000)
+    return replace(fleet_finding, finding=finding, commands=(command,))

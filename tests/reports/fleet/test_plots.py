@@ -37,14 +37,14 @@ def parsed(figure: Figure) -> ET.Element:
 
 def widths(figure: Figure, kind: str) -> list[float]:
     return [
-        float(str(each.get("width")).rstrip("%"))
-        for each in parsed(figure).iter("rect")
-        if each.get("class") == kind
+        float(str(rect.get("width")).rstrip("%"))
+        for rect in parsed(figure).iter("rect")
+        if rect.get("class") == kind
     ]
 
 
 def texts(figure: Figure) -> list[str]:
-    return [each.text or "" for each in parsed(figure).iter("text") if each.text]
+    return [element.text or "" for element in parsed(figure).iter("text") if element.text]
 
 
 def bar(label: str, value: float | None) -> Bar:
@@ -68,10 +68,10 @@ def test_a_value_of_zero_and_one_that_is_not_known_have_no_bar_but_their_row() -
 def test_an_enormous_value_leaves_the_others_visible_and_the_scale_is_told() -> None:
     rows = [bar(str(number), 10 + number) for number in range(20)] + [bar("far", 10**15)]
     drawn = bars("Lag", ("Cluster", "Lag"), rows)
-    found = widths(drawn, "plain")
-    assert max(found) == 100
-    assert min(found) > 5
-    assert found[:20] == sorted(found[:20]), "more is still longer"
+    bar_widths = widths(drawn, "plain")
+    assert max(bar_widths) == 100
+    assert min(bar_widths) > 5
+    assert bar_widths[:20] == sorted(bar_widths[:20]), "more is still longer"
     assert LOGARITHMIC in drawn.notes
 
 
@@ -100,7 +100,7 @@ def test_parts_of_a_stack_add_up_and_differ_without_their_colour() -> None:
     assert widths(drawn, "warning") == [30, 50]
     assert widths(drawn, "info") == [10]
     heights = {
-        each.get("class"): float(str(each.get("height"))) for each in parsed(drawn).iter("rect")
+        rect.get("class"): float(str(rect.get("height"))) for rect in parsed(drawn).iter("rect")
     }
     assert heights["error"] > heights["warning"] > heights["info"]
     assert "✕ 6  ▲ 3  ● 1" in texts(drawn)
@@ -110,16 +110,16 @@ def test_parts_of_a_stack_add_up_and_differ_without_their_colour() -> None:
 def test_every_value_is_in_one_bin_of_a_histogram() -> None:
     values: list[float | None] = [0, 0, 1, 2, 4, 5, 9, 10, 99, 100, 10**9, -3, None, math.nan]
     drawn = histogram("Lag", ("Offsets", "Clusters"), values, COUNTS)
-    found = {label: int(many) for label, many in drawn.rows}
-    assert sum(found.values()) == len(values)
-    assert found["below 0"] == 1
-    assert found["0"] == 2
-    assert found["1"] == 1
-    assert found["2 to 4"] == 2
-    assert found["5 to 9"] == 2
-    assert found["10 to 99"] == 2
-    assert found["1M and up"] == 1
-    assert found["not known"] == 2
+    by_bin = {label: int(many) for label, many in drawn.rows}
+    assert sum(by_bin.values()) == len(values)
+    assert by_bin["below 0"] == 1
+    assert by_bin["0"] == 2
+    assert by_bin["1"] == 1
+    assert by_bin["2 to 4"] == 2
+    assert by_bin["5 to 9"] == 2
+    assert by_bin["10 to 99"] == 2
+    assert by_bin["1M and up"] == 1
+    assert by_bin["not known"] == 2
 
 
 def test_bins_at_the_ends_that_are_empty_are_left_out_and_those_between_are_not() -> None:
@@ -135,7 +135,9 @@ def test_every_bin_has_a_label_and_edges_rise(bins: object) -> None:
 
 
 def test_a_thousand_values_are_counted() -> None:
-    drawn = histogram("Lag", ("Offsets", "Clusters"), [float(each) for each in range(1000)], COUNTS)
+    drawn = histogram(
+        "Lag", ("Offsets", "Clusters"), [float(number) for number in range(1000)], COUNTS
+    )
     assert sum(int(many.replace(",", "")) for _, many in drawn.rows) == 1000
     assert len(drawn.svg) < 5000
 
@@ -143,9 +145,9 @@ def test_a_thousand_values_are_counted() -> None:
 def test_days_are_columns_from_the_first_to_the_last() -> None:
     drawn = days("Elections", ("Day", "Elections"), [("2026-01-01", 2), ("2026-01-02", 8)])
     heights = [
-        float(str(each.get("height")))
-        for each in parsed(drawn).iter("rect")
-        if each.get("class") == "plain"
+        float(str(rect.get("height")))
+        for rect in parsed(drawn).iter("rect")
+        if rect.get("class") == "plain"
     ]
     assert heights[0] * 4 == heights[1]
     assert texts(drawn)[-2:] == ["2026-01-01", "2026-01-02"]
@@ -162,7 +164,7 @@ def test_a_lane_goes_from_start_to_end_and_marks_what_differs() -> None:
         ],
     )
     assert widths(drawn, "info") == [100, 50]
-    marks = [each for each in parsed(drawn).iter("rect") if each.get("x") == "50.00%"]
+    marks = [rect for rect in parsed(drawn).iter("rect") if rect.get("x") == "50.00%"]
     assert [mark.get("width") for mark in marks if mark.get("class") != "info"] == ["10.00%"] * 2
     assert len({mark.get("class") for mark in marks if mark.get("class") != "info"}) == 2
     assert drawn.rows[0] == ("node 1", "0 to 100", "50..59")
@@ -171,7 +173,7 @@ def test_a_lane_goes_from_start_to_end_and_marks_what_differs() -> None:
 def test_a_range_of_one_offset_in_a_huge_log_is_still_seen_and_inside() -> None:
     lane = Lane("node 1", 0, 10**12, "all", (SideRange(10**12 - 1, 10**12 - 1, 1),))
     drawn = lanes("Logs", ("Node", "Offsets", "Differs at"), [lane])
-    mark = next(each for each in parsed(drawn).iter("rect") if each.get("class") == "warning")
+    mark = next(rect for rect in parsed(drawn).iter("rect") if rect.get("class") == "warning")
     start, width = (float(str(mark.get(name)).rstrip("%")) for name in ("x", "width"))
     assert width >= 0.5
     assert start + width <= 100.01
@@ -181,7 +183,7 @@ def test_labels_from_data_are_text_and_their_middle_is_left_out_where_they_are_l
     name = '<script>"&\x1b[31m\u202e' + "x" * 60 + "end"
     drawn = bars(name, ("Cluster", "Lag"), [bar(name, 1)])
     assert "<script" not in drawn.svg
-    shown = next(each for each in parsed(drawn).iter("text"))
+    shown = next(text_element for text_element in parsed(drawn).iter("text"))
     whole = next(shown.iter("title")).text or ""
     assert whole.startswith('<script>"&\\u001b[31m\\u202exxx')
     assert whole.endswith("end")

@@ -26,6 +26,7 @@ from kraftool.commands.finding_view import (
 from kraftool.commands.output import Output
 from kraftool.commands.state_tables import TableOptions, write_section
 from kraftool.commands.times import iso
+from kraftool.image.features import zk_migration_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import METADATA_VERSION, level_name
 from kraftool.image.scram import MECHANISMS
@@ -114,7 +115,8 @@ def _features(rows: _Rows, image: MetadataImage) -> None:
             "features", text(", ".join(f"{name} {finalized[name]}" for name in sorted(finalized)))
         )
     if image.features.zk_migration_state is not None:
-        rows.add("ZooKeeper", f"migration state {image.features.zk_migration_state}")
+        state = zk_migration_name(image.features.zk_migration_state)
+        rows.add("ZooKeeper", f"migration state {state}")
 
 
 def _nodes(rows: _Rows, image: MetadataImage) -> None:

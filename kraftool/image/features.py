@@ -22,6 +22,15 @@ from kraftool.image.metadata_version import (
 )
 from kraftool.image.replay import RecordValue, ReplayError, WrittenRecord, replays
 
+_ZK_MIGRATION_STATES = ("NONE", "MIGRATION", "PRE_MIGRATION", "POST_MIGRATION")
+"""Kafka's names, by the number in the record."""
+
+
+def zk_migration_name(state: int) -> str:
+    """Return Kafka's name of a migration state, with its number."""
+    known = 0 <= state < len(_ZK_MIGRATION_STATES)
+    return f"{_ZK_MIGRATION_STATES[state]} ({state})" if known else str(state)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeaturesImage:

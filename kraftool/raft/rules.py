@@ -63,7 +63,9 @@ def follow(raft: Raft, leader_id: int | None, epoch: int, endpoints: Endpoints) 
     )
     if not consistent:
         raise ProtocolError(
-            f"told of leader {leader_id} in epoch {epoch}, knowing {known} in {raft.epoch}"
+            f"another node names it leader of epoch {epoch}, but it does not lead that epoch"
+            if is_self
+            else f"another node names {leader_id} leader of epoch {epoch}, but it knows {known}"
         )
     if epoch > raft.epoch:
         if leader_id is None:

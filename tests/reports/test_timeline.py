@@ -138,6 +138,18 @@ def test_a_feature_level_record_of_kraft_version_is_told_as_the_false_claim_it_i
     assert event.severity is Severity.WARNING
 
 
+def test_the_states_of_a_zookeeper_migration_have_kafkas_names(node: Node) -> None:
+    """As a migration with Kafka 3.9.1 went: 2, 1, 3; and a number that no Kafka wrote."""
+    log = Log().leader(1, 1)
+    for state in (2, 1, 3, 9):
+        log.records(("ZkMigrationStateRecord", 0, {"zkMigrationState": state}))
+    told = timeline(node(1, log))
+    assert [event.text for event in told.events if event.type == "zk-migration"] == [
+        f"ZooKeeper migration state {name}"
+        for name in ("PRE_MIGRATION (2)", "MIGRATION (1)", "POST_MIGRATION (3)", "9")
+    ]
+
+
 # --- brokers --------------------------------------------------------------------------------------
 
 

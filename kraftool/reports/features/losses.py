@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from kraftool.decoders.dataclass import dataclass
+from kraftool.image.features import zk_migration_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.metadata_version import (
     CIDR_ACL_LEVEL,
@@ -114,7 +115,7 @@ def _migrating_brokers(image: MetadataImage) -> Iterator[str]:
 
 def _zk_migration(image: MetadataImage) -> Iterator[str]:
     state = image.features.zk_migration_state
-    return iter([f"state {state}"] if state is not None else [])
+    return iter([f"state {zk_migration_name(state)}"] if state is not None else [])
 
 
 def _scram(image: MetadataImage) -> Iterator[str]:

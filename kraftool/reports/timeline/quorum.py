@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from kraftool.image.features import zk_migration_name
 from kraftool.image.metadata_version import METADATA_VERSION, release_name
 from kraftool.reports.findings.finding import Severity
 from kraftool.reports.text.words import many
@@ -194,7 +195,7 @@ def _level(name: str, level: int) -> str:
 def zk_migration(record: Watched, epoch: int, known: Knowledge) -> Iterator[Event]:
     """A ZkMigrationStateRecord, which Kafka 3.4 to 3.9 wrote."""
     state = record.data["zkMigrationState"]
-    what = f"ZooKeeper migration state {state}"
+    what = f"ZooKeeper migration state {zk_migration_name(state)}"
     yield record_event(record, epoch, Category.FEATURES, "zk-migration", what, {"state": state})
 
 

@@ -135,8 +135,8 @@ META_ODD = _kind(
 )
 META_V0 = _kind(
     "META-V0",
-    _WARNING,
-    "meta.properties has version 0, from before KRaft.",
+    _INFO,
+    "meta.properties has version 0. A broker that was migrated from ZooKeeper keeps it.",
     "nothing to do: Kafka starts with it and leaves it unchanged",
 )
 CLUSTER_ID = _kind(

@@ -47,9 +47,9 @@ def diff_voters(
     A source is a directory, a snapshot, a server.properties or a live controller. kraftool shows
     the voters of each source: id, directory id, endpoints and supported kraft.version. It shows the
     history of voter sets and of kraft.version by offset, and whether each change is committed. It
-    also compares them with meta.properties, quorum-state and settings. A server.properties counts
-    with its settings and its directory. One SOURCE is compared with itself, file by file. Exits 1
-    if voters differ, even if a source is only behind.
+    also compares them with meta.properties, quorum-state and settings. For a server.properties
+    kraftool compares its settings and its directory. If you give one SOURCE, kraftool compares its
+    files with each other. Exits 1 if voters differ, even if a source is only behind.
 
     With --bootstrap-controller every controller that kraftool finds is a source too. The leader's
     log is read without joining as a replica, including records that are not committed yet. The

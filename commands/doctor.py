@@ -53,16 +53,16 @@ def doctor(
     Example: kraftool doctor --bootstrap-controller ctl-1:9093
 
     For each failure kraftool shows the cause in one sentence, the evidence with file, position and
-    offset, and the next command to run. Notes are one line without -v. Directories of several nodes
-    are compared with each other. If PATH is a folder above data directories, kraftool examines all
-    of them, up to three folders below it. A server.properties leads to its directory and adds its
-    settings. Start here: doctor includes what dump finds, and at the end it names the commands that
-    look deeper.
+    offset, and the next command to run. Without -v a note takes one line. Directories of several
+    nodes are compared with each other. If PATH is a folder above data directories, kraftool
+    examines all of them, up to three folders below it. For a server.properties kraftool examines
+    its directory and its settings. Start here: doctor includes what dump finds, and at the end it
+    names the commands that look deeper.
 
     With --bootstrap-controller, alone or in addition to directories, kraftool asks every controller
-    that it finds twice, as quorum health does. It reads the leader's log without joining as a
-    replica, and examines it like a directory. It compares the leader's voters and high watermark
-    with the directories. Exits 4 if no node could be reached; the directories are still reported.
+    twice, as quorum health does. It reads the leader's log without joining as a replica, and
+    examines it like a directory. It compares the leader's voters and high watermark with the
+    directories. Exits 4 if no node could be reached; the directories are still reported.
 
     Nothing is written to the directories. Nothing is locked or repaired.
     """

@@ -99,7 +99,7 @@ class DumpLogOptions:
         Option(
             min=0,
             metavar="N",
-            help="Show only the first N records. No-ops do not count where they are folded.",
+            help="Show only the first N records. Folded no-ops do not count.",
         ),
     ] = None
     tail: Annotated[
@@ -107,13 +107,14 @@ class DumpLogOptions:
         Option(
             min=0,
             metavar="N",
-            help="Show only the last N records. No-ops do not count where they are folded.",
+            help="Show only the last N records. Folded no-ops do not count.",
         ),
     ] = None
     noops: Annotated[
         NoOps,
         Option(
-            "--noops", help="Show a run of no-op records in a table as one line, or each of them."
+            "--noops",
+            help="In a table, fold each run of no-op records into one line, or show each record.",
         ),
     ] = NoOps.FOLD
     wide: Annotated[bool, Option("--wide", help="Do not cut lines at the terminal's width.")] = (

@@ -18,7 +18,7 @@ class ExitCode(IntEnum):
         member.meaning = meaning
         return member
 
-    FINE = 0, "Fine."
+    FINE = 0, "Success: no problems found."
     FINDING = (
         1,
         "A finding: verification failed, voters or state differ, no leader, nodes disagree.",
@@ -29,10 +29,10 @@ class ExitCode(IntEnum):
         "Something asked for could not be read or decoded; the rest is still printed.",
     )
     UNREACHABLE = 4, "No node could be reached."
-    REFUSED = 5, "Refused for safety."
+    REFUSED = 5, "kraftool refused, because it would not be safe."
     INTERNAL = (
         70,
-        "An internal error, or Spark itself failed; a report file or a hint is named on stderr.",
+        "An internal error, or Spark itself failed. stderr names a report file or shows a hint.",
     )
     INTERRUPTED = 130, "Interrupted."
 

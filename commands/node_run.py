@@ -95,7 +95,7 @@ def run(
     observer or --no-image.
 
     It stops on SIGTERM, SIGHUP and Ctrl-C. It exits 0 after an orderly shutdown, 1 if the shutdown
-    took too long, and 70 after an internal error; stderr then has its state.
+    took too long, and 70 after an internal error; stderr then shows the state of the node.
 
     It writes to the metadata directory of the configuration: log, snapshots, quorum-state and,
     while a witness runs, the file kraftool-witness. With --dry-run nothing is written.

@@ -104,7 +104,7 @@ Color = Annotated[ColorWhen, Option("--color", help="When to use colours.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Do not report progress on stderr.")]
 Verbose = Annotated[
     bool,
-    Option("--verbose", "-v", help="Show notes, and all findings of one kind, in full."),
+    Option("--verbose", "-v", help="Show notes in full, and all findings of a kind."),
 ]
 ShowSecrets = Annotated[
     bool,

@@ -61,8 +61,8 @@ class PipelineStreamOptions(PipelineOptions):
         str,
         Option(
             metavar="BYTES",
-            help="Amount of the logs to read at a time, such as 64M. [default: 4M to the console,"
-            " else 256M]",
+            help="Amount of the logs to read at a time, such as 64M (default: 4M to the console,"
+            " else 256M).",
         ),
     ] = ""
     type_: Annotated[

@@ -35,7 +35,7 @@ class TablesOptions(PipelineOptions):
             "--out-options",
             metavar="FILE",
             help="File with a JSON object for the object store of --out, such as"
-            " aws_access_key_id and aws_endpoint_url. By default the environment has them.",
+            " aws_access_key_id and aws_endpoint_url. By default they come from the environment.",
         ),
     ] = ""
     snapshots: Annotated[
@@ -53,11 +53,12 @@ def tables(options: TablesOptions) -> None:
 
     Example: kraftool pipeline tables /var/lib/kafka/data --out /data/tables
 
-    Writes one Delta table per folder: records, batches, one for each record type, files, findings,
-    elections, voters, features, brokers, topics, partitions and their history. Each has the columns
-    cluster_id and, if rows have a time, date. The next run reads only what is new. After a run that
-    was killed, the next run finishes or discards its work. Secrets are masked unless you give
-    --show-secrets. Exits 3 if something could not be read. Damage in a file is a row and a finding.
+    Writes one Delta table per folder: one for each record type, and tables of records, batches,
+    files, findings, elections, voters, features, brokers, topics, partitions and their history.
+    Each has the columns cluster_id and, if rows have a time, date. The next run reads only what is
+    new. After a run that was killed, the next run finishes or discards its work. Secrets are masked
+    unless you give --show-secrets. Exits 3 if something could not be read. Damage in a file is a
+    row and a finding.
 
     Nothing is written to the directories, and nothing is locked. A running Kafka is not disturbed.
     """

@@ -40,7 +40,8 @@ def add_controller(
             "-i",
             metavar="ID",
             min=0,
-            help="node.id of the new controller, instead of --config. The quorum has the rest.",
+            help="node.id of the new controller, instead of --config. kraftool gets the rest from"
+            " the quorum.",
         ),
     ] = None,
     controller_directory_id: Annotated[
@@ -81,7 +82,8 @@ def add_controller(
 
     With --controller-id the leader reports the directory id of the controller, and the cluster's
     metadata has the endpoints that it registered. --controller-directory-id and --endpoint replace
-    them. With --config both come from the controller's own files. Kafka's tool sends the same.
+    them. With --config both come from the controller's own files. kafka-metadata-quorum sends the
+    same request.
 
     The controller must already run as an observer that has caught up. Before kraftool asks the
     leader, it checks that there is one, and that the voters are dynamic. It checks that the

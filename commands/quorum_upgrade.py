@@ -31,8 +31,8 @@ def upgrade(
     Example: kraftool quorum upgrade --bootstrap-controller ctl-1:9093 --dry-run
 
     The command upgrades kraft.version to 1. Before it writes anything it checks that there is a
-    leader, that every voter answers and supports the level, and that the leader itself would do it.
-    Afterwards you can add and remove voters. Replace controller.quorum.voters with
+    leader, that every voter answers and supports the level, and that the leader accepts the request
+    in a dry run. Afterwards you can add and remove voters. Replace controller.quorum.voters with
     controller.quorum.bootstrap.servers in the configuration of every node. The upgrade cannot be
     undone.
 

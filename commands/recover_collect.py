@@ -50,7 +50,9 @@ class CollectOptions:
     ] = ""
     container: Annotated[
         str,
-        Option("--container", metavar="NAME", help="Container of the pods (default: as kubectl)."),
+        Option(
+            "--container", metavar="NAME", help="Container of the pods (default: kubectl's choice)."
+        ),
     ] = ""
     timeout: Annotated[
         float,
@@ -89,10 +91,10 @@ def collect(options: CollectOptions) -> None:
 
     With --ssh or --kubectl, PATH is on each node, and --out is a folder. All nodes are read at the
     same time. They need a shell and tar, but not kraftool. Of server.properties only the settings
-    of the quorum are sent. ssh asks no question: a host whose key is unknown is reported. Exits 4
-    if no node was reached, and 3 if a node's file did not arrive. With -o json the report goes to
-    stdout. If a node's file does not arrive, kraftool keeps the others. The same command with
-    --keep fetches only the missing files. A file has its name only when it is whole.
+    of the quorum are sent. ssh asks no questions: kraftool reports a host with an unknown key.
+    Exits 4 if no node was reached, and 3 if a node's file did not arrive. With -o json the report
+    goes to stdout. If a node's file does not arrive, kraftool keeps the others. The same command
+    with --keep fetches only the missing files. A file gets its name only when it is complete.
 
     \b
     $ kraftool recover collect --ssh ctl-1,ctl-2 /etc/kafka/server.properties --out collected

@@ -26,7 +26,7 @@ def guide(
         Option(
             "--folder",
             metavar="DIR",
-            help="Folder of the recovery. An existing one continues (default recovery-TIME).",
+            help="Folder of the recovery (default recovery-TIME). The guide continues an old one.",
         ),
     ] = "",
     debug: Debug = False,

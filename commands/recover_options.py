@@ -17,7 +17,7 @@ Yes = Annotated[
     Option(
         "--yes",
         metavar="PLAN_ID",
-        help="Apply this plan without a question. You confirm that no Kafka runs on the directory"
+        help="Id of the plan, instead of typing it. You confirm that no Kafka runs on the directory"
         " anywhere.",
     ),
 ]
@@ -26,7 +26,8 @@ Accept = Annotated[
     Option(
         "--accept",
         metavar="WORD",
-        help="With --yes: accept a risk of the plan by its word. Repeat it for more risks.",
+        help="With --yes: accept a risk of the plan, by the word that the plan names for it. Repeat"
+        " it for more risks.",
     ),
 ]
 Host = Annotated[

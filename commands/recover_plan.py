@@ -63,7 +63,9 @@ def plan(
     ] = None,
     accept: Annotated[
         list[str] | None,
-        Option("--accept", metavar="WORD", help="Accept a risk by its word."),
+        Option(
+            "--accept", metavar="WORD", help="Accept a risk. The refusal names the word for it."
+        ),
     ] = None,
     output: Annotated[
         PlanFormat,

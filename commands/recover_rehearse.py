@@ -74,10 +74,11 @@ def rehearse(
 
     kraftool copies each directory, applies the plan to the copy, and verifies it. Then it simulates
     elections of the recovered voters, and the return of the nodes in the plan's quarantine. They
-    return while the quorum leads, or apart from it until they meet. A node without --dir returns as
-    if it had the best log there is, and as if it had more. Last, kraftool starts the recovered
-    voters on the copies: Kafka's controllers with --kafka /opt/kafka, otherwise kraftool's own
-    node. It compares leader, voters and metadata with the plan.
+    return while the new quorum has a leader, or they start cut off from it and meet it later. For a
+    node without --dir kraftool simulates two cases: it has the newest log of all nodes, or it has
+    even more. Last, kraftool starts the recovered voters on the copies: Kafka's controllers with
+    --kafka /opt/kafka, otherwise kraftool's own node. It compares leader, voters and metadata with
+    the plan.
 
     The started nodes listen only on 127.0.0.1. kraftool rewrites the voters' records and the
     settings in the copies for that, so no real host is ever reached. Brokers are not started. Hosts

@@ -83,7 +83,7 @@ class SimulateElectionOptions:
             metavar="DEPTH",
             min=0,
             max=40,
-            help="Also try every order of N choices, and of all messages up to a commit.",
+            help="Also try every order of DEPTH choices, and of all messages up to a commit.",
         ),
     ] = 0
     seed: Annotated[int, Option("--seed", metavar="S", min=0, help="Seed of the first run.")] = 0

@@ -90,7 +90,8 @@ def state(
             "--limit",
             metavar="N",
             min=0,
-            help="Maximum number of rows in a table; the rest is counted. 0 shows all.",
+            help="Maximum number of rows in a table. kraftool counts the rows that it leaves out. 0"
+            " shows all.",
         ),
     ] = 1000,
     bootstrap_controller: Bootstrap = "",

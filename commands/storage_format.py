@@ -116,11 +116,12 @@ def format_(
     gets the initial voters. Up to metadata.version 4.3-IV0 kraftool lays out files as Kafka 4.3
     does, and from 4.4 on as Kafka 4.4.0 does.
 
-    A new cluster requires the release of its oldest server. On a newer level an older Kafka exits
-    at start, or loses the users of --add-scram. Name the release with --release-version,
-    --kafka-home, --bootstrap-controller or --feature metadata.version=LEVEL. The output shows which
-    one was used. A broker, and a controller with --no-initial-controllers, need no release: without
-    one kraftool writes only meta.properties, which every Kafka can read.
+    For a new cluster kraftool has to know the release of its oldest server. If the levels are newer
+    than a server, that server exits at start, or loses the users of --add-scram. Name the release
+    with --release-version, --kafka-home, --bootstrap-controller or --feature
+    metadata.version=LEVEL. The output shows which one was used. A broker, and a controller with
+    --no-initial-controllers, need no release: without one kraftool writes only meta.properties,
+    which every Kafka can read.
 
     In addition to what Kafka refuses, kraftool refuses anything that would give one cluster two
     voter sets. It refuses a directory whose metadata partition already has a log, and a second

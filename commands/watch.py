@@ -30,7 +30,7 @@ class Theme(StrEnum):
 def watch(
     directories: Annotated[
         list[str] | None,
-        Argument(metavar="DIR", help="Data directories, offline or of running nodes."),
+        Argument(metavar="DIR", help="Data directories of stopped or running nodes."),
     ] = None,
     bootstrap_controller: Bootstrap = "",
     command_config: CommandConfig = "",
@@ -45,7 +45,9 @@ def watch(
     ] = "",
     theme: Annotated[
         Theme | None,
-        Option("--theme", help="Colour theme; t changes it. NO_COLOR switches colours off."),
+        Option(
+            "--theme", help="Colour theme. The key t changes it. NO_COLOR switches off colours."
+        ),
     ] = None,
     once: Annotated[
         bool, Option("--once", help="Print the quorum as it is now, and exit.")
@@ -57,7 +59,7 @@ def watch(
             metavar="PORT",
             min=0,
             max=65535,
-            help="Show it in a browser on this machine. 0 uses any free port.",
+            help="Show the dashboard in a browser on this machine. Port 0 uses any free port.",
         ),
     ] = None,
     served: Annotated[bool, Option("--served", hidden=True)] = False,
@@ -74,9 +76,10 @@ def watch(
     Example: kraftool watch /var/lib/kafka/data --once
 
     The dashboard asks every controller itself. It works without a leader, with nodes down, and with
-    nodes that disagree. The keys are shown at the bottom; ? explains them. --once prints the first
-    view, for scripts and tickets. It exits 1 if no node leads, the leader runs no controller or
-    nodes disagree, 3 if a directory cannot be read, and 4 if no node could be reached.
+    nodes that disagree. The last line shows the most important keys, and ? explains all of them.
+    --once prints the first view, for scripts and tickets. It exits 1 if no node leads, the leader
+    runs no controller or nodes disagree, 3 if a directory cannot be read, and 4 if no node could be
+    reached.
 
     Nothing is changed or locked. The quorum does not see kraftool as an observer.
     """

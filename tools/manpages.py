@@ -137,7 +137,7 @@ def _option(parameter: Any) -> tuple[str, str]:
     if value:
         names += f" \\fI{escape(value)}\\fR"
     help_text = (parameter.help or "").strip()
-    if parameter.multiple and "repeat" not in help_text:
+    if parameter.multiple and "repeat" not in help_text.lower():
         help_text += " May be given more than once."
     if parameter.limits():
         help_text += f" {parameter.limits().capitalize()}."
@@ -146,8 +146,14 @@ def _option(parameter: Any) -> tuple[str, str]:
 
 
 def _environment(parameters: Iterable[Any]) -> Iterator[tuple[str, str]]:
-    yield _bold("NO_COLOR"), "When set and not empty, nothing is coloured but with --color always."
-    yield _bold("FORCE_COLOR"), "When set and not 0, colour also where there is no terminal."
+    yield (
+        _bold("NO_COLOR"),
+        "When set and not empty, kraftool uses no colours without --color always.",
+    )
+    yield (
+        _bold("FORCE_COLOR"),
+        "When set and not 0, kraftool also uses colours if the output is not a terminal.",
+    )
     for parameter in parameters:
         names = [parameter.envvar] if isinstance(parameter.envvar, str) else parameter.envvar or ()
         for name in names:

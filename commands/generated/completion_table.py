@@ -30,7 +30,7 @@ _23 = ('earliest', 'latest')
 _24 = ('table', 'jsonl')
 _help = (('-h', '--help'), 'Show this message and exit.', None, False)
 _as = (('--as',), 'Read the file as this kind of file.', _0, False)
-_verbose = (('-v', '--verbose'), 'Show notes, and all findings of one kind, in full.', None, False)
+_verbose = (('-v', '--verbose'), 'Show notes in full, and all findings of a kind.', None, False)
 _output = (('-o', '--output'), 'Output format.', _1, False)
 _show_secrets = (('--show-secrets',), 'Show SCRAM keys, tokens and sensitive config values.', None, False)
 _tz = (('--tz',), 'Time zone for times in tables.', (), False)
@@ -54,7 +54,7 @@ _dry_run = (('--dry-run',), 'Check the change and report what would be done. Cha
 _output_3 = (('-o', '--output'), 'Output format.', _17, False)
 _controller_id = (('-i', '--controller-id'), 'node.id of the voter.', (), False)
 _dir = (('--dir',), 'Data directory (metadata.log.dir).', (), False)
-_yes = (('--yes',), 'Apply this plan without a question. You confirm that no Kafka runs on the directory anywhere.', (), False)
+_yes = (('--yes',), 'Id of the plan, instead of typing it. You confirm that no Kafka runs on the directory anywhere.', (), False)
 _host = (('--host',), 'Name of the host in the plan, if the files do not show it.', (), False)
 _config = (('-c', '--config'), 'server.properties of the node, to compare with the plan.', (), False)
 _config_2 = (('-c', '--config'), "The node's server.properties.", (), False)
@@ -109,9 +109,9 @@ COMMANDS = {
         (('--snapshots',), 'Also show the checkpoints of a directory.', None, False),
         (('-f', '--follow'), 'Keep showing new records as the log grows, until interrupted.', None, False),
         (('--batches-only',), 'Show batch headers without their records.', None, False),
-        (('--head',), 'Show only the first N records. No-ops do not count where they are folded.', (), False),
-        (('--tail',), 'Show only the last N records. No-ops do not count where they are folded.', (), False),
-        (('--noops',), 'Show a run of no-op records in a table as one line, or each of them.', _6, False),
+        (('--head',), 'Show only the first N records. Folded no-ops do not count.', (), False),
+        (('--tail',), 'Show only the last N records. Folded no-ops do not count.', (), False),
+        (('--noops',), 'In a table, fold each run of no-op records into one line, or show each record.', _6, False),
         (('--wide',), "Do not cut lines at the terminal's width.", None, False),
         (('--jobs',), 'Number of threads or processes for large files. 0 uses all processors.', (), False),
         _bootstrap_controller, _command_config, _resolve, _timeout, _show_secrets, _tz, _out, _color, _quiet, _debug,
@@ -126,7 +126,7 @@ COMMANDS = {
         (('--at-time',), 'Show the state at this time: ISO-8601, epoch ms, or 2h for two hours ago.', (), False),
         (('-s', '--section'), 'Show the table of this section instead. Repeat it for more sections.', _7, True),
         (('--topic',), 'Show the partitions of this topic. Repeat it for more topics.', (), True),
-        (('--limit',), 'Maximum number of rows in a table; the rest is counted. 0 shows all.', (), False),
+        (('--limit',), 'Maximum number of rows in a table. kraftool counts the rows that it leaves out. 0 shows all.', (), False),
         _bootstrap_controller, _command_config, _resolve, _timeout,
         (('-o', '--output'), 'Output format.', _8, False),
         _show_secrets, _tz, _out, _color, _quiet, _debug, _help,
@@ -183,9 +183,9 @@ COMMANDS = {
     'watch': (
         _bootstrap_controller, _command_config, _resolve, _timeout, _interval,
         (('--view',), 'View to open first, such as quorum.', _15, False),
-        (('--theme',), 'Colour theme; t changes it. NO_COLOR switches colours off.', _16, False),
+        (('--theme',), 'Colour theme. The key t changes it. NO_COLOR switches off colours.', _16, False),
         (('--once',), 'Print the quorum as it is now, and exit.', None, False),
-        (('--serve',), 'Show it in a browser on this machine. 0 uses any free port.', (), False),
+        (('--serve',), 'Show the dashboard in a browser on this machine. Port 0 uses any free port.', (), False),
         _output, _out, _color, _quiet, _debug, _help,
     ),
     'quorum': (
@@ -212,7 +212,7 @@ COMMANDS = {
     'quorum add-controller': (
         _bootstrap_controller,
         (('-c', '--config'), 'server.properties of the new controller. Its directory must be on this machine too.', (), False),
-        (('-i', '--controller-id'), 'node.id of the new controller, instead of --config. The quorum has the rest.', (), False),
+        (('-i', '--controller-id'), 'node.id of the new controller, instead of --config. kraftool gets the rest from the quorum.', (), False),
         (('-d', '--controller-directory-id'), 'directory.id of the new controller (default: the one with which it fetches from the leader).', (), False),
         (('--endpoint',), 'Address for the other controllers, once for each of its controller listeners (default: those that it has registered).', (), True),
         _dry_run, _command_config, _resolve, _timeout, _output_3, _out, _color, _quiet, _debug, _help,
@@ -240,7 +240,7 @@ COMMANDS = {
         (('--remove-voter',), 'Assume that node N is then removed from the voters.', (), True),
         (('--assume-up',), 'Assume that a voter without a directory runs, with an equal log or N=empty.', (), True),
         (('--witness',), 'Treat node N as a witness. Default: directories with the file kraftool-witness.', (), True),
-        (('--explore',), 'Also try every order of N choices, and of all messages up to a commit.', (), False),
+        (('--explore',), 'Also try every order of DEPTH choices, and of all messages up to a commit.', (), False),
         (('--seed',), 'Seed of the first run.', (), False),
         (('--runs',), 'Number of runs.', (), False),
         (('--jobs',), 'Number of processes for the runs. 0 uses all processors.', (), False),
@@ -252,7 +252,7 @@ COMMANDS = {
         _help,
     ),
     'recover guide': (
-        (('--folder',), 'Folder of the recovery. An existing one continues (default recovery-TIME).', (), False),
+        (('--folder',), 'Folder of the recovery (default recovery-TIME). The guide continues an old one.', (), False),
         _debug, _help,
     ),
     'recover collect': (
@@ -261,7 +261,7 @@ COMMANDS = {
         (('--sudo',), 'With --ssh: read with sudo -n on the hosts.', None, False),
         (('--kubectl',), 'Collect from pods into the folder --out.', (), False),
         (('--namespace',), 'Namespace of the pods.', (), False),
-        (('--container',), 'Container of the pods (default: as kubectl).', (), False),
+        (('--container',), "Container of the pods (default: kubectl's choice).", (), False),
         (('--timeout',), 'Seconds of silence after which a node fails.', (), False),
         (('--keep',), 'With --ssh or --kubectl: skip nodes with a file in --out.', None, False),
         (('--at',), 'Also hash the state at this offset.', (), False),
@@ -272,7 +272,7 @@ COMMANDS = {
         (('--fence',), 'Give all kept nodes a new cluster id.', None, False),
         (('--kafka-version',), 'Oldest Kafka version on any controller or broker.', (), False),
         (('--set',), 'A fact that only you know, such as lost=2,3. Repeat it for more facts.', (), True),
-        (('--accept',), 'Accept a risk by its word.', (), True),
+        (('--accept',), 'Accept a risk. The refusal names the word for it.', (), True),
         (('-o', '--output'), 'yaml is the plan, which apply takes. json adds the judgement, for programs.', _19, False),
         (('--out',), 'New file for the plan.', (), False),
         _quiet, _debug, _help,
@@ -289,7 +289,7 @@ COMMANDS = {
     ),
     'recover apply': (
         _dir, _yes,
-        (('--accept',), 'With --yes: accept a risk of the plan by its word. Repeat it for more risks.', (), True),
+        (('--accept',), 'With --yes: accept a risk of the plan, by the word that the plan names for it. Repeat it for more risks.', (), True),
         _host,
         (('--source',), 'Directory of another host that files are made from. Repeat it for more hosts.', (), True),
         _config,
@@ -352,7 +352,7 @@ COMMANDS = {
         (('--from',), 'Position at which a new stream starts.', _23, False),
         (('--once',), 'Process what the logs have now, and exit.', None, False),
         _interval,
-        (('--rate',), 'Amount of the logs to read at a time, such as 64M. [default: 4M to the console, else 256M]', (), False),
+        (('--rate',), 'Amount of the logs to read at a time, such as 64M (default: 4M to the console, else 256M).', (), False),
         _type,
         (('--cluster',), 'Read only this cluster. Repeat it for more clusters.', (), True),
         (('--findings', '--no-findings'), 'Also report findings for changed files.', None, False),
@@ -366,7 +366,7 @@ COMMANDS = {
     ),
     'pipeline tables': (
         (('--out',), 'Folder or s3:// URL of the tables: new, empty, or from an earlier run.', (), False),
-        (('--out-options',), 'File with a JSON object for the object store of --out, such as aws_access_key_id and aws_endpoint_url. By default the environment has them.', (), False),
+        (('--out-options',), 'File with a JSON object for the object store of --out, such as aws_access_key_id and aws_endpoint_url. By default they come from the environment.', (), False),
         (('--snapshots',), 'Also write the records of snapshots.', None, False),
         _show_secrets,
         (('-o', '--output'), 'Format of the report on stdout.', _1, False),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
@@ -401,7 +402,7 @@ class _Search:
                 root=root,
                 path=item.path,
                 name=name,
-                relative=relative,
+                relative=sys.intern(relative),
                 place=place,
                 size=item.size,
                 mtime_ns=item.mtime_ns,

@@ -21,9 +21,8 @@ pytest.importorskip("moto.server", reason="pip install 'moto[server]'")
 
 from kraftool.arrow.untyped import pa
 from kraftool.decoders.errors import KraftoolError
-from kraftool.spark.tables import commit as commit_module
 from kraftool.spark.tables import delta
-from kraftool.spark.tables.commit import TablesRefusedError
+from kraftool.spark.tables.commit import TablesRefusedError, TableStore
 from kraftool.spark.tables.place import TablePlace
 from kraftool.spark.tables.run import TablesReport
 from kraftool.spark.tables.state import STATE
@@ -190,16 +189,16 @@ def test_of_two_runs_at_the_same_time_one_counts(
     root = tmp_path / "fleet"
     _fleet(root)
     other = list[TablesReport | None]()
-    real_changes, real_commit = commit_module._changes, delta.commit
+    real_run, real_commit = TableStore.commit, delta.commit
 
     def meanwhile(*_: Any) -> None:
         if not other:
             other.append(None)
             other[0] = _write(root, out, options)
 
-    def changes(*given: Any) -> Any:
+    def commit_run(*given: Any) -> None:
         meanwhile()
-        return real_changes(*given)
+        real_run(*given)
 
     def commit(*given: Any) -> None:
         if given[1] == STATE and given[6] == 1:
@@ -207,7 +206,7 @@ def test_of_two_runs_at_the_same_time_one_counts(
         real_commit(*given)
 
     if when == "before-the-commit":
-        monkeypatch.setattr(commit_module, "_changes", changes)
+        monkeypatch.setattr(TableStore, "commit", commit_run)
     else:
         monkeypatch.setattr(delta, "commit", commit)
     with pytest.raises(TablesRefusedError, match="another run has written to") as caught:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +22,11 @@ from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.errors import OccupiedError, UnusableError
 from kraftool.spark.outputs import own_folder
 from kraftool.spark.tables import delta
-from kraftool.spark.tables.delta import ActiveFile, Added, Removed
+from kraftool.spark.tables.delta import ActiveFile
 from kraftool.spark.tables.layout import OURS, TABLES, file_schema
-from kraftool.spark.tables.memory import GroupMemory, Stored
+from kraftool.spark.tables.memory import GroupMemory
 from kraftool.spark.tables.place import FILE_MODE, CannotWriteError, TablePlace
-from kraftool.spark.tables.sink import StagedFile
+from kraftool.spark.tables.run_changes import RunChanges
 from kraftool.spark.tables.state import (
     STATE,
     OtherLayoutError,
@@ -68,7 +68,7 @@ class TableStore:
     def __init__(self, place: TablePlace, state: State, summary: RunSummary) -> None:
         self.place, self._state, self.summary = place, state, summary
         self._started: _Started | None = None
-        self._committed: frozenset[str] | None = None
+        self._committed: RunChanges | None = None
 
     def memories(self) -> Iterator[GroupMemory]:
         """Yield what is remembered, one cluster at a time."""
@@ -108,16 +108,10 @@ class TableStore:
                 if file.least.get("cluster_id") == cluster_id:
                     yield name, file
 
-    def commit(
-        self,
-        added: Iterable[StagedFile],
-        removed: Iterable[Stored],
-        totals: Mapping[str, Totals],
-    ) -> None:
+    def commit(self, changes: RunChanges) -> None:
         """Give the tables a run's files, and take from them those that are replaced."""
         started, now = self._started, int(time.time())
         assert started is not None
-        changes = _changes(added, removed)
         latest = _read(self.place)
         if latest is None or latest.summary.run != self.summary.run:
             raise self._overtaken()
@@ -128,18 +122,16 @@ class TableStore:
             run=self.summary.run + 1,
             run_id=started.run_id,
             swept=now if is_due else self.summary.swept,
-            totals=dict(totals),
+            totals=changes.after(self.summary.totals),
         )
-        self._committed = frozenset(
-            f"{name}/{file.path}" for name, change in changes.items() for file in change.added
-        )
+        self._committed = changes
         try:
-            self._state = self._state.commit(summary, started.memories, changes)
+            self._state = self._state.commit(summary, started.memories, changes.changes())
         except delta.ConflictError:
             self._committed = None
             raise self._overtaken() from None
         self.summary = summary
-        self._state = _finished(self._state, changes.items())
+        self._state = _finished(self._state, changes.changes())
         if is_due:
             _vacuum(self.place, summary.totals)
 
@@ -149,9 +141,9 @@ class TableStore:
             hint="run it again",
         )
 
-    def _check_untouched(self, changes: Mapping[str, TableChange]) -> None:
+    def _check_untouched(self, changes: RunChanges) -> None:
         """Refuse tables whose files another program has rewritten, restored or deleted."""
-        for name, change in changes.items():
+        for name, change in changes.changes():
             table = delta.opened(self.place, name)
             files = set[str]()
             if table is not None:
@@ -171,25 +163,17 @@ class TableStore:
             return
         if self._committed is not None and self.summary.run_id != started.run_id:
             return  # it may have been committed; the next run knows
-        _sweep(self.place, started.run_id, self._committed or frozenset())
+        committed = self._committed or RunChanges()
+        _sweep(
+            self.place,
+            started.run_id,
+            lambda table: {file.path for file in committed.of(table).added},
+        )
         if self._committed is None:
             for name in self.place.listed(STATE):
                 if name.startswith(started.run_id):
                     self.place.delete(f"{STATE}/{name}")
         _forget_attempt(self.place, started.run_id)
-
-
-def _changes(added: Iterable[StagedFile], removed: Iterable[Stored]) -> dict[str, TableChange]:
-    adds: dict[str, list[Added]] = {}
-    removes: dict[str, list[Removed]] = {}
-    for staged in added:
-        path = staged.path.partition("/")[2]
-        adds.setdefault(staged.table, []).append(Added(path, staged.size, staged.stats))
-    for stored in removed:
-        path = stored.path.partition("/")[2]
-        removes.setdefault(stored.table, []).append(Removed(path, stored.size))
-    names = [name for name in TABLES if name in adds or name in removes]
-    return {name: TableChange(adds.get(name, ()), removes.get(name, ())) for name in names}
 
 
 def _finished(state: State, changes: Iterable[tuple[str, TableChange]]) -> State:
@@ -229,12 +213,14 @@ def _vacuum(place: TablePlace, tables: Iterable[str]) -> None:
                 place.delete_folder(f"{name}/{folder}")
 
 
-def _sweep(place: TablePlace, run_id: str, kept: frozenset[str]) -> None:
-    """Remove the files of a run but for those that it committed."""
+def _sweep(place: TablePlace, run_id: str, committed: Callable[[str], Collection[str]]) -> None:
+    """Remove the files of a run but for those of each table that it committed."""
     for table in sorted(TABLES.keys() & set(place.listed(""))):
         folder = f"{table}/{run_id}"
-        for name in place.listed(folder):
-            if f"{folder}/{name}" not in kept:
+        names = place.listed(folder)
+        kept = committed(table) if names else ()
+        for name in names:
+            if f"{run_id}/{name}" not in kept:
                 place.delete(f"{folder}/{name}")
         place.delete_folder(folder)
         place.delete_folder(table)
@@ -243,14 +229,14 @@ def _sweep(place: TablePlace, run_id: str, kept: frozenset[str]) -> None:
 def _sweep_killed(place: TablePlace) -> None:
     """Remove what runs of this machine left that were killed. In an object store a run that was
     killed looks like one that is working: its files go once they are old."""
+
+    def committed(name: str) -> set[str]:
+        table = delta.opened(place, name)
+        files = delta.active_files(place, table) if table is not None else ()
+        return {file.path for file in files}
+
     for run_id in () if place.is_remote else place.listed(_ATTEMPTS):
-        kept = set[str]()
-        for name in sorted(TABLES.keys() & set(place.listed(""))):
-            table = delta.opened(place, name)
-            if table is not None and place.listed(f"{name}/{run_id}"):
-                files = (file.path for file in delta.active_files(place, table))
-                kept |= {f"{name}/{path}" for path in files if path.startswith(f"{run_id}/")}
-        _sweep(place, run_id, frozenset(kept))
+        _sweep(place, run_id, committed)
         _forget_attempt(place, run_id)
     place.delete_folder(_ATTEMPTS)
 

@@ -1,12 +1,13 @@
 """One run of `pipeline tables`, from what is there to what is committed.
 
-Owns the order of things. Where nothing is new no Spark is started. Else there are two jobs: one
-looks at the headers of logs, and one does all the work. The driver sees names, numbers and offsets
-only: no record ever passes it.
+Owns the order of things. Where nothing is new no Spark is started. Else there are rounds, one for
+so many files, of two jobs: one looks at the headers of logs, and one does all the work. All rounds
+are one commit. The driver sees names, numbers and offsets only: no record ever passes it.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
@@ -20,12 +21,13 @@ from kraftool.spark.errors import UnusableError
 from kraftool.spark.tables.commit import NOTHING, TableStore, held
 from kraftool.spark.tables.layout import DATE, TABLES
 from kraftool.spark.tables.looking import Looked, LookTask, look_at
-from kraftool.spark.tables.memory import ClusterKey, Stored
+from kraftool.spark.tables.memory import ClusterKey
 from kraftool.spark.tables.place import place_of
 from kraftool.spark.tables.plan import ClusterTask, Owners, RootCoverage, compare, departed, grouped
-from kraftool.spark.tables.settle import Settled, settle, totals_after
+from kraftool.spark.tables.run_changes import RunChanges
+from kraftool.spark.tables.settle import Settled, settle
 from kraftool.spark.tables.state import SharedOptions, Totals
-from kraftool.spark.tables.units import items_of, looks_of, range_size, units_of
+from kraftool.spark.tables.units import items_of, looks_of, range_size, rounds_of, units_of
 from kraftool.spark.tables.void import VoidFile, may_have
 from kraftool.spark.tables.work import Done, TablesRun, Unit, Void, work
 from kraftool.spark.values import DistributedValues, parallelism
@@ -106,6 +108,29 @@ class _Found:
     unreadable: list[str] = field(default_factory=list)
 
 
+@dataclass(slots=True)
+class _Outcome:
+    """The result of the work on all clusters, small in memory however many there are."""
+
+    changed_clusters: int = 0
+    is_new: bool = False
+    read_logs: int = 0
+    bytes_read: int = 0
+    changes: RunChanges = field(default_factory=RunChanges)
+    log_changes: Counter[str] = field(default_factory=Counter)
+    unreadable: list[str] = field(default_factory=list)
+
+    def take(self, tasks: Sequence[ClusterTask], looked: Sequence[Looked], own: Settled) -> None:
+        """Add the result for some clusters."""
+        self.changes.take(own)
+        self.unreadable += own.unreadable
+        self.read_logs += sum(bool(look.new) for look in looked)
+        self.bytes_read += sum(split.size for look in looked for split in look.new)
+        self.log_changes.update(look.change.change for look in looked if look.change is not None)
+        gone = (log_change for task in tasks for _, log_change in task.gone.values())
+        self.log_changes.update(log_change.change for log_change in gone)
+
+
 def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     """Bring the tables up to date. `spark` is called only if there is something to do."""
     place = place_of(wanted.out, wanted.out_options)
@@ -115,18 +140,17 @@ def write_tables(wanted: TablesRequest, spark: StartSpark) -> TablesReport:
     with held(place, kept, roots, wanted.depth) as store:
         comparison = _find(wanted, store)
         if not comparison.tasks:
-            return _report(store, comparison, (), Settled(), is_new=False)
+            return _report(store, comparison, _Outcome())
+        outcome = _Outcome(changed_clusters=len(comparison.tasks))
         with spark() as session:
             cores = parallelism(session)
             pieces = range_size(comparison.tasks, wanted.split_bytes, cores)
-            looked = _looks(session, comparison.tasks, pieces, cores)
-            done = _works(session, store, comparison.tasks, looked, pieces, cores, wanted)
-            settled = settle(comparison.tasks, looked, done, store.memory_file)
-            is_new = bool(settled.added or settled.removed or not store.memory_file.is_empty)
-            if is_new:
-                totals = totals_after(store.summary.totals, settled)
-                store.commit(settled.staged, settled.removed, totals)
-        return _report(store, comparison, looked, settled, is_new=is_new)
+            for tasks in rounds_of(comparison.tasks):
+                _round(session, store, tasks, pieces, cores, wanted, outcome)
+            outcome.is_new = bool(outcome.changes.tables or not store.memory_file.is_empty)
+            if outcome.is_new:
+                store.commit(outcome.changes)
+        return _report(store, comparison, outcome)
 
 
 def _find(wanted: TablesRequest, store: TableStore) -> _Found:
@@ -160,6 +184,21 @@ def _find(wanted: TablesRequest, store: TableStore) -> _Found:
         if task is not None:
             comparison.tasks.append(task)
     return comparison
+
+
+def _round(
+    session: SparkSession,
+    store: TableStore,
+    tasks: Sequence[ClusterTask],
+    split_bytes: int,
+    cores: int,
+    wanted: TablesRequest,
+    outcome: _Outcome,
+) -> None:
+    """Do all work of some clusters. Only the outcome remains in memory."""
+    looked = _looks(session, tasks, split_bytes, cores)
+    done = _works(session, store, tasks, looked, split_bytes, cores, wanted)
+    outcome.take(tasks, looked, settle(tasks, looked, done, store.memory_file))
 
 
 def _looks(
@@ -214,45 +253,30 @@ def _with_files(unit: Unit, store: TableStore) -> Unit:
     return replace(unit, files=files)
 
 
-def _report(
-    store: TableStore,
-    comparison: _Found,
-    looked: Sequence[Looked],
-    settled: Settled,
-    *,
-    is_new: bool,
-) -> TablesReport:
-    changes = [look.change.change for look in looked if look.change is not None]
-    changes += [change.change for task in comparison.tasks for _, change in task.gone.values()]
-    added, removed = _by_table(settled.added), _by_table(settled.removed)
-    names = (name for name in TABLES if {name} & {*added, *removed, *store.summary.totals})
+def _report(store: TableStore, comparison: _Found, outcome: _Outcome) -> TablesReport:
+    changes, totals = outcome.changes, store.summary.totals
     return TablesReport(
         out=store.place.root,
         run_number=store.summary.run,
-        is_new=is_new,
+        is_new=outcome.is_new,
         clusters=comparison.clusters,
-        changed_clusters=len(comparison.tasks),
+        changed_clusters=outcome.changed_clusters,
         directories=comparison.directories,
-        read_logs=sum(bool(look.new) for look in looked),
-        bytes_read=sum(split.size for look in looked for split in look.new),
+        read_logs=outcome.read_logs,
+        bytes_read=outcome.bytes_read,
         tables=tuple(
             TableReport(
                 name=name,
-                added_rows=sum(file.rows for file in added.get(name, ())),
-                added_files=len(added.get(name, ())),
-                removed_rows=sum(file.rows for file in removed.get(name, ())),
-                removed_files=len(removed.get(name, ())),
-                after=store.summary.totals.get(name, NOTHING),
+                added_rows=added.rows,
+                added_files=added.files,
+                removed_rows=removed.rows,
+                removed_files=removed.files,
+                after=totals.get(name, NOTHING),
             )
-            for name in names
+            for name in TABLES
+            if name in totals or name in changes.tables
+            for added, removed in [changes.totals(name)]
         ),
-        log_changes={name: changes.count(name) for name in sorted(set(changes))},
-        unreadable=tuple(dict.fromkeys([*comparison.unreadable, *settled.unreadable])),
+        log_changes=dict(sorted(outcome.log_changes.items())),
+        unreadable=tuple(dict.fromkeys([*comparison.unreadable, *outcome.unreadable])),
     )
-
-
-def _by_table(files: Iterable[Stored]) -> dict[str, list[Stored]]:
-    files_of: dict[str, list[Stored]] = {}
-    for file in files:
-        files_of.setdefault(file.table, []).append(file)
-    return files_of

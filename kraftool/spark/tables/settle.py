@@ -1,4 +1,4 @@
-"""The result of a run's units, ready to be committed: files that come, files that go.
+"""The result of units of work, ready to be committed: files that come, files that go.
 
 Owns what is remembered of each cluster from now on. A log that was lost while it was read is as if
 this run had not looked at it. It refuses to touch files, but for the memory that it adds to.
@@ -13,7 +13,7 @@ from kraftool.spark.tables.looking import Looked, listing_of
 from kraftool.spark.tables.memory import GroupMemory, LogMemory, Stored, WholeMemory
 from kraftool.spark.tables.plan import ClusterTask
 from kraftool.spark.tables.sink import StagedFile
-from kraftool.spark.tables.state import StateFile, Totals
+from kraftool.spark.tables.state import StateFile
 from kraftool.spark.tables.work import (
     Done,
     FindingsUnit,
@@ -28,21 +28,17 @@ from kraftool.spark.tables.work import (
 
 @dataclass(slots=True)
 class Settled:
-    """The changes that a run commits."""
+    """The result for some clusters: the files that come, and those that go."""
 
     staged: list[StagedFile] = field(default_factory=list)
-    added: list[Stored] = field(default_factory=list)
     removed: list[Stored] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
     def take(self, files: Iterable[StagedFile]) -> tuple[Stored, ...]:
         """Add files to the tables."""
-        taken = []
-        for file in files:
-            self.staged.append(file)
-            taken.append(Stored(file.path, file.rows, file.size))
-        self.added += taken
-        return tuple(taken)
+        taken = list(files)
+        self.staged += taken
+        return tuple(Stored(file.path, file.rows, file.size) for file in taken)
 
 
 @dataclass(slots=True)
@@ -63,7 +59,7 @@ def settle(
     done: Iterable[tuple[Unit, Done]],
     memories: StateFile,
 ) -> Settled:
-    """Put together what a run has done, and what is remembered of it."""
+    """Put together what was done for some clusters, and remember it."""
     work: dict[object, _Work] = {}
     for unit, outcome in done:
         work.setdefault(unit.key, _Work()).add(unit, outcome)
@@ -105,7 +101,6 @@ def _settle(
     if _is_as_it_was(task, after):
         return
     settled.staged += own.staged
-    settled.added += own.added
     settled.removed += own.removed
     memories.remember(key.text, after.to_json())
 
@@ -186,17 +181,3 @@ def _remembered(
         replaced=before.replaced if task.only_gone else tuple(replaced),
         unreadable=tuple(sorted(unreadable)),
     )
-
-
-def totals_after(before: Mapping[str, Totals], settled: Settled) -> dict[str, Totals]:
-    """Return how much each table holds after what is settled."""
-    totals = dict(before)
-    for sign, files in ((1, settled.added), (-1, settled.removed)):
-        for file in files:
-            was = totals.get(file.table, Totals())
-            totals[file.table] = Totals(
-                rows=was.rows + sign * file.rows,
-                files=was.files + sign,
-                size=was.size + sign * file.size,
-            )
-    return {name: total for name, total in totals.items() if total.files}

@@ -9,7 +9,7 @@ where the newest row of a cluster counts, until they are put together.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -198,7 +198,7 @@ class State:
         self,
         summary: RunSummary,
         memories: StateFile,
-        changes: Mapping[str, TableChange],
+        changes: Iterable[tuple[str, TableChange]],
     ) -> State:
         """Commit a run. Raise ConflictError if another one was committed since this version."""
         removed = list[str]()
@@ -207,7 +207,7 @@ class State:
                 memories.add_if_new(key, value)
             removed = self._files
         pending = StateFile(self.place, f"{summary.run_id}{_PENDING}")
-        for name, change in changes.items():
+        for name, change in changes:
             pending.add(_TABLE, name, json.dumps(change._asdict()).encode())
         added = [file for file in (memories.close(), pending.close()) if file is not None]
         self.place.synchronized()  # what workers of this machine wrote; others have closed theirs

@@ -33,6 +33,8 @@ from kraftool.spark.tables.work import (
 )
 from kraftool.storage.tail import TailState
 
+_ROUND = 20_000
+"""Files of clusters that are worked on together: the driver keeps what their tasks say."""
 _LEAST = 1 << 20
 """Bytes below which no task is worth its start."""
 _FEWEST_TASKS = 16
@@ -197,6 +199,28 @@ def items_of(units: Iterable[Unit], split_bytes: int, cores: int) -> list[tuple[
     if group:
         items.append(tuple(group))
     return items
+
+
+def rounds_of(tasks: list[ClusterTask]) -> Iterator[list[ClusterTask]]:
+    """Take the clusters from a list, so many at a time that the driver can keep what their tasks
+    say. The largest are the first of several rounds, since no round is faster than its longest
+    task."""
+    if sum(map(_listed, tasks)) > _ROUND:
+        tasks.sort(key=lambda task: sum(look.size for look in task.looks))
+    else:
+        tasks.reverse()
+    while tasks:
+        group = [tasks.pop()]
+        count = _listed(group[0])
+        while tasks and count + _listed(tasks[-1]) <= _ROUND:
+            group.append(tasks.pop())
+            count += _listed(group[-1])
+        yield group
+
+
+def _listed(task: ClusterTask) -> int:
+    """Return how many files a cluster has, and at least those of its logs before."""
+    return max(sum(map(len, task.group.directories.values())), len(task.before.logs), 1)
 
 
 def range_size(tasks: Iterable[ClusterTask], split_bytes: int, cores: int) -> int:

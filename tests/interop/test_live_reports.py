@@ -311,7 +311,7 @@ def test_a_voter_formatted_anew_is_known_by_its_directory_id(quorum: Cluster) ->
 def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     """Its own directory knows nothing of the removal: that the running leader tells."""
     leader = quorum.wait_leader()
-    node = next(node for node in quorum.running() if (node.directory / "old-data").exists())
+    node = next(each for each in quorum.running() if (each.directory / "old-data").exists())
     quorum.kill(node)
     shutil.rmtree(node.metadata_log_dir)
     shutil.move(node.directory / "old-data", node.metadata_log_dir)
@@ -320,13 +320,13 @@ def test_a_removed_voter_that_would_join_again(quorum: Cluster) -> None:
     settings.write_text(settings.read_text() + "controller.quorum.auto.join.enable=true\n")
     alone = kraftool("doctor", str(settings), "-o", "json")
     assert "KT-SIG-AUTO-JOIN" not in _codes(json.loads(alone.stdout))
-    report = document("doctor", str(settings), *_at(leader), code=1)
-    assert "KT-SIG-AUTO-JOIN" in _codes(report)
+    told = document("doctor", str(settings), *_at(leader), code=1)
+    assert "KT-SIG-AUTO-JOIN" in _codes(told)
     shown = kraftool("doctor", str(settings), *_at(leader)).stdout
     assert "1 directory and a live quorum" in shown
-    report = document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
-    assert report["sources"][0]["isBehind"]
-    assert f"voter {node.id} only here" in report["sources"][0]["differences"]
+    told = document("diff-voters", str(node.metadata_log_dir), *_at(leader), code=1)
+    assert told["sources"][0]["isBehind"]
+    assert f"voter {node.id} only here" in told["sources"][0]["differences"]
 
 
 def test_a_broker_that_is_gone(quorum: Cluster) -> None:

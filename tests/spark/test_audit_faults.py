@@ -272,15 +272,15 @@ def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
 def test_a_directory_given_twice_is_looked_at_once(spark: SparkSession, tmp_path: Path) -> None:
     quorum(tmp_path / "cluster")
     (tmp_path / "link").symlink_to(tmp_path / "cluster")
-    audit = audited(
+    told = audited(
         spark,
         tmp_path / "cluster/node-2/__cluster_metadata-0",
         tmp_path / "cluster",
         tmp_path / "link",
         tmp_path / "cluster/../cluster/node-3",
     )
-    assert audit.document["counts"]["directoryCount"] == 3
-    assert audit.between() == []
+    assert told.document["counts"]["directoryCount"] == 3
+    assert told.between() == []
 
 
 def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
@@ -288,12 +288,12 @@ def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
 ) -> None:
     quorum(tmp_path / "cluster")
     (tmp_path / "empty").mkdir()
-    audit = audited(spark, tmp_path / "gone", tmp_path / "empty", tmp_path / "cluster")
-    assert [(finding["code"], finding["file"]) for finding in audit.between()] == [
+    told = audited(spark, tmp_path / "gone", tmp_path / "empty", tmp_path / "cluster")
+    assert [(each["code"], each["file"]) for each in told.between()] == [
         ("KT-DIR-EMPTY", str(tmp_path / "empty")), ("KT-DIR-READ", str(tmp_path / "gone")),
     ]  # fmt: skip
-    assert all(finding["isUndecoded"] for finding in audit.between())
-    assert audit.document["counts"]["directoryCount"] == 3
+    assert all(each["isUndecoded"] for each in told.between())
+    assert told.document["counts"]["directoryCount"] == 3
 
 
 def test_where_there_is_nothing_the_finding_is_all(spark: SparkSession, tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ from tests.interop.recovering import STAYS, Kept
 
 SNAPSHOTS = {"metadata.log.max.record.bytes.between.snapshots": "1000"}
 """Settings by which every five topics make a snapshot."""
+PATIENCE = {"controller.quorum.fetch.timeout.ms": "60000"}
+"""Settings by which nobody is elected anew while the past is made, however busy the machine is: a
+voter whose copy is of an epoch before ends when it meets the others."""
 EARLY = 8
 """So many topics are known to all."""
 LATE = [f"late-{number}" for number in range(5)]
@@ -40,6 +43,7 @@ class Past(Kept):
     def _struck(self, *, cleaned: bool) -> tuple[Node, list[str]]:
         assert not cleaned, "its logs begin at 0"
         cluster = self.cluster
+        begun = cluster.leader_epoch()
         cluster.admin("upsert-scram", user=STAYS, password="CANARY-stays", salt="CANARY-salt")
         self._create(*(f"early-{number}" for number in range(EARLY)))
         kafka.wait_for("all logs to end alike", self._photograph_level, every=0.2)
@@ -59,7 +63,13 @@ class Past(Kept):
         )
         self._create(LATE[-1])
         topics = sorted(cluster.admin("list-topics"))
+        assert cluster.leader_epoch() == begun, "its copies have one epoch"
         kafka.wait_for("the others to end alike", lambda: self._killed(others), every=0.2)
+        for node in self.nodes:
+            node.settings = {
+                key: value for key, value in node.settings.items() if key not in PATIENCE
+            }
+            node.write_properties()
         return laggard, topics
 
     def _killed(self, nodes: list[Node]) -> bool:

@@ -14,7 +14,7 @@ from kraftool.repair.plan import Action, Plan
 from tests.interop import our_commands
 from tests.interop.clusters import Node
 from tests.interop.incidents import AHEAD, INCIDENTS, Incident, Question
-from tests.interop.past import SNAPSHOTS, Past
+from tests.interop.past import PATIENCE, SNAPSHOTS, Past
 from tests.interop.recovering import cluster_of
 
 pytestmark = pytest.mark.interop
@@ -34,7 +34,7 @@ def past(
 ) -> Iterator[Past]:
     version, kind = request.param
     with cluster_of(version, tmp_path_factory.mktemp("past")) as cluster:
-        cluster.common |= SNAPSHOTS
+        cluster.common |= SNAPSHOTS | PATIENCE
         yield Past(cluster, dynamic=kind == DYNAMIC)
 
 

@@ -126,18 +126,18 @@ def _start_with_long_files(items: list[pytest.Item]) -> None:
     """So that no worker runs a long file after the others have nothing left.
 
     The kinds of long files are mixed: those that wait for a Kafka run beside those that compute.
-    The files that share Spark are the longest piece of work, since one worker runs them all.
+    The files that share Spark are the longest piece of work, since one worker runs them all. It
+    also makes the archive of Spark's classes, for which the other files with Spark would wait.
     """
     from tests.spark_sharing import shares_spark
 
     kinds: dict[Path, set[str]] = {}
     for item in items:
         kinds.setdefault(item.path, set()).update(filter(item.get_closest_marker, _LONG))
-    begin = dict.fromkeys(kinds, 2.0)
+    begin = {path: -1.0 if shares_spark(path) else 2.0 for path in kinds}
     for kind, last in _LONG.items():
         own = [path for path in kinds if kind in kinds[path] and begin[path] > 1]
-        begin |= {path: last * number / len(own) for number, path in enumerate(own)}
-    begin |= {path: -1.0 for path in kinds if shares_spark(path)}
+        begin |= {path: last * number / (len(own) + 1) for number, path in enumerate(own, 1)}
     items.sort(key=lambda item: begin[item.path])
 
 

@@ -21,6 +21,10 @@ DEPTH = 6
 """As `kraftool.arrow.fleet` has it, which is not imported for a help text."""
 
 
+_WORKS_IN_PYTHON = ("audit", "tables")
+"""Pipelines whose JVM only hands work to Python. A stream's runs for days."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class EngineOptions:
     """The options for Spark's master, memory and log."""
@@ -82,7 +86,7 @@ def spark_session(
     from kraftool.spark.jvm import DEFAULT_JAVA_OPTIONS, QUICK_JAVA
 
     settings = dict(map(_setting, engine.conf))
-    if app == "audit":
+    if app in _WORKS_IN_PYTHON:
         settings.setdefault(DEFAULT_JAVA_OPTIONS, QUICK_JAVA)
     log = Path(engine.spark_log) if engine.spark_log else None
     return session(engine.master, settings, f"kraftool {app}", log=log, classic_only=classic_only)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kraftool.commands.pipeline_options import EngineOptions, spark_session
 from kraftool.decoders import segment
 from kraftool.decoders.errors import KraftoolError
 from kraftool.spark.engine import session
@@ -219,6 +220,26 @@ def test_a_package_that_is_too_old_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr("importlib.metadata.version", lambda _: "3.5.8")
     with pytest.raises(KraftoolError, match=r"pyspark 4\.1 or newer, but 3\.5\.8 is installed"):
         session().__enter__()
+
+
+@pytest.mark.parametrize(
+    ("app", "conf", "java_options"),
+    [
+        ("audit", [], "-XX:TieredStopAtLevel=1"),
+        ("tables", [], "-XX:TieredStopAtLevel=1"),
+        ("stream", [], None),
+        ("tables", ["spark.driver.defaultJavaOptions=-XX:+UseZGC"], "-XX:+UseZGC"),
+    ],
+)
+def test_the_java_of_a_pipeline_that_works_in_python_compiles_quickly(
+    app: str, conf: list[str], java_options: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, str]] = []
+    monkeypatch.setattr(
+        "kraftool.spark.engine.session", lambda _, settings, *__, **___: given.append(settings)
+    )
+    spark_session(EngineOptions(conf=conf), app)
+    assert [settings.get("spark.driver.defaultJavaOptions") for settings in given] == [java_options]
 
 
 def a_driver(tmp_path: Path, body: str) -> Path:

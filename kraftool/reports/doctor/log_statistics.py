@@ -11,11 +11,12 @@ from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from dataclasses import field
+from struct import Struct
 from typing import Any
 
 from kraftool.decoders import schema
-from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, Record, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
@@ -24,7 +25,6 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
 from kraftool.reports.logs.native_sieve import part_of, sieve_for
 from kraftool.reports.logs.reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
@@ -37,6 +37,9 @@ MOST_BATCHES = 4_000_000
 _REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
 _REGISTER_CONTROLLER = 27
 _WANTED = frozenset({_REGISTER, _REGISTER_CONTROLLER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
+
+_NOTED = Struct(">qiixI").unpack_from
+"""The first fields of a batch: base offset, length, epoch and, behind the magic, CRC."""
 
 Batch = tuple[int, int, int]
 """The base offset of a batch, its epoch and its CRC."""
@@ -152,13 +155,8 @@ class LogStatistics:
             light.crcs.append(crc)
         return light
 
-    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
-        """Read a file as a dump does, with an eye on what passes."""
-        own = self._observer(entry)
-        observers = (*options.observers, own) if own is not None else options.observers
-        return read_file(entry, replace(options, observers=observers))
-
-    def _observer(self, entry: Entry) -> Observe | None:
+    def observer(self, entry: Entry) -> Observe | None:
+        """Return what sees the items of a file; None if nothing of it is wanted."""
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
             credentials = self.snapshot_credentials.setdefault(entry.name, set())
@@ -179,9 +177,17 @@ class LogStatistics:
 
         return _Sifted(of_log, self._plain)
 
-    def _plain(self, batch: RecordBatch) -> None:
-        """A batch without a record that is wanted."""
-        self._note(batch)
+    def _plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Batches of a span without a record that is wanted."""
+        data, last = span.data, at
+        while at < end:
+            offset, length, epoch, crc = _NOTED(data, at)
+            if len(self.offsets) < MOST_BATCHES:
+                self.offsets.append(offset)
+                self.epochs.append(epoch)
+                self.crcs.append(crc)
+            last, at = at, at + LOG_OVERHEAD + length
+        batch = span.batch(last)
         self._last = (batch.epoch, batch.header.max_timestamp)
 
     def _note(self, batch: RecordBatch) -> None:
@@ -263,8 +269,11 @@ class LogStatistics:
 class _Sifted:
     """Observes a log, and looks into those plain batches that have records that are wanted."""
 
-    def __init__(self, see: Observe, passed: Callable[[RecordBatch], None] | None = None) -> None:
-        """`passed` takes a batch that has none; None if such batches do not matter."""
+    def __init__(
+        self, see: Observe, passed: Callable[[BatchSpan, int, int], None] | None = None
+    ) -> None:
+        """`passed` takes the batches of a span between two places, which have none; None if such
+        batches do not matter."""
         self._see, self._passed = see, passed
         messages = filter(None, map(schema.metadata_record, _WANTED))
         self._sieve = sieve_for([message.name for message in messages])
@@ -279,13 +288,12 @@ class _Sifted:
         for batch in left:
             if self._passed is not None:
                 start = batch.position - span.data_position
-                for before in part.read_batches(at, start):
-                    self._passed(before)
+                if start > at:
+                    self._passed(part, at, start)
                 at = start + batch.size
             self._see(batch)
-        if self._passed is not None:
-            for after in part.read_batches(at, end):
-                self._passed(after)
+        if self._passed is not None and at < end:
+            self._passed(part, at, end)
 
 
 def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any]) -> BrokerStart:

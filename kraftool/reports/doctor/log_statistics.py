@@ -25,6 +25,7 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
+from kraftool.reports.logs.native_reader import native_reader
 from kraftool.reports.logs.native_sieve import part_of, sieve_for
 from kraftool.reports.logs.reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
@@ -167,7 +168,11 @@ class LogStatistics:
                         if key == _SCRAM:
                             credentials.add((value["name"], value["mechanism"]))
 
-            return _Sifted(of_snapshot)
+            def wanted(values: Iterable[bytes]) -> None:
+                for record in map(decode_record, values):
+                    credentials.add((record[2]["name"], record[2]["mechanism"]))
+
+            return _Watched(of_snapshot, wanted, _SCRAM)
         if segment_offset(entry.basename) is None:
             return None
 
@@ -266,14 +271,35 @@ class LogStatistics:
             self.credentials_complete = False
 
 
+class _Watched:
+    """Observes a snapshot, of which only the records of one type are wanted."""
+
+    def __init__(self, see: Observe, take: Callable[[Iterable[bytes]], None], api_key: int) -> None:
+        self._see, self._take = see, take
+        self._reader = native_reader((api_key,))
+
+    def __call__(self, item: Item) -> None:
+        self._see(item)
+
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Take plain batches."""
+        part = part_of(span, at, end)
+        if self._reader is None:
+            for batch in part.read_batches(at, end):
+                self._see(batch)
+            return
+        for taken in self._reader.parts(part):
+            if isinstance(taken, RecordBatch):
+                self._see(taken)
+            else:
+                self._take(value for *_, value in taken.watched)
+
+
 class _Sifted:
     """Observes a log, and looks into those plain batches that have records that are wanted."""
 
-    def __init__(
-        self, see: Observe, passed: Callable[[BatchSpan, int, int], None] | None = None
-    ) -> None:
-        """`passed` takes the batches of a span between two places, which have none; None if such
-        batches do not matter."""
+    def __init__(self, see: Observe, passed: Callable[[BatchSpan, int, int], None]) -> None:
+        """`passed` takes the batches of a span between two places, which have none."""
         self._see, self._passed = see, passed
         messages = filter(None, map(schema.metadata_record, _WANTED))
         self._sieve = sieve_for([message.name for message in messages])
@@ -286,13 +312,12 @@ class _Sifted:
         part = part_of(span, at, end)
         left = part.read_batches(at, end) if self._sieve is None else self._sieve.left(part)
         for batch in left:
-            if self._passed is not None:
-                start = batch.position - span.data_position
-                if start > at:
-                    self._passed(part, at, start)
-                at = start + batch.size
+            start = batch.position - span.data_position
+            if start > at:
+                self._passed(part, at, start)
+            at = start + batch.size
             self._see(batch)
-        if self._passed is not None and at < end:
+        if at < end:
             self._passed(part, at, end)
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
+from struct import Struct
 
 from kraftool.decoders import indexes
-from kraftool.decoders.batch import CONTROL, RecordBatch
+from kraftool.decoders.batch import CONTROL, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
@@ -53,6 +54,8 @@ from kraftool.storage.entry import Entry
 
 IndexCheck = OffsetIndexCheck | TimeIndexCheck
 _NEVER = 1 << 64
+_FIELDS = Struct(">qiibIhiqq").unpack_from
+"""The first fields of a batch's header, up to the maximum timestamp."""
 _MOST_INDEXES = 64 << 20
 """Bytes of indexes that wait for their segments; Kafka's own are 10 MiB at most."""
 
@@ -321,8 +324,21 @@ class _SegmentPass:
             epoch_start(self._notes, span.batch(at))
         self._directory.replay.span(self._notes.file, span, at, end)
         if self._looks_at_batches or span.last_offset + 1 >= self._due:
-            for batch in span.read_batches(at, end):
-                self._passed(batch)
+            self._look_at(span, at, end)
+
+    def _look_at(self, span: BatchSpan, at: int, end: int) -> None:
+        """Show the batches of a span to those who watch each of them."""
+        data, times = span.data, self._directory.times
+        watchers = () if self.damaged else self._watchers
+        while at < end:
+            base, length, _, _, _, _, delta, _, timestamp = _FIELDS(data, at)
+            last = base + delta
+            if times.is_waiting or last + 1 >= self._due:
+                self._passed(span.batch(at))
+            else:
+                for watch in watchers:
+                    watch(span.data_position + at, base, last, timestamp)
+            at += LOG_OVERHEAD + length
 
     @property
     def _looks_at_batches(self) -> bool:

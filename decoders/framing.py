@@ -6,7 +6,7 @@ lacks is not an error here: it is handed on by its numbers, so that newer logs c
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from kraftool.decoders import codec, schema
 from kraftool.decoders.dataclass import dataclass
@@ -108,8 +108,15 @@ def refuse_rest(data: bytes, end: int) -> None:
 
 def encode_record(name: str, version: int, value: codec.Value) -> bytes:
     """Frame and encode a metadata record."""
+    frame, encode = _encoder(name, version)
+    return frame + encode(value)
+
+
+@cache
+def _encoder(name: str, version: int) -> tuple[bytes, codec.Encoder]:
+    """The frame of a record, and what encodes it."""
     api_key = schema.message(name).api_key
     if schema.message(name).kind != "metadata" or api_key is None:
         raise codec.EncodeError(f"{name} is not a metadata record")
     frame = bytes([FRAME_VERSION]) + unsigned_varint(api_key) + unsigned_varint(version)
-    return frame + codec.encode(name, version, value)
+    return frame, codec.encoder(name, version)

@@ -129,16 +129,22 @@ def _start_with_long_files(items: list[pytest.Item]) -> None:
     The files that share Spark are the longest piece of work, since one worker runs them all. It
     also makes the archive of Spark's classes, for which the other files with Spark would wait.
     """
-    from tests.spark_sharing import shares_spark
-
     kinds: dict[Path, set[str]] = {}
     for item in items:
         kinds.setdefault(item.path, set()).update(filter(item.get_closest_marker, _LONG))
-    begin = {path: -1.0 if shares_spark(path) else 2.0 for path in kinds}
+    begin = {path: -1.0 if _shares_spark(path) else 2.0 for path in kinds}
     for kind, last in _LONG.items():
         own = [path for path in kinds if kind in kinds[path] and begin[path] > 1]
         begin |= {path: last * number / (len(own) + 1) for number, path in enumerate(own, 1)}
     items.sort(key=lambda item: begin[item.path])
+
+
+def _shares_spark(file: Path) -> bool:
+    if file.parent != Path(__file__).resolve().parent / "spark":
+        return False  # also where this file is alone, without the modules beside it
+    from tests.spark_sharing import shares_spark
+
+    return shares_spark(file)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -16,6 +16,8 @@ from typing import BinaryIO, Protocol, Self
 from kraftool.decoders.errors import KraftoolError
 
 CHUNK = 1 << 20
+_BEYOND = 1 << 12
+"""Bytes that are asked for beyond the end: a file may grow meanwhile."""
 
 
 class ByteSource(Protocol):
@@ -88,19 +90,18 @@ class FileSource(ClosingSource):
         assert position >= 0, position
         assert size >= 0, size
         try:
-            if size <= CHUNK:
-                # One call is the rule; a short answer is either the end or a file system's whim.
-                data = os.pread(self._fd, size, position)
-                if len(data) == size or not data:
-                    return data
-                chunks = [data]
-            else:
-                chunks = []
-            read = sum(map(len, chunks))
+            chunks = []
+            read = 0
+            # A buffer for more than the file has costs more than reading a small file.
+            most = min(CHUNK, max(self.size() - position, 0) + _BEYOND) if size > _BEYOND else size
             while read < size:
-                data = os.pread(self._fd, min(size - read, CHUNK), position + read)
+                data = os.pread(self._fd, min(size - read, most), position + read)
+                if read == 0 and (len(data) == size or not data):
+                    return data
                 if not data:
                     break
+                # A short answer is either the end or a file system's whim.
+                most = CHUNK if len(data) == most else _BEYOND
                 chunks.append(data)
                 read += len(data)
         except OSError as error:

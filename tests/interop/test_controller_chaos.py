@@ -27,6 +27,8 @@ IS_SOAK = os.environ.get("KRAFTOOL_SOAK") == "1"
 LEADER_KILLS = 20 if IS_SOAK else 2
 BROKER_KILLS = 15 if IS_SOAK else 2
 """In each of the two quorums."""
+PAUSE_MS = 5 if IS_SOAK else 40
+"""Between two records of a producer: brokers that take 200 a second leave no core to others."""
 BROKERS = {11: "4.3.0", 12: "4.4.0", 13: "4.3.0"}
 INTERNAL = ("__consumer_offsets", "__transaction_state")
 TOPICS = ("plain", "first", "second")
@@ -161,7 +163,7 @@ class Clients:
 
     def __init__(self, cluster: Cluster) -> None:
         servers = ",".join(cluster.nodes[broker].at("BROKER") for broker in BROKERS)
-        command = kafka.java_command("4.3.0", LOAD, servers, level="ERROR")
+        command = kafka.java_command("4.3.0", LOAD, servers, str(PAUSE_MS), level="ERROR")
         self._process = kafka.Process(command, cluster.logs / "clients.log", piped=True)
 
     def __enter__(self) -> Self:

@@ -76,14 +76,31 @@ def test_a_code_that_is_none_is_a_usage_error(audit: Audit, tmp_path: Path) -> N
     assert (code, "is not a finding code" in errors) == (2, True)
 
 
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two clusters, a divergence in one and a damaged log in the other."""
+    root = tmp_path_factory.mktemp("clusters") / "fleet"
+    quorum(root / "one", "AAAAAAAAAAAAAAAAAAAAAw")
+    quorum(root / "two", "AAAAAAAAAAAAAAAAAAAABA")
+    replace_batch(root / "two/node-3" / LOG, 60)
+    damaged = root / "one/node-2" / LOG
+    damaged.write_bytes(damaged.read_bytes()[:-20])
+    return root
+
+
+@pytest.fixture(scope="module")
+def here(spark: SparkSession, fleet: Path) -> dict[str, Any]:
+    """The audit of these directories, a task for each."""
+    document = audited(spark, fleet).document
+    assert document["divergences"] != []
+    return document
+
+
 def test_a_url_has_the_answers_of_the_directory_behind_it(
-    spark: SparkSession, tmp_path: Path
+    spark: SparkSession, fleet: Path, here: dict[str, Any]
 ) -> None:
     pytest.importorskip("fsspec")
-    quorum(tmp_path / "fleet")
-    replace_batch(tmp_path / "fleet/node-3" / LOG, 60)
-    here = audited(spark, tmp_path / "fleet").document
-    url = f"file://{tmp_path}/fleet"
+    url = f"file://{fleet}"
     there = audited(spark, url, storage={"unused": "CANARY"}).document
     text = json.dumps(there)
     assert "CANARY" not in text
@@ -99,22 +116,13 @@ def test_a_url_has_the_answers_of_the_directory_behind_it(
 
 
 def test_a_directory_that_each_command_reads_in_a_task_of_its_own_has_the_same_audit(
-    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spark: SparkSession, fleet: Path, here: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    quorum(tmp_path / "fleet/one", "AAAAAAAAAAAAAAAAAAAAAw")
-    quorum(tmp_path / "fleet/two", "AAAAAAAAAAAAAAAAAAAABA")
-    replace_batch(tmp_path / "fleet/two/node-3" / LOG, 60)
-    damaged = tmp_path / "fleet/one/node-2" / LOG
-    damaged.write_bytes(damaged.read_bytes()[:-20])
-
-    def told() -> dict[str, Any]:
-        document = audited(spark, tmp_path / "fleet").document
-        del document["run"], document["counts"]["taskSeconds"]
-        for directory in document["directories"]:
-            del directory["seconds"]
-        return document
-
-    together = told()
     monkeypatch.setattr(examined, "LARGE", 1)
-    assert told() == together
-    assert together["divergences"] != []
+    assert _without_times(audited(spark, fleet).document) == _without_times(here)
+
+
+def _without_times(document: dict[str, Any]) -> dict[str, Any]:
+    counts = {**document["counts"], "taskSeconds": 0}
+    directories = [{**directory, "seconds": 0} for directory in document["directories"]]
+    return {**document, "run": {}, "counts": counts, "directories": directories}

@@ -269,28 +269,30 @@ def test_a_backup_is_not_to_be_formatted(mixed_up: tuple[Path, Told]) -> None:
     assert "format" not in finding["advice"]
 
 
-def test_a_directory_given_twice_is_looked_at_once(spark: SparkSession, tmp_path: Path) -> None:
-    quorum(tmp_path / "cluster")
-    (tmp_path / "link").symlink_to(tmp_path / "cluster")
-    told = audited(
-        spark,
-        tmp_path / "cluster/node-2/__cluster_metadata-0",
-        tmp_path / "cluster",
-        tmp_path / "link",
-        tmp_path / "cluster/../cluster/node-3",
-    )
+@pytest.fixture(scope="module")
+def odd_roots(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Told]:
+    """One cluster under several names, and two roots that lead nowhere."""
+    folder = tmp_path_factory.mktemp("odd-roots")
+    quorum(folder / "cluster")
+    (folder / "link").symlink_to(folder / "cluster")
+    (folder / "empty").mkdir()
+    again = ("cluster", "link", "cluster/../cluster/node-3")
+    roots = ("gone", "empty", "cluster/node-2/__cluster_metadata-0", *again)
+    return folder, audited(spark, *(folder / root for root in roots))
+
+
+def test_a_directory_given_twice_is_looked_at_once(odd_roots: tuple[Path, Told]) -> None:
+    folder, told = odd_roots
     assert told.document["counts"]["directoryCount"] == 3
-    assert told.between() == []
+    assert told.of(folder / "cluster") == []
 
 
 def test_a_root_that_leads_nowhere_is_a_finding_and_the_rest_goes_on(
-    spark: SparkSession, tmp_path: Path
+    odd_roots: tuple[Path, Told],
 ) -> None:
-    quorum(tmp_path / "cluster")
-    (tmp_path / "empty").mkdir()
-    told = audited(spark, tmp_path / "gone", tmp_path / "empty", tmp_path / "cluster")
+    folder, told = odd_roots
     assert [(each["code"], each["file"]) for each in told.between()] == [
-        ("KT-DIR-EMPTY", str(tmp_path / "empty")), ("KT-DIR-READ", str(tmp_path / "gone")),
+        ("KT-DIR-EMPTY", str(folder / "empty")), ("KT-DIR-READ", str(folder / "gone")),
     ]  # fmt: skip
     assert all(each["isUndecoded"] for each in told.between())
     assert told.document["counts"]["directoryCount"] == 3

@@ -1,6 +1,7 @@
-"""A fleet that is worked on in several rounds: one commit, the same tables, little memory."""
+"""Many small directories: rounds with one commit, the files of one cluster, little memory."""
 
 import tracemalloc
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,8 @@ import pytest
 pytest.importorskip("pyspark")
 pytest.importorskip("pyarrow")
 
-from kraftool.spark.tables import units
+from kraftool.decoders.errors import KraftoolError
+from kraftool.spark.tables import states, units
 from kraftool.spark.tables.delta import Added, Removed
 from kraftool.spark.tables.memory import Stored
 from kraftool.spark.tables.run_changes import RunChanges
@@ -128,6 +130,28 @@ def test_the_largest_clusters_are_the_first_of_several_rounds(
         rounds = [[task.group.key.name for task in some] for some in units.rounds_of(tasks)]
         assert rounds == expected
         assert tasks == []
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_states_of_a_cluster_are_in_one_file_whatever_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, fails: bool
+) -> None:
+    root, written = support.FIXTURES / "kafka-4.3.0/upgrade", states.write_states
+
+    def failing(files: Any, sink: Any, **more: Any) -> None:
+        written(files, sink, **more)
+        if fails and "node-2" in files[0].name:
+            raise KraftoolError("as where a copy has no room")
+
+    monkeypatch.setattr(states, "write_states", failing)
+    run(root, tmp_path)
+    expected = {"node-1", "node-3", "node-11"} | (set() if fails else {"node-2"})
+    for table in ("topics", "partitions", "topic_history", "partition_history"):
+        [file] = support.files_of(tmp_path, table)
+        rows = import_module("pyarrow.parquet").read_table(file).to_pylist()
+        nodes = [(row["directory"].split("/")[-2], *row.values()) for row in rows]
+        assert {node for node, *_ in nodes} == expected, table
+        assert len(set(map(str, nodes))) == len(nodes), "no row is there twice"
 
 
 def _staged(number: int) -> StagedFile:

@@ -7,7 +7,7 @@ each directory is put together and judged. It refuses to render.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 
 from kraftool.decoders.batch import RecordBatch
@@ -22,7 +22,13 @@ from kraftool.reports.directory.findings import DirectoryCase, between_directori
 from kraftool.reports.directory.log_dirs import findings_of_log_dirs
 from kraftool.reports.directory.repairs import Repairs, repairs_in
 from kraftool.reports.files.directory_summary import static_voters, summarize_directory
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.files.file_report import (
+    FileReport,
+    FileView,
+    ReadOptions,
+    read_file,
+    read_with,
+)
 from kraftool.reports.files.locations import unopened
 from kraftool.reports.files.metadata_summary import MetadataSummary, NodeIds
 from kraftool.reports.findings.finding import Finding, Severity, in_order
@@ -90,6 +96,14 @@ class _Found:
     def take(self, report: FileReport) -> None:
         self.files.setdefault(report.directory, []).append(report)
 
+    def has_files_of(self, other: _Found) -> bool:
+        """True if the reports of all files are the same objects."""
+        return self.files.keys() == other.files.keys() and all(
+            mine is its
+            for path, files in self.files.items()
+            for mine, its in zip(files, other.files[path], strict=True)
+        )
+
     def problem(self, problem: EntryProblem) -> None:
         self.cut.add(problem.name)
         kind = (
@@ -141,6 +155,45 @@ def read_location(
             history=history_of(files, summarize_directory(files), reading.events),
         )
     return _report(location, reading)
+
+
+def read_together(
+    location: Location,
+    views: Sequence[Callable[[Entry], FileView]],
+    *,
+    progress: Callable[[str, int], None],
+    entries: Iterable[Entry | EntryProblem],
+) -> list[DumpReport]:
+    """Read the files of a directory once for several reports. `views` have the part of each.
+
+    `entries` are in an order that suits all of them. Each report has the findings of those before
+    it too, and is the same object if its part adds none.
+    """
+    readings = [_Found() for _ in views]
+    events = readings[0].events
+    options = replace(_DEFAULT, on_control=_also(_DEFAULT, events))
+    for reading in readings:
+        reading.events = events
+    for entry in entries:
+        if isinstance(entry, EntryProblem):
+            for reading in readings:
+                reading.problem(entry)
+            continue
+        parts = [view(entry) for view in views]
+        seen = FileView(tuple(observer for part in parts for observer in part.observers))
+
+        def read(entry: Entry, options: ReadOptions, seen: FileView = seen) -> FileReport:
+            return read_with(entry, options, seen)
+
+        report = _read(entry, options, progress, read)
+        for reading, part in zip(readings, parts, strict=True):
+            report = part.end(report)
+            reading.take(report)
+    reports: list[tuple[_Found, DumpReport]] = []
+    for reading in readings:
+        same = (report for other, report in reports if other.has_files_of(reading))
+        reports.append((reading, next(same, None) or _report(location, reading)))
+    return [report for _, report in reports]
 
 
 def unopened_report(path: str, error: KraftoolError) -> DumpReport:

@@ -11,11 +11,12 @@ from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import field, replace
+from dataclasses import field
+from struct import Struct
 from typing import Any
 
 from kraftool.decoders import schema
-from kraftool.decoders.batch import HEADER_SIZE, Record, RecordBatch
+from kraftool.decoders.batch import HEADER_SIZE, LOG_OVERHEAD, Record, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.framing import decode_record
@@ -24,7 +25,7 @@ from kraftool.decoders.names import FileState, parse_checkpoint_name, segment_of
 from kraftool.decoders.segment import BatchSpan
 from kraftool.decoders.walk import Faulty, Item
 from kraftool.decoders.wire import ZERO_UUID
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.logs.native_reader import native_reader
 from kraftool.reports.logs.native_sieve import part_of, sieve_for
 from kraftool.reports.logs.reader import NOOP_BATCH, Observe
 from kraftool.storage.entry import Entry
@@ -37,6 +38,9 @@ MOST_BATCHES = 4_000_000
 _REGISTER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT = 0, 11, 22, 23, 24, 25
 _REGISTER_CONTROLLER = 27
 _WANTED = frozenset({_REGISTER, _REGISTER_CONTROLLER, _SCRAM, _REMOVE_SCRAM, _BEGIN, _END, _ABORT})
+
+_NOTED = Struct(">qiixI").unpack_from
+"""The first fields of a batch: base offset, length, epoch and, behind the magic, CRC."""
 
 Batch = tuple[int, int, int]
 """The base offset of a batch, its epoch and its CRC."""
@@ -152,13 +156,8 @@ class LogStatistics:
             light.crcs.append(crc)
         return light
 
-    def read(self, entry: Entry, options: ReadOptions) -> FileReport:
-        """Read a file as a dump does, with an eye on what passes."""
-        own = self._observer(entry)
-        observers = (*options.observers, own) if own is not None else options.observers
-        return read_file(entry, replace(options, observers=observers))
-
-    def _observer(self, entry: Entry) -> Observe | None:
+    def observer(self, entry: Entry) -> Observe | None:
+        """Return what sees the items of a file; None if nothing of it is wanted."""
         name = parse_checkpoint_name(entry.basename)
         if name is not None and name.state is FileState.LIVE:
             credentials = self.snapshot_credentials.setdefault(entry.name, set())
@@ -169,7 +168,11 @@ class LogStatistics:
                         if key == _SCRAM:
                             credentials.add((value["name"], value["mechanism"]))
 
-            return _Sifted(of_snapshot)
+            def wanted(values: Iterable[bytes]) -> None:
+                for record in map(decode_record, values):
+                    credentials.add((record[2]["name"], record[2]["mechanism"]))
+
+            return _Watched(of_snapshot, wanted, _SCRAM)
         if segment_offset(entry.basename) is None:
             return None
 
@@ -179,9 +182,17 @@ class LogStatistics:
 
         return _Sifted(of_log, self._plain)
 
-    def _plain(self, batch: RecordBatch) -> None:
-        """A batch without a record that is wanted."""
-        self._note(batch)
+    def _plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Batches of a span without a record that is wanted."""
+        data, last = span.data, at
+        while at < end:
+            offset, length, epoch, crc = _NOTED(data, at)
+            if len(self.offsets) < MOST_BATCHES:
+                self.offsets.append(offset)
+                self.epochs.append(epoch)
+                self.crcs.append(crc)
+            last, at = at, at + LOG_OVERHEAD + length
+        batch = span.batch(last)
         self._last = (batch.epoch, batch.header.max_timestamp)
 
     def _note(self, batch: RecordBatch) -> None:
@@ -260,11 +271,35 @@ class LogStatistics:
             self.credentials_complete = False
 
 
+class _Watched:
+    """Observes a snapshot, of which only the records of one type are wanted."""
+
+    def __init__(self, see: Observe, take: Callable[[Iterable[bytes]], None], api_key: int) -> None:
+        self._see, self._take = see, take
+        self._reader = native_reader((api_key,))
+
+    def __call__(self, item: Item) -> None:
+        self._see(item)
+
+    def plain(self, span: BatchSpan, at: int, end: int) -> None:
+        """Take plain batches."""
+        part = part_of(span, at, end)
+        if self._reader is None:
+            for batch in part.read_batches(at, end):
+                self._see(batch)
+            return
+        for taken in self._reader.parts(part):
+            if isinstance(taken, RecordBatch):
+                self._see(taken)
+            else:
+                self._take(value for *_, value in taken.watched)
+
+
 class _Sifted:
     """Observes a log, and looks into those plain batches that have records that are wanted."""
 
-    def __init__(self, see: Observe, passed: Callable[[RecordBatch], None] | None = None) -> None:
-        """`passed` takes a batch that has none; None if such batches do not matter."""
+    def __init__(self, see: Observe, passed: Callable[[BatchSpan, int, int], None]) -> None:
+        """`passed` takes the batches of a span between two places, which have none."""
         self._see, self._passed = see, passed
         messages = filter(None, map(schema.metadata_record, _WANTED))
         self._sieve = sieve_for([message.name for message in messages])
@@ -277,15 +312,13 @@ class _Sifted:
         part = part_of(span, at, end)
         left = part.read_batches(at, end) if self._sieve is None else self._sieve.left(part)
         for batch in left:
-            if self._passed is not None:
-                start = batch.position - span.data_position
-                for before in part.read_batches(at, start):
-                    self._passed(before)
-                at = start + batch.size
+            start = batch.position - span.data_position
+            if start > at:
+                self._passed(part, at, start)
+            at = start + batch.size
             self._see(batch)
-        if self._passed is not None:
-            for after in part.read_batches(at, end):
-                self._passed(after)
+        if at < end:
+            self._passed(part, at, end)
 
 
 def _start(file: str, batch: RecordBatch, record: Record, value: dict[str, Any]) -> BrokerStart:

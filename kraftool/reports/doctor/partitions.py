@@ -6,7 +6,7 @@ Owns the walk over an image's partitions and the cut of long lists. It refuses t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from kraftool.image.image import MetadataImage
@@ -35,6 +35,20 @@ def partitions(image: MetadataImage) -> Iterator[Partition]:
     for topic in image.topics.by_id.values():
         for number, state in topic.partitions.items():
             yield Partition(topic.name, number, state)
+
+
+def partitions_where(
+    image: MetadataImage, is_wanted: Callable[[PartitionRegistration], object]
+) -> Iterator[Partition]:
+    """The partitions for which this is true, mostly few."""
+    for topic in image.topics.by_id.values():
+        for number, state in topic.partitions.items():
+            if is_wanted(state):
+                yield Partition(topic.name, number, state)
+
+
+def without_leader(image: MetadataImage) -> Iterator[Partition]:
+    return partitions_where(image, lambda state: state.leader < 0)
 
 
 def holders(partition: Partition) -> tuple[int, ...]:

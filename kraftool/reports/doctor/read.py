@@ -7,19 +7,19 @@ as the files pass. A stream's come in any order, so its log and snapshots are ke
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import field, replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.findings import is_topic
-from kraftool.reports.directory.report import DirectoryReport, read_location
+from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
 from kraftool.reports.directory.voter_sources import sources_of
 from kraftool.reports.doctor.log_statistics import LogStatistics
 from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.stream_buffer import KeptFiles
 from kraftool.reports.files.directory_summary import summarize_directory
-from kraftool.reports.files.file_report import FileReport, ReadOptions
+from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
 from kraftool.reports.files.locations import missing_directory, open_paths
 from kraftool.reports.findings.finding import Finding
 from kraftool.reports.findings.kinds import directory as kinds
@@ -155,24 +155,57 @@ def _settings_alone(read: _Read, location: Location) -> None:
     )
 
 
+class ExaminationPasses:
+    """The states and the statistics of one location, made while its files are read."""
+
+    def __init__(
+        self, location: Location, files: Sequence[Entry], *, is_newest_first: bool = True
+    ) -> None:
+        """Without `is_newest_first`, snapshots come in any order."""
+        self.location, self.files = location, files
+        self.kept = KeptFiles(location)
+        self.statistics: dict[str, LogStatistics] = {}
+        """By directory."""
+        self.states = _passes(location, files, is_newest_first=is_newest_first)
+
+    def view(self, entry: Entry) -> FileView:
+        """Return the part of the examination in the reading of the next file."""
+        passing = self.states.get(entry.directory)
+        observer = passing.observer(entry.name) if passing is not None else None
+        own = self.statistics.setdefault(entry.directory, LogStatistics()).observer(entry)
+        observers = tuple(one for one in (observer, own) if one is not None)
+
+        def end(report: FileReport) -> FileReport:
+            if passing is not None and observer is not None:
+                passing.passed(is_read=report.log is not None)
+            return report
+
+        return FileView(observers, end)
+
+
+def examine_read(report: DumpReport, passes: ExaminationPasses, progress: Progress) -> Examination:
+    """Examine a directory whose files the `passes` saw."""
+    read = _Read()
+    location = passes.location
+    has_data = _add_location(read, report, passes, progress)
+    return replace(
+        together(read.patients, read.sources),
+        paths=(location.path,),
+        without_data=() if has_data else (location.path,),
+        findings=tuple(read.findings),
+        files=tuple(read.files),
+    )
+
+
 def _location(read: _Read, location: Location, progress: Progress) -> bool:
     """Read a location. True if it has a data directory with files."""
-    statistics: dict[str, LogStatistics] = {}
-    kept = KeptFiles(location)
     listed = None if location.is_stream else list(location.entries())
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
-    passes = _passes(location, files)
+    passes = ExaminationPasses(location, files)
 
     def look(entry: Entry, options: ReadOptions) -> FileReport:
-        entry = kept.keep(entry) if location.is_stream else entry
-        passing = passes.get(entry.directory)
-        observer = passing.observer(entry.name) if passing is not None else None
-        if observer is not None:
-            options = replace(options, observers=(*options.observers, observer))
-        report = statistics.setdefault(entry.directory, LogStatistics()).read(entry, options)
-        if passing is not None and observer is not None:
-            passing.passed(is_read=report.log is not None)
-        return report
+        entry = passes.kept.keep(entry) if location.is_stream else entry
+        return read_with(entry, options, passes.view(entry))
 
     entries: list[Entry | EntryProblem] | None = None
     if listed is not None:
@@ -181,7 +214,14 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
             *ordered(files),
         ]
     report = read_location(location, progress=progress, entries=entries, read=look)
-    server = location.server
+    return _add_location(read, report, passes, progress)
+
+
+def _add_location(
+    read: _Read, report: DumpReport, passes: ExaminationPasses, progress: Progress
+) -> bool:
+    """Add what the report of a location has. True if it has a data directory with files."""
+    location, server = passes.location, passes.location.server
     settings = settings_of(location.path, server) if server is not None else None
     sources = list(sources_of(location, report, settings))
     read.findings += report.findings
@@ -198,9 +238,9 @@ def _location(read: _Read, location: Location, progress: Progress) -> bool:
             report=directory,
             server=server,
             settings_file=location.path if server is not None else "",
-            state=_state(read, location, directory, kept, passes, progress),
+            state=_state(read, directory, passes, progress),
             odd_folders=_odd_folders(location, directory),
-            statistics=statistics.get(directory.path, LogStatistics()),
+            statistics=passes.statistics.get(directory.path, LogStatistics()),
             is_stream=location.is_stream,
         )
         _add(read, patient)
@@ -235,13 +275,9 @@ def _is_of(directory: ExaminedDirectory, node: ExaminedDirectory) -> bool:
 
 
 def _state(
-    read: _Read,
-    location: Location,
-    directory: DirectoryReport,
-    kept: KeptFiles,
-    passes: Mapping[str, StatePass],
-    progress: Progress,
+    read: _Read, directory: DirectoryReport, passes: ExaminationPasses, progress: Progress
 ) -> LoadedState | None:
+    kept = passes.kept
     if not _has_state(directory):
         return None
     if kept.is_too_large(directory.path):
@@ -250,22 +286,27 @@ def _state(
         read.findings.append(kinds.PASSED_OVER.at(directory.path, text, advice=advice))
         return None
     try:
-        if location.is_stream:
+        if passes.location.is_stream:
             return load_from(kept.state_files(directory.path), progress=progress)
-        passing = passes.get(directory.path)
+        passing = passes.states.get(directory.path)
         return passing.state() if passing is not None else None
     except KraftoolError:
         return None  # what is wrong with its files is told already
 
 
-def _passes(location: Location, files: Sequence[Entry]) -> dict[str, StatePass]:
+def _passes(
+    location: Location, files: Sequence[Entry], *, is_newest_first: bool
+) -> dict[str, StatePass]:
     """Return what makes the state of each directory while its files are read."""
     logs: dict[str, list[LogFile]] = {}
     for entry in files:
         kind = kind_of(entry, location)
         if kind is not None:
             logs.setdefault(entry.directory, []).append(LogFile(entry, kind, location))
-    return {path: StatePass(files_of(path, log_files)) for path, log_files in logs.items()}
+    return {
+        path: StatePass(files_of(path, log_files), is_newest_first)
+        for path, log_files in logs.items()
+    }
 
 
 def _odd_folders(location: Location, directory: DirectoryReport) -> tuple[str, ...]:

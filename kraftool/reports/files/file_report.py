@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from kraftool.decoders import (
     checkpoint_files,
@@ -161,6 +161,25 @@ class ReadOptions:
 
 
 _ALL = ReadOptions()
+
+
+def _unchanged(report: FileReport) -> FileReport:
+    return report
+
+
+class FileView(NamedTuple):
+    """The part that one report has in the reading of a file."""
+
+    observers: tuple[Observe, ...] = ()
+    end: Callable[[FileReport], FileReport] = _unchanged
+    """Called when the file was read. Returns the file's report, with more findings if there are
+    any."""
+
+
+def read_with(entry: Entry, options: ReadOptions, view: FileView) -> FileReport:
+    """Read a file for one report, which sees its batches."""
+    observers = (*options.observers, *view.observers)
+    return view.end(read_file(entry, replace(options, observers=observers)))
 
 
 def read_file(entry: Entry, options: ReadOptions = _ALL) -> FileReport:

@@ -29,12 +29,11 @@ def lost_by(
             continue
         if file is segment:
             return hole(cut, base_offset(after))
-    cuts = (
-        _cut(segment)
-        for segment in segments
-        if segment is segments[-1] or _has_indexes(files, segment)
-    )
-    return loss_of(summary, next((cut for cut in cuts if cut is not None), None))
+    for segment in segments:
+        cut = _cut(segment)
+        if cut is not None and (segment is segments[-1] or _has_indexes(files, segment)):
+            return loss_of(summary, cut)
+    return loss_of(summary, None)
 
 
 def _cut(segment: FileReport) -> int | None:

@@ -85,6 +85,10 @@ class LogReplay:
 
     def _next(self, file: LogFile, span: BatchSpan, at: int, end: int) -> int:
         """Replay at least one batch of a span; return where the next one begins."""
+        if end == span.end and self._is_before(span):
+            self.start = span.base_offset_at(at) if self.start is None else self.start
+            self.last = OffsetAndEpoch(span.last_offset + 1, span.epoch)
+            return end
         if not self._follows(span, at):
             batch = span.batch(at)
             self._batch(file, batch)
@@ -93,6 +97,12 @@ class LogReplay:
         at, self.end = self.replay.span(file.name, span, at, end)
         self.last = OffsetAndEpoch(self.end, span.epoch)
         return at
+
+    def _is_before(self, span: BatchSpan) -> bool:
+        """True if all batches of a span are before the offset to begin at."""
+        is_all_wanted = self.wanted.below is None and self.wanted.until_ms is None
+        is_before = self.end is not None and span.last_offset < self.end
+        return is_all_wanted and is_before and not self._replayed
 
     def _follows(self, span: BatchSpan, at: int) -> bool:
         """True if the batch at a place comes next, and what is wanted ends behind this span."""

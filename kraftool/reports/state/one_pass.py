@@ -6,7 +6,7 @@ segments by offset. It refuses to read: whoever reads hands each item of the wal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 
 from kraftool.decoders.dataclass import dataclass
@@ -24,6 +24,7 @@ from kraftool.reports.state.load import (
     findings_of,
     is_fitting,
     is_sound,
+    load_from,
     start_without,
 )
 from kraftool.reports.state.log import LogReplay, Wanted
@@ -50,6 +51,9 @@ class StatePass:
     """The part of one directory that has been read so far."""
 
     files: StateFiles
+    is_newest_first: bool = True
+    """False if the snapshots pass in any order. If the newest one is then not sound, the files are
+    read once more."""
     _tried: list[ReplayStart] = field(default_factory=list)
     _start: ReplayStart | None = None
     _loading: SnapshotLoading | None = None
@@ -58,7 +62,7 @@ class StatePass:
 
     def observer(self, name: str) -> Callable[[Item], None] | None:
         """Return what wants to see the items of a file; None where it does not count."""
-        for file in self.files.snapshots:
+        for file in self._candidates():
             if file.name == name and self._start is None and is_fitting(file, _LAST):
                 self._loading = SnapshotLoading(file, kept_records(file.name))
                 return self._loading.take
@@ -67,7 +71,18 @@ class StatePass:
                 return self._of_segment(file)
         return None
 
+    def _candidates(self) -> Sequence[LogFile]:
+        """The snapshots that the state may begin with."""
+        return self.files.snapshots if self.is_newest_first else self.files.snapshots[-1:]
+
+    @property
+    def _is_spoiled(self) -> bool:
+        """True if an older snapshot may have to be tried, and has passed already."""
+        return not self.is_newest_first and bool(self._tried)
+
     def _of_segment(self, file: LogFile) -> Callable[[Item], None] | None:
+        if self._is_spoiled:
+            return None
         try:
             directory = self._directory()
         except KraftoolError:
@@ -97,6 +112,8 @@ class StatePass:
 
     def state(self) -> LoadedState | None:
         """The state; None where a file of it could not be read. Raises KraftoolError as `load`."""
+        if self._is_spoiled:
+            return load_from(self.files)
         return None if self._is_unread else self._directory().loaded()
 
 

@@ -7,8 +7,8 @@ state that the log makes; what lies in the others is verify-snapshot's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
@@ -18,7 +18,7 @@ from kraftool.image.metadata_version import METADATA_VERSION
 from kraftool.reports.directory.findings import DirectoryCase, between_directories, is_topic
 from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
 from kraftool.reports.files.directory_summary import base_offset
-from kraftool.reports.files.file_report import FileReport, ReadOptions, read_file
+from kraftool.reports.files.file_report import FileReport, FileView, ReadOptions, read_with
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.files.severity_in_context import left_by_truncation, weighed
 from kraftool.reports.files.snapshot_advice import DAMAGES, is_sound, snapshot_advice
@@ -112,19 +112,73 @@ def verify_logs(
         findings += report.findings if report.kind is not LocationKind.FILE else ()
         if report.directories:
             directories.append(location)
-        for directory in report.directories:
-            cases.append(_case(directory))
-            verified.append(_directory(directory, seen.get(directory.path, DirectoryPass())))
-        if report.kind is LocationKind.FILE or report.files:
-            verified.append(_files(report, seen))
-    several = {(finding.code, finding.file) for finding in findings}
-    findings += (
-        between_directory
-        for between_directory in between_directories(cases)
-        if (between_directory.code, between_directory.file) not in several
-    )
+        cases += map(_case, report.directories)
+        verified += _verified(report, seen)
+    findings += _between(cases, findings)
     findings += _between_logs(directories, several=len(cases) > 1)
     return LogVerification(verified=tuple(verified), findings=in_order(findings))
+
+
+def verify_read(report: DumpReport, passes: LogPasses) -> LogVerification:
+    """Verify a directory whose files the `passes` saw."""
+    between = _between(list(map(_case, report.directories)), report.findings)
+    return LogVerification(
+        verified=tuple(_verified(report, passes.seen)),
+        findings=in_order((*report.findings, *between)),
+    )
+
+
+def _between(cases: Sequence[DirectoryCase], known: Sequence[Finding]) -> list[Finding]:
+    """The findings between directories that are not known yet."""
+    of_files = {(finding.code, finding.file) for finding in known}
+    return [
+        finding
+        for finding in between_directories(cases)
+        if (finding.code, finding.file) not in of_files
+    ]
+
+
+def _verified(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Iterator[Verified]:
+    for directory in report.directories:
+        yield _directory(directory, seen.get(directory.path, DirectoryPass()))
+    if report.kind is LocationKind.FILE or report.files:
+        yield _files(report, seen)
+
+
+@dataclass(slots=True)
+class LogPasses:
+    """The passes over the directories of one location."""
+
+    location: Location
+    files: Sequence[Entry]
+    """All files; empty in a stream, whose files are not known before they come."""
+    states: dict[str, LogStates] | None = None
+    replays: bool = True
+    seen: dict[str, DirectoryPass] = field(default_factory=dict)
+    """By directory."""
+    _is_deep: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A data directory may be called disk-1.
+        names = (file.basename for file in self.files)
+        is_partition = self.location.kind is LocationKind.PARTITION
+        self._is_deep = not is_partition or not is_topic(self.location.path, names)
+
+    def view(self, entry: Entry) -> FileView:
+        """Return the part of a pass in the reading of the next file."""
+        if not self._is_deep:
+            return FileView()
+        directory = entry.directory
+        if directory not in self.seen:
+            passing = self.seen[directory] = (
+                DirectoryPass(is_stream=self.location.is_stream)
+                if self.replays
+                else DirectoryPass.without_replay()
+            )
+            if self.states is not None:
+                self.states[directory] = passing.replay.states = LogStates()
+            passing.expect(file for file in self.files if file.directory == directory)
+        return self.seen[directory].view(entry)
 
 
 def _between_logs(locations: Sequence[Location], *, several: bool) -> Iterator[Finding]:
@@ -148,28 +202,12 @@ def _read(
     *,
     replays: bool,
 ) -> tuple[DumpReport, dict[str, DirectoryPass]]:
-    seen: dict[str, DirectoryPass] = {}
     listed = None if location.is_stream else list(location.entries())
     files = [entry for entry in listed or () if isinstance(entry, Entry)]
-    # A data directory may be called disk-1.
-    deep = location.kind is not LocationKind.PARTITION or not is_topic(
-        location.path, (file.basename for file in files)
-    )
+    passes = LogPasses(location, files, states, replays)
 
     def read(entry: Entry, options: ReadOptions) -> FileReport:
-        if not deep:
-            return read_file(entry, options)
-        if entry.directory not in seen:
-            directory_pass = (
-                DirectoryPass(is_stream=location.is_stream)
-                if replays
-                else DirectoryPass.without_replay()
-            )
-            seen[entry.directory] = directory_pass
-            if states is not None:
-                states[entry.directory] = directory_pass.replay.states = LogStates()
-            directory_pass.expect(file for file in files if file.directory == entry.directory)
-        return seen[entry.directory].read(entry, options)
+        return read_with(entry, options, passes.view(entry))
 
     ordered: list[Entry | EntryProblem] | None = None
     if listed is not None:
@@ -177,7 +215,7 @@ def _read(
             *(problem for problem in listed if isinstance(problem, EntryProblem)),
             *suited(files),
         ]
-    return read_location(location, progress=progress, entries=ordered, read=read), seen
+    return read_location(location, progress=progress, entries=ordered, read=read), passes.seen
 
 
 def _case(report: DirectoryReport) -> DirectoryCase:
@@ -257,7 +295,7 @@ def _are_beside(index: str, segment: str) -> bool:
     return index.rpartition(".")[0] == segment.rpartition(".")[0]
 
 
-def _files(report: DumpReport, seen: dict[str, DirectoryPass]) -> Verified:
+def _files(report: DumpReport, seen: Mapping[str, DirectoryPass]) -> Verified:
     """Files by themselves: there is nothing to compare them with."""
     findings = [*(report.findings if report.kind is LocationKind.FILE else ())]
     checked = Checked()

@@ -11,9 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
+from struct import Struct
 
 from kraftool.decoders import indexes
-from kraftool.decoders.batch import CONTROL, RecordBatch
+from kraftool.decoders.batch import CONTROL, LOG_OVERHEAD, RecordBatch
 from kraftool.decoders.dataclass import dataclass
 from kraftool.decoders.errors import KraftoolError
 from kraftool.decoders.kinds import FileKind
@@ -30,8 +31,9 @@ from kraftool.reports.files.file_report import (
     LARGEST_WHOLE,
     EntryList,
     FileReport,
+    FileView,
     ReadOptions,
-    read_file,
+    read_with,
 )
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding
@@ -52,6 +54,8 @@ from kraftool.storage.entry import Entry
 
 IndexCheck = OffsetIndexCheck | TimeIndexCheck
 _NEVER = 1 << 64
+_FIELDS = Struct(">qiibIhiqq").unpack_from
+"""The first fields of a batch's header, up to the maximum timestamp."""
 _MOST_INDEXES = 64 << 20
 """Bytes of indexes that wait for their segments; Kafka's own are 10 MiB at most."""
 
@@ -121,39 +125,51 @@ class DirectoryPass:
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
         """Read one file, and look deeper where there is more to see."""
+        return read_with(entry, options, self.view(entry))
+
+    def view(self, entry: Entry) -> FileView:
+        """Return the part of this pass in the reading of the next file."""
         segment, snapshot = _segment(entry), _snapshot(entry)
         if segment is not None and segment.suffix == ".log":
-            return self._log(entry, segment, options)
+            return self._log(entry, segment)
         if snapshot is not None:
-            return self._snapshot(entry, snapshot, options)
-        report = read_file(entry, options)
-        if report.kind is FileKind.LOG and report.is_live:
-            return report
-        return self._beside(entry, segment, report)
+            return self._snapshot(entry, snapshot)
 
-    def _snapshot(self, entry: Entry, name: CheckpointName, options: ReadOptions) -> FileReport:
+        def end(report: FileReport) -> FileReport:
+            if report.kind is FileKind.LOG and report.is_live:
+                return report
+            return self._beside(entry, segment, report)
+
+        return FileView(end=end)
+
+    def _snapshot(self, entry: Entry, name: CheckpointName) -> FileView:
         insort(self._wanted, name.offset)
-        report = self._snapshot_read(entry, name, options)
-        if report.log is not None and report.log.header_timestamp is not None:
-            self.times.header(name.offset, report.log.header_timestamp)
-        return report
-
-    def _snapshot_read(
-        self, entry: Entry, name: CheckpointName, options: ReadOptions
-    ) -> FileReport:
         begins = self.replay.wants(name)
-        if not begins and not (self.compares and name.offset and name.offset == self._newest):
-            return read_file(entry, options)
-        loading = SnapshotReplay(name, kept_records(entry.name))
-        report = read_file(entry, replace(options, observers=(loading,)))
-        if report.log is None or not report.log.has_header:
+        is_newest = self.compares and name.offset and name.offset == self._newest
+        loading = None
+        if begins or is_newest:
+            loading = SnapshotReplay(name, kept_records(entry.name))
+
+        def end(report: FileReport) -> FileReport:
+            if loading is not None:
+                self._loaded(entry, report, loading, begins=begins)
+            if report.log is not None and report.log.header_timestamp is not None:
+                self.times.header(name.offset, report.log.header_timestamp)
             return report
+
+        return FileView((loading,) if loading is not None else (), end)
+
+    def _loaded(
+        self, entry: Entry, report: FileReport, loading: SnapshotReplay, *, begins: bool
+    ) -> None:
+        """Begin with a snapshot that was read, or compare its state with the log's later."""
+        if report.log is None or not report.log.has_header:
+            return
         image = loading.image()
         if image is not None and begins:
-            self.replay.take(name, image, entry.name)
+            self.replay.take(loading.name, image, entry.name)
         elif image is not None and report.log.has_footer:
-            self.replay.compared = NewestSnapshot(entry, name, image)
-        return report
+            self.replay.compared = NewestSnapshot(entry, loading.name, image)
 
     def _beside(self, entry: Entry, name: SegmentName | None, report: FileReport) -> FileReport:
         """The files beside a segment, of which a metadata log has only two that say anything."""
@@ -208,7 +224,7 @@ class DirectoryPass:
             text = "compared only with the first batches: in the stream it comes after its segment"
             self.late.append(log_kinds.NOT_CHECKED.at(entry.name, text))
 
-    def _log(self, entry: Entry, name: SegmentName, options: ReadOptions) -> FileReport:
+    def _log(self, entry: Entry, name: SegmentName) -> FileView:
         checks = self._indexes.pop(name.base_offset, [])
         if not self._indexes:
             self._waiting = 0
@@ -216,7 +232,22 @@ class DirectoryPass:
         notes = Notes(entry.name)
         self.replay.segment(name)
         passing = _SegmentPass(self, notes, checks, trace, name.base_offset)
-        report = read_file(entry, replace(options, observers=(passing,)))
+
+        def end(report: FileReport) -> FileReport:
+            return self._passed(name, report, passing, notes, checks, trace)
+
+        return FileView((passing,), end)
+
+    def _passed(
+        self,
+        name: SegmentName,
+        report: FileReport,
+        passing: _SegmentPass,
+        notes: Notes,
+        checks: list[IndexCheck],
+        trace: Trace | None,
+    ) -> FileReport:
+        """Take the result of a segment that was read."""
         if report.log is None or not report.log.is_metadata:
             self.is_metadata = False
             return report
@@ -227,7 +258,8 @@ class DirectoryPass:
         for check in checks:
             check.end(whole=not passing.damaged)
             self._checked(check, whole=not passing.damaged)
-        return replace(report, findings=(*report.findings, *notes.findings()))
+        more = notes.findings()
+        return replace(report, findings=(*report.findings, *more)) if more else report
 
     def _checked(self, check: IndexCheck, *, whole: bool) -> None:
         self.late += check.notes.findings()
@@ -292,8 +324,21 @@ class _SegmentPass:
             epoch_start(self._notes, span.batch(at))
         self._directory.replay.span(self._notes.file, span, at, end)
         if self._looks_at_batches or span.last_offset + 1 >= self._due:
-            for batch in span.read_batches(at, end):
-                self._passed(batch)
+            self._look_at(span, at, end)
+
+    def _look_at(self, span: BatchSpan, at: int, end: int) -> None:
+        """Show the batches of a span to those who watch each of them."""
+        data, times = span.data, self._directory.times
+        watchers = () if self.damaged else self._watchers
+        while at < end:
+            base, length, _, _, _, _, delta, _, timestamp = _FIELDS(data, at)
+            last = base + delta
+            if times.is_waiting or last + 1 >= self._due:
+                self._passed(span.batch(at))
+            else:
+                for watch in watchers:
+                    watch(span.data_position + at, base, last, timestamp)
+            at += LOG_OVERHEAD + length
 
     @property
     def _looks_at_batches(self) -> bool:

@@ -17,8 +17,14 @@ from kraftool.decoders.kinds import FileKind
 from kraftool.decoders.names import FileState, parse_checkpoint_name, parse_segment_name
 from kraftool.image.image import MetadataImage
 from kraftool.image.state_hash import state_hash
-from kraftool.reports.directory.report import DirectoryReport, read_location
-from kraftool.reports.files.file_report import SNAPSHOT_KINDS, FileReport, ReadOptions, read_file
+from kraftool.reports.directory.report import DirectoryReport, DumpReport, read_location
+from kraftool.reports.files.file_report import (
+    SNAPSHOT_KINDS,
+    FileReport,
+    FileView,
+    ReadOptions,
+    read_with,
+)
 from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.finding import Finding, in_order
 from kraftool.reports.findings.kinds import directory as dir_kinds
@@ -86,6 +92,39 @@ def verify_snapshots(
             if len(locations) + len(unopened) == 1:
                 raise
             findings.append(unreadable(location.path, error))
+    return _verification(
+        checked_directories,
+        findings,
+        against=against,
+        replay_logs=replay_logs,
+        progress=progress,
+        states=states,
+    )
+
+
+def verify_read_snapshots(
+    location: Location,
+    report: DumpReport,
+    reading: SnapshotReading,
+    *,
+    replay_logs: bool,
+    progress: Progress,
+    states: Mapping[str, LogStates],
+) -> SnapshotVerification:
+    """Verify the snapshots of a directory whose files the `reading` saw."""
+    found = list(_found(location, report, reading))
+    return _verification(found, [], replay_logs=replay_logs, progress=progress, states=states)
+
+
+def _verification(
+    checked_directories: Sequence[_Found],
+    findings: list[Finding],
+    *,
+    against: Location | None = None,
+    replay_logs: bool,
+    progress: Progress,
+    states: Mapping[str, LogStates] | None,
+) -> SnapshotVerification:
     directories = [checked.verified for checked in checked_directories]
     if replay_logs:
         for number, checked in enumerate(checked_directories):
@@ -116,41 +155,57 @@ class _Found:
 
 
 @dataclass(slots=True)
-class _Reader:
+class SnapshotReading:
     """Reads the files of a location, with an eye on its snapshots."""
 
-    entries: list[Entry]
+    entries: Sequence[Entry]
+    shared: Mapping[str, DirectoryPass] | None = None
+    """The passes of `verify_logs` by directory, if they see each file before this."""
     passes: dict[str, DirectoryPass] = field(default_factory=dict)
     snapshots: dict[str, VerifiedSnapshot] = field(default_factory=dict)
     """By the name of the file."""
 
     def read(self, entry: Entry, options: ReadOptions) -> FileReport:
-        seen = self._pass(entry)
+        return read_with(entry, options, self.view(entry))
+
+    def view(self, entry: Entry) -> FileView:
+        """Return the part of this report in the reading of the next file."""
+        passing = self._pass(entry).view(entry) if self.shared is None else FileView()
         name = parse_checkpoint_name(entry.basename)
         is_bootstrap = entry.basename == "bootstrap.checkpoint"
         if name is None and not is_bootstrap:
-            return seen.read(entry, options)
+            return passing
         if name is not None and name.state is not FileState.LIVE:
-            report = seen.read(entry, options)
             self.snapshots[entry.name] = leftover(entry)
-            return report
-        return self.checked(entry, options, seen)
-
-    def checked(
-        self, entry: Entry, options: ReadOptions, seen: DirectoryPass | None = None
-    ) -> FileReport:
-        """Read a snapshot, and judge it."""
+            return passing
         check = new_check(entry)
-        options = replace(options, observers=(check,))
-        report = read_file(entry, options) if seen is None else seen.read(entry, options)
+
+        def end(report: FileReport) -> FileReport:
+            return self._judged(entry, passing.end(report), check)
+
+        return FileView((check, *passing.observers), end)
+
+    def checked(self, entry: Entry, options: ReadOptions) -> FileReport:
+        """Read a snapshot by itself, and judge it."""
+        check = new_check(entry)
+        view = FileView((check,), lambda report: self._judged(entry, report, check))
+        return read_with(entry, options, view)
+
+    def _judged(self, entry: Entry, report: FileReport, check: SnapshotCheck) -> FileReport:
         if report.kind in SNAPSHOT_KINDS and report.log is not None:
             image, findings = check.end()
             is_sound = image is not None and report.log.has_header and report.log.has_footer
             if any(finding.code == kinds.REPLAY.code for finding in findings):
                 is_sound = False
             self.snapshots[entry.name] = verified(entry, report, check, image if is_sound else None)
-            report = replace(report, findings=(*report.findings, *findings))
+            if findings:
+                report = replace(report, findings=(*report.findings, *findings))
         return report
+
+    def pass_of(self, directory: str) -> DirectoryPass:
+        """Return the pass that saw the files of a directory."""
+        passes = self.passes if self.shared is None else self.shared
+        return passes.get(directory, DirectoryPass())
 
     def _pass(self, entry: Entry) -> DirectoryPass:
         if entry.directory not in self.passes:
@@ -216,17 +271,21 @@ def _location(location: Location, progress: Progress) -> Iterator[_Found]:
         yield _one_file(location, progress)
         return
     entries, problems = _entries(location)
-    reader = _Reader(entries)
+    reader = SnapshotReading(entries)
     ordered: list[Entry | EntryProblem] = [*problems, *suited(entries)]
     report = read_location(location, progress=progress, entries=ordered, read=reader.read)
+    yield from _found(location, report, reader)
+
+
+def _found(location: Location, report: DumpReport, reader: SnapshotReading) -> Iterator[_Found]:
     if report.findings:
         own = tuple(finding for finding in report.findings if _is_ours(finding))
         if own:
             whole = VerifiedDirectory(path=location.path, findings=own)
             yield _Found(verified=whole)
     for directory in report.directories:
-        seen = reader.passes.get(directory.path, DirectoryPass())
-        files = tuple(file for file in entries if file.directory == directory.path)
+        seen = reader.pass_of(directory.path)
+        files = tuple(file for file in reader.entries if file.directory == directory.path)
         yield _Found(verified=_directory(directory, seen, reader), entries=files)
 
 
@@ -264,7 +323,7 @@ def _kept(entry: Entry) -> Entry:
 
 def _one_file(location: Location, progress: Progress) -> _Found:
     entries, _ = _entries(location)
-    reader = _Reader(entries)
+    reader = SnapshotReading(entries)
     (entry,) = entries
     options = ReadOptions(leftovers=True, progress=_of(progress, entry.name))
     report = reader.checked(entry, options)
@@ -282,7 +341,9 @@ def _one_file(location: Location, progress: Progress) -> _Found:
     return _Found(verified=VerifiedDirectory(path=location.path, snapshots=(snapshot,)))
 
 
-def _directory(report: DirectoryReport, seen: DirectoryPass, reader: _Reader) -> VerifiedDirectory:
+def _directory(
+    report: DirectoryReport, seen: DirectoryPass, reader: SnapshotReading
+) -> VerifiedDirectory:
     findings = [finding for finding in report.findings if _is_ours(finding)]
     if seen.is_metadata:
         findings += [
@@ -370,7 +431,7 @@ def _one_directory(location: Location, progress: Progress) -> _Found:
         raise KraftoolError(
             f"{location.path} holds several directories: {names}", hint="name one of them"
         )
-    reader = _Reader(entries)
+    reader = SnapshotReading(entries)
     snapshots = []
     for entry in entries:
         name = parse_checkpoint_name(entry.basename)

@@ -24,14 +24,17 @@ from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.finding import Finding, FindingKind
 from kraftool.reports.findings.kinds import log as log_kinds
 from kraftool.reports.findings.kinds import snapshot as kinds
+from kraftool.reports.state.placed_records import FoundRecord, PlacedRecords, kept_records
 from kraftool.reports.verify.log_form import check_batch, check_records
-from kraftool.reports.verify.snapshot_records import RecordRules
+from kraftool.reports.verify.snapshot_records import PARTITION, RecordRules
 from kraftool.reports.voters.form import HIGHEST_KRAFT_VERSION, voter_faults
 
 _HEADER = ControlRecordType.SNAPSHOT_HEADER.label
 _FOOTER = ControlRecordType.SNAPSHOT_FOOTER.label
 _VERSION = ControlRecordType.KRAFT_VERSION.label
 _VOTERS = ControlRecordType.KRAFT_VOTERS.label
+_PARTITION_FRAME = bytes((1, 3))
+"""How the value of a PartitionRecord begins."""
 _IN_THE_FIRST_BATCH = (_HEADER, _VERSION, _VOTERS)
 
 
@@ -74,7 +77,10 @@ class SnapshotCheck:
         self._has_data = False
         self._forms: dict[str, tuple[str, int]] = {}
         """The name and version of each label."""
-        self._native = NativeValues(label=self._label) if fast_path.is_native() else None
+        self._native = (
+            NativeValues(frozenset({PARTITION}), self._label) if fast_path.is_native() else None
+        )
+        self._placed = kept_records(file)
 
     def _label(self, name: str, version: int) -> str:
         label = f"{name} {version}"
@@ -133,6 +139,8 @@ class SnapshotCheck:
         at = batch.base_offset
         if native is None:
             check_records(self._notes, batch)
+        elif self._placed is not None and self._placed_batch(batch, native, self._placed):
+            return
         else:
             for values in native.read(batch):
                 for label, value in values:
@@ -145,6 +153,39 @@ class SnapshotCheck:
             if record.key is not None:
                 self._note(kinds.RECORD_FORM, batch, record, "a data record with a key")
             self._rules.record(*decode_record(record.value or b""), record.offset)
+
+    def _placed_batch(
+        self, batch: RecordBatch, native: NativeValues, placed: PlacedRecords
+    ) -> bool:
+        """Judge a batch, the partitions of which stay as they are in the file. False if nothing of
+        the batch was judged."""
+        parts = placed.find(batch)
+        if parts is None:
+            return False
+        next_ordinal = 0
+        for part in parts:
+            if isinstance(part, FoundRecord):
+                # Some were judged with the one before them.
+                if part.ordinal >= next_ordinal:
+                    next_ordinal = self._run(batch, native, part)
+            elif not self._rules.place(part.topic_id, part.piece, placed, batch.base_offset):
+                for record in islice(batch.records_from(part.start), part.piece.length):
+                    self._rules.record(*decode_record(record.value or b""), record.offset)
+        return True
+
+    def _run(self, batch: RecordBatch, native: NativeValues, part: FoundRecord) -> int:
+        """Judge a record, and those after it that are decoded with it. Return the ordinal of the
+        next one."""
+        ordinal, offset = part.ordinal, batch.base_offset
+        is_partition = part.value[:2] == _PARTITION_FRAME
+        read = None if is_partition else native.next(batch, part.start, ordinal)
+        if read is None:
+            self._rules.record(*decode_record(part.value), offset + ordinal)
+            return ordinal + 1
+        for label, value in read[0]:
+            self._rules.record(*self._forms[label], value, offset + ordinal)
+            ordinal += 1
+        return ordinal
 
     def _control_batch(self, batch: RecordBatch) -> None:
         for record in batch.records():

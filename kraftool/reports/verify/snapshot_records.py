@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
@@ -29,11 +30,20 @@ from kraftool.image.metadata_version import (
     partition_version,
     register_broker_version,
 )
+from kraftool.image.placed import PlacedPiece
 from kraftool.image.replay import RecordValue, ReplayError
+from kraftool.image.topics import PartitionRegistration, Replicas
 from kraftool.reports.files.notes import Notes
 from kraftool.reports.findings.kinds import snapshot as kinds
+from kraftool.reports.state.placed_records import PlacedRecords
 from kraftool.reports.verify.snapshot_partition import partition_faults
 
+PARTITION = "PartitionRecord"
+_NEWEST = partition_version(LATEST_LEVEL)
+_VERSION_AT = 2
+"""Where the version is in a partition's record, whose frame has three bytes."""
+_MOST_KEPT = 1 << 14
+"""There are few lists of brokers, and many partitions."""
 _ASPECTS = (
     ("features", ("FeatureLevelRecord", "ZkMigrationStateRecord")),
     ("brokers and controllers", ("RegisterBrokerRecord", "RegisterControllerRecord")),
@@ -49,7 +59,7 @@ _RANK = {name: rank for rank, (_, names) in enumerate(_ASPECTS) for name in name
 
 _VERSIONS: dict[str, Callable[[int], int]] = {
     "RegisterBrokerRecord": register_broker_version,
-    "PartitionRecord": partition_version,
+    PARTITION: partition_version,
 }
 """Records of which metadata.version chooses the version."""
 
@@ -121,7 +131,7 @@ class RecordRules:
             return
         self._order(name)
         self._version(name, version)
-        if name == "PartitionRecord":
+        if name == PARTITION:
             self._partition(value)
         else:
             self._twice(name, value)
@@ -132,6 +142,38 @@ class RecordRules:
             self._delta.replay(name, value)
         except ReplayError as error:
             self._note(kinds.REPLAY, f"{name}: {error.message}")
+
+    def place(
+        self, topic_id: str, piece: PlacedPiece, placed: PlacedRecords, base_offset: int
+    ) -> bool:
+        """Judge partitions together, and leave them where they are in the file. False if each of
+        them has to be judged by itself; then nothing was done. `base_offset` is the batch's."""
+        if self._rank > _RANK[PARTITION] or not self._are_due(piece, placed):
+            return False
+        partitions = placed.items(piece)
+        if not all(map(_is_faultless, partitions)):
+            return False
+        if not self._delta.topics.place(topic_id, piece, placed):
+            return False
+        self._rank = _RANK[PARTITION]
+        for number, partition in enumerate(partitions):
+            leader = partition.leader
+            if leader >= 0 and leader not in self._leaders:
+                name = self._named(topic_id, piece.number + number)
+                index, at = self._index + 1 + number, base_offset + piece.ordinal + number
+                self._leaders[leader] = self._places, index, at, name
+        self._index += piece.length
+        self._count += piece.length
+        return True
+
+    def _are_due(self, piece: PlacedPiece, placed: PlacedRecords) -> bool:
+        """True if metadata.version writes partitions in the version of these."""
+        level = self._level
+        if level is None or level > LATEST_LEVEL:
+            return True
+        if piece.is_newest:
+            return partition_version(level) == _NEWEST
+        return {value[_VERSION_AT] for value in placed.values(piece)} == {partition_version(level)}
 
     def _note(self, kind: Any, text: str, **more: str) -> None:
         position = self._places[self._index]
@@ -239,18 +281,17 @@ class RecordRules:
     def _partition(self, value: RecordValue) -> None:
         topic, number = value["topicId"], value["partitionId"]
         if self._delta.topics.partition(topic, number) is not None:
-            self._note(kinds.TWICE, f"PartitionRecord: a second one for {self._named(value)}")
+            named = self._named(topic, number)
+            self._note(kinds.TWICE, f"PartitionRecord: a second one for {named}")
         for text, expected, actual in partition_faults(value, elr_enabled=self._elr_enabled):
-            self._note(
-                kinds.PARTITION, f"{self._named(value)}: {text}", expected=expected, found=actual
-            )
+            named = self._named(topic, number)
+            self._note(kinds.PARTITION, f"{named}: {text}", expected=expected, found=actual)
         leader = value["leader"]
         if leader >= 0 and leader not in self._leaders:
-            self._leaders[leader] = self._places, self._index, self._at, self._named(value)
+            self._leaders[leader] = self._places, self._index, self._at, self._named(topic, number)
 
-    def _named(self, value: RecordValue) -> str:
-        name = self._delta.topics.name_of(value["topicId"])
-        return f"{name or value['topicId']}-{value['partitionId']}"
+    def _named(self, topic_id: str, number: int) -> str:
+        return f"{self._delta.topics.name_of(topic_id) or topic_id}-{number}"
 
     def end(self, *, needs_level: bool) -> MetadataImage:
         """The image, once all records were taken in, and what only all of them together show."""
@@ -284,6 +325,27 @@ _CHECKS: dict[str, Callable[[RecordRules, RecordValue], None]] = {
     "ClientQuotaRecord": RecordRules.quota,
     "ProducerIdsRecord": RecordRules.producer_ids,
 }
+
+
+def _is_faultless(partition: PartitionRegistration) -> bool:
+    """True if a partition has no fault. One with an ELR may be faultless, too."""
+    replicas, _, isr, _, _, elr, last_known_elr, leader, _, leader_epoch, epoch = partition
+    return (
+        leader_epoch >= 0
+        and epoch >= 0
+        and not elr
+        and not last_known_elr
+        and _are_faultless(replicas, isr, leader)
+    )
+
+
+@lru_cache(_MOST_KEPT)
+def _are_faultless(replicas: Replicas, isr: Replicas, leader: int) -> bool:
+    value = {"replicas": replicas, "isr": isr, "leader": leader}
+    return not any(partition_faults({**value, **_NO_EPOCHS}, elr_enabled=True))
+
+
+_NO_EPOCHS = {"leaderEpoch": 0, "partitionEpoch": 0}
 
 
 def _highest(feature: str) -> int | None:

@@ -17,7 +17,7 @@ from kraftool.arrow.local_copy import on_disk
 from kraftool.arrow.reading import without_collector
 from kraftool.decoders.errors import KraftoolError
 from kraftool.reports.directory.report import DirectoryReport
-from kraftool.reports.doctor.model import ExaminedDirectory
+from kraftool.reports.doctor.model import Examination, ExaminedDirectory
 from kraftool.reports.doctor.read import examine as examine_paths
 from kraftool.reports.doctor.read import locations_of
 from kraftool.reports.doctor.report import diagnose
@@ -27,12 +27,16 @@ from kraftool.reports.files.locations import unopened as unreadable
 from kraftool.reports.findings.kinds import directory as dir_kinds
 from kraftool.reports.findings.kinds import fleet as kinds
 from kraftool.reports.fleet.model import AUDIT, DirectorySummary, FleetFinding
-from kraftool.reports.verify.log import Checked, verify_logs
+from kraftool.reports.verify.log import Checked, LogVerification, verify_logs
 from kraftool.reports.verify.log_parts import ReplayedPart, ReplayRange, joined, replay_part
 from kraftool.reports.verify.log_states import LogStates
 from kraftool.reports.verify.snapshot import verify_snapshots
 from kraftool.reports.verify.snapshot_compare import equal_to
-from kraftool.reports.verify.snapshot_values import VerifiedDirectory, VerifiedSnapshot
+from kraftool.reports.verify.snapshot_values import (
+    SnapshotVerification,
+    VerifiedDirectory,
+    VerifiedSnapshot,
+)
 from kraftool.reports.voters.history import NO_HISTORY
 from kraftool.spark.audit.finding_merge import Key, Said, counted
 from kraftool.spark.audit.glance import begun, with_counts, with_hash, with_patient
@@ -44,6 +48,7 @@ from kraftool.spark.audit.log_families import (
     traces_of_snapshots,
 )
 from kraftool.spark.audit.log_families import joined as joined_traces
+from kraftool.spark.audit.one_read import ReadOnce, read_once
 from kraftool.spark.audit.renamed import renamed
 from kraftool.storage.entry import Entry
 
@@ -234,8 +239,14 @@ class _Look:
         """The results of some commands."""
         path, merge, progress = self.path, self.merge, self.progress
         part = DirectoryPart(summary=begun(self.files[0].directory))
+        once = None
+        if tuple(passes) == PASSES:
+            once = read_once(path, progress, replays=not self.is_divided)
+        if once is not None:
+            return self._read_once(part, once)
         if DOCTOR in passes:
-            part = _with_doctor(part, path, merge, progress)
+            examination = examine_paths(*locations_of([path]), progress)
+            part = _with_doctor(part, examination, merge)
         states: dict[str, LogStates] = {}
         if VERIFY_LOG in passes:
             locations, unopened = open_paths([path])
@@ -246,15 +257,38 @@ class _Look:
                 states=states if VERIFY_SNAPSHOT in passes else None,
                 replays=not self.is_divided,
             )
-            merge.add_all(VERIFY_LOG, log.all_findings)
-            part = replace(
-                part, checked=next((verified_log.checked for verified_log in log.verified), None)
-            )
+            part = self._with_log(part, log)
         if VERIFY_SNAPSHOT in passes:
-            snapshots = self._snapshots(states)
-            traces = joined_traces([part.traces, traces_of_snapshots(snapshots)])
-            part = replace(part, snapshots=snapshots, traces=traces)
+            part = self._with_snapshots(part, self._verified_snapshots(states))
         return replace(part, findings=merge.findings(), bytes_read=progress.total)
+
+    def _read_once(self, part: DirectoryPart, once: ReadOnce) -> DirectoryPart:
+        """The results of all commands, in their order."""
+        part = _with_doctor(part, once.examination, self.merge)
+        part = self._with_snapshots(self._with_log(part, once.log), once.snapshots)
+        return replace(part, findings=self.merge.findings(), bytes_read=self.progress.total)
+
+    def _with_log(self, part: DirectoryPart, log: LogVerification) -> DirectoryPart:
+        self.merge.add_all(VERIFY_LOG, log.all_findings)
+        checked = next((verified_log.checked for verified_log in log.verified), None)
+        return replace(part, checked=checked)
+
+    def _with_snapshots(
+        self, part: DirectoryPart, report: SnapshotVerification | None
+    ) -> DirectoryPart:
+        """Take the findings of verify-snapshot, and the snapshots in a form that other workers can
+        open."""
+        snapshots: tuple[VerifiedSnapshot, ...] = ()
+        if report is not None:
+            self.merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
+            entries = {file.basename: file.entry() for file in self.files}
+            snapshots = tuple(
+                replace(snapshot, entry=entries[snapshot.entry.basename])
+                for snapshot in report.snapshots
+                if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
+            )
+        traces = joined_traces([part.traces, traces_of_snapshots(snapshots)])
+        return replace(part, snapshots=snapshots, traces=traces)
 
     def replayed(self, part: ReplayRange) -> DirectoryPart:
         """A part of the log, replayed."""
@@ -271,12 +305,11 @@ class _Look:
             bytes_read=self.progress.total,
         )
 
-    def _snapshots(self, states: Mapping[str, LogStates]) -> tuple[VerifiedSnapshot, ...]:
-        """Take the findings of verify-snapshot. Return the snapshots in a form that other workers
-        can open."""
+    def _verified_snapshots(self, states: Mapping[str, LogStates]) -> SnapshotVerification | None:
+        """The result of verify-snapshot; None if the path has no snapshot."""
         locations, unopened = open_paths([self.path])
         try:
-            report = verify_snapshots(
+            return verify_snapshots(
                 locations,
                 progress=self.progress,
                 unopened=unopened,
@@ -286,22 +319,15 @@ class _Look:
         except KraftoolError as error:
             if not any(file.is_named for file in self.files):  # a single file need be no snapshot
                 self.merge.add(VERIFY_SNAPSHOT, unreadable(self.path, error))
-            return ()
-        self.merge.add_all(VERIFY_SNAPSHOT, report.all_findings)
-        entries = {file.basename: file.entry() for file in self.files}
-        return tuple(
-            replace(snapshot, entry=entries[snapshot.entry.basename])
-            for snapshot in report.snapshots
-            if snapshot.is_state and snapshot.state_hash and snapshot.entry.basename in entries
-        )
+            return None
 
 
-def _with_doctor(
-    part: DirectoryPart, path: str, merge: Said, progress: _BytesRead
-) -> DirectoryPart:
-    patient = _doctor(path, merge, progress)
-    if patient is None:
+def _with_doctor(part: DirectoryPart, examination: Examination, merge: Said) -> DirectoryPart:
+    for section in diagnose(examination).sections:
+        merge.add_diagnoses(DOCTOR, section.diagnoses)
+    if not examination.patients:
         return part
+    patient = examination.patients[0]
     log, batches = patient.summary.log, identities_of(patient.statistics)
     are_all = batches is not None and batches.are_all_of(log.batches if log is not None else 0)
     return replace(
@@ -311,14 +337,6 @@ def _with_doctor(
         traces=traces_of_log(patient.statistics),
         batches=batches if are_all else None,
     )
-
-
-def _doctor(path: str, merge: Said, progress: _BytesRead) -> ExaminedDirectory | None:
-    locations, findings = locations_of([path])
-    examination = examine_paths(locations, findings, progress)
-    for section in diagnose(examination).sections:
-        merge.add_diagnoses(DOCTOR, section.diagnoses)
-    return examination.patients[0] if examination.patients else None
 
 
 def _light(patient: ExaminedDirectory) -> ExaminedDirectory:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from kraftool.arrow.fleet import FleetDirectory, FleetFile
 from kraftool.arrow.splits import MOST_FILES, Split
@@ -49,6 +49,13 @@ _BEGUN = 256 << 10
 class _HasSize(Protocol):
     @property
     def size(self) -> int: ...
+
+
+class _Directory(NamedTuple):
+    """A directory's files, and the bytes of all of them."""
+
+    files: tuple[FleetFile, ...]
+    size: int
 
 
 _Sized = TypeVar("_Sized", bound=_HasSize)
@@ -91,19 +98,28 @@ def _states(task: ClusterTask, looked: Mapping[str, Looked], split_bytes: int) -
     for name, files in task.group.directories.items():
         ends[name] = max((_end(task, looked, file) for file in files), default=(-1, -1))
     newest = max(ends, key=lambda name: ends[name], default="")
+    key, small = task.group.key, list[_Directory]()
     for name, files in task.group.directories.items():
         if files:
             starts = [0, *borders(files, ends[name][1], split_bytes)]
-            cost = _STATE * sum(file.size for file in files) // len(starts)
+            directory = _Directory(tuple(files), sum(file.size for file in files))
+            if len(starts) == 1:
+                small.append(directory)
+                continue
+            cost = _STATE * directory.size // len(starts)
             for start, end in zip_longest(starts, starts[1:]):
                 yield States(
-                    key=task.group.key,
+                    key=key,
                     cost=cost,
-                    files=tuple(files),
-                    newest=name == newest,
+                    directories=(directory.files,),
+                    newest=newest,
                     start=start,
                     end=end,
                 )
+    for together in _packed(small, split_bytes):
+        cost = _STATE * sum(directory.size for directory in together)
+        own = tuple(directory.files for directory in together)
+        yield States(key=key, cost=cost, directories=own, newest=newest)
 
 
 def _end(task: ClusterTask, looked: Mapping[str, Looked], file: FleetFile) -> tuple[int, int]:

@@ -169,19 +169,34 @@ class Stories(Unit):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States(Unit):
-    """The state of a directory, and how it came to be; or a part of that."""
+    """The states of directories, and how each came to be; or a part of that for one directory."""
 
-    files: tuple[FleetFile, ...]
-    newest: bool
+    directories: tuple[tuple[FleetFile, ...], ...]
+    newest: str
+    """The directory with the newest state of the cluster."""
     start: int = 0
     end: int | None = None
 
     def write(self, sink: Sink, run: TablesRun, done: Done) -> None:
         from kraftool.spark.tables.states import HistoryPart, write_states
 
-        part = HistoryPart(self.start, self.end)
-        secrets = run.show_secrets
-        write_states(self.files, sink, newest=self.newest, show_secrets=secrets, part=part)
+        part, secrets = HistoryPart(self.start, self.end), run.show_secrets
+        left = list(self.directories)
+        while left:
+            for files in left:
+                newest = files[0].directory.name == self.newest
+                try:
+                    write_states(files, sink, newest=newest, show_secrets=secrets, part=part)
+                except SinkError:
+                    raise
+                except KraftoolError:
+                    # Half of a state must not count as all of it; the others are written again.
+                    sink.discard()
+                    done.unreadable.append("")
+                    left.remove(files)
+                    break
+            else:
+                return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * that reads it, and a transactional producer that writes each value to "first" and to "second", and takes every
  * fifth transaction back.
  *
- * Argument: the bootstrap servers. It prints "ready" once each client has got somewhere. A line on stdin ends the
+ * Arguments: the bootstrap servers, and milliseconds between two records of the idempotent producer; there is four
+ * times as long between two transactions. It prints "ready" once each client has got somewhere. A line on stdin ends the
  * load; then it reads everything and prints what it found as one JSON object:
  * {"acknowledged", "lost", "twice", "unreadByGroup", "committed", "lostCommitted", "torn", "aborted", "errors"}.
  */
@@ -43,10 +44,12 @@ public class ClientLoad {
     static final Queue<String> errors = new ConcurrentLinkedQueue<>();
     static final AtomicInteger twice = new AtomicInteger();
     static String servers;
+    static long pause;
     static volatile boolean loads = true, reads = true;
 
     public static void main(String[] args) throws Exception {
         servers = args[0];
+        pause = Long.parseLong(args[1]);
         List<Thread> loading = List.of(started(ClientLoad::produce), started(ClientLoad::transact));
         List<Thread> reading = List.of(started(ClientLoad::readAsGroup), started(ClientLoad::readAsGroup));
         await(() -> acknowledged.size() > 20 && committed.size() > 3 && readByGroup.size() > 20);
@@ -87,7 +90,7 @@ public class ClientLoad {
                     if (error == null) acknowledged.add(value);
                     else errors.add("produce: " + error);
                 });
-                Thread.sleep(5);
+                Thread.sleep(pause);
             }
             producer.flush();
         }
@@ -114,7 +117,7 @@ public class ClientLoad {
                 producer.close(Duration.ZERO);
                 producer = transactional();
             }
-            Thread.sleep(20);
+            Thread.sleep(4 * pause);
         }
         producer.close();
     }

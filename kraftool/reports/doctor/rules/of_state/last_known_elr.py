@@ -11,11 +11,9 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        partitions = [
-            partition
-            for partition in of_image.partitions(state.image)
-            if -1 in partition.state.last_known_elr
-        ]
+        partitions = list(
+            of_image.partitions_where(state.image, lambda state: -1 in state.last_known_elr)
+        )
         if partitions:
             yield Diagnosis(
                 finding=kinds.LAST_KNOWN_ELR.at(

@@ -15,9 +15,9 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
-        for partition in of_image.partitions(state.image):
+        for partition in of_image.without_leader(state.image):
             holders = of_image.holders(partition)
-            if partition.state.leader < 0 and not any(id in brokers for id in holders):
+            if not any(id in brokers for id in holders):
                 by_brokers.setdefault(holders, []).append(partition)
         for ids, partitions in sorted(by_brokers.items()):
             listed = ", ".join(map(str, ids)) or "none that is known"

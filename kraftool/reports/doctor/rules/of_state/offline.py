@@ -16,8 +16,8 @@ def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
         brokers = state.image.cluster.brokers
         by_brokers: dict[tuple[int, ...], list[Partition]] = {}
-        for partition in of_image.partitions(state.image):
-            if partition.state.leader < 0 and not _is_lost(partition, brokers):
+        for partition in of_image.without_leader(state.image):
+            if not _is_lost(partition, brokers):
                 by_brokers.setdefault(of_image.holders(partition), []).append(partition)
         running = any(not broker.fenced for broker in brokers.values())
         for ids, partitions in sorted(by_brokers.items()):

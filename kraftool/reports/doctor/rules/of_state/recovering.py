@@ -17,10 +17,11 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        partitions = [
-            partition for partition in of_image.partitions(state.image)
-            if partition.state.leader_recovery_state == RECOVERING
-        ]  # fmt: skip
+        partitions = list(
+            of_image.partitions_where(
+                state.image, lambda state: state.leader_recovery_state == RECOVERING
+            )
+        )
         for alone in (False, True):
             some = [
                 partition

@@ -12,10 +12,12 @@ from kraftool.reports.findings.kinds import signatures as kinds
 
 def find(examination: Examination) -> Iterator[Diagnosis]:
     for patient, state in examination.states():
-        partitions = [
-            partition for partition in of_image.partitions(state.image)
-            if set(partition.state.adding_replicas) & set(partition.state.removing_replicas)
-        ]  # fmt: skip
+        partitions = list(
+            of_image.partitions_where(
+                state.image,
+                lambda state: not set(state.adding_replicas).isdisjoint(state.removing_replicas),
+            )
+        )
         if not partitions:
             continue
         yield Diagnosis(

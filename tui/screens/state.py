@@ -457,13 +457,13 @@ class StateScreen(PlaceView):
         state = self._state
         if self._problem:
             return self.palette.wrapped(self._problem, "bad")
+        if state is None and self._history is not None and not self.is_working:
+            return self.text("stopped before a state was read; o goes to an offset", "warn")
         if state is None:
             return self.text(f"opening … {self.place}", "quiet")
         if self._difference is not None and self._changes.display:
-            state_comparison = self._difference
-            words = headline(
-                state_comparison.total, state_comparison.old_offset, state_comparison.new_offset
-            )
+            difference = self._difference
+            words = headline(difference.total, difference.old_offset, difference.new_offset)
             return self.text(words, "key").append(f"  {self.place}", self.palette.quiet)
         stale = self.currency_of(self.picture).stale
         return state_words(

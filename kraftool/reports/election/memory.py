@@ -177,7 +177,8 @@ def _lags(best: NodeCase, node: NodeCase) -> str:
     times = node.log.last_timestamp_ms, best.log.last_timestamp_ms
     if node.is_running or node.end.is_at_least(best.end) or min(times) < 0:
         return ""
-    behind = f"{_behind_ms(best, node) / 1000:.1f} s"
+    seconds = _behind_ms(best, node) / 1000
+    behind = f"{seconds:.1f} s" if seconds >= 0.05 else "less than 0.1 s"
     return f"ends {behind} before node {best.id}: it lagged or was stopped, or it is an old copy"
 
 

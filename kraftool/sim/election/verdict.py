@@ -261,6 +261,11 @@ def _empties(report: Report) -> Iterable[str]:
                 )
                 so = f"and by its own log {own}"
             yield (f"{node.id} was formatted again: the voter {node.id} is another replica, {so}.")
+        elif node.is_unread:
+            yield (
+                f"The log of {node.id} could not be read. In the runs it ends at offset"
+                f" {node.end.offset}."
+            )
         elif report.case.voters.has(node.key) and is_empty(node) and not all_empty(report):
             yield (
                 f"{node.id} is a voter with an empty log: it votes for the first candidate that"
